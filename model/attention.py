@@ -1,0 +1,125 @@
+"""Scaled dot-product attention and multi-head attention: the equations, with a tap on every quantity.
+
+Shape letters: B batch, H heads, T queries, S keys, D d_model, K d_head.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.taps import Tap, observed
+
+
+def masked_softmax(scores: Tensor) -> Tensor:
+    """Softmax over the keys in which a row with nothing to attend gives zeros.
+
+    Args:
+        scores: (..., T, S), -inf where a query may not attend.
+
+    Returns:
+        (..., T, S), rows summing to 1, or all 0 where every score of the row is -inf (softmax alone gives NaN).
+
+    Example:
+        >>> masked_softmax(torch.tensor([[0.0, 0.0], [-math.inf, -math.inf]])).tolist()
+        [[0.5, 0.5], [0.0, 0.0]]
+    """
+    blocked = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
+    return scores.masked_fill(blocked, 0.0).softmax(dim=-1).masked_fill(blocked, 0.0)
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (Vaswani et al. 2017, section 3.2.2).
+
+    Args:
+        d_model: D, width of the inputs and the output.
+        n_heads: H, a divisor of d_model.
+        dropout: probability of dropping a weight in training, after the tap, so that recorded rows sum to 1.
+        bias: whether the four projections have a bias (the paper's have none).
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float, bias: bool) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.d_head = d_model // n_heads
+        self.q_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.k_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.v_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.output_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        self.tap_q = Tap("B H T K")
+        self.tap_k = Tap("B H S K")
+        self.tap_v = Tap("B H S K")
+        self.tap_mask = Tap("B 1 T S")
+        self.tap_raw_scores = Tap("B H T S")
+        self.tap_scores = Tap("B H T S")
+        self.tap_weights = Tap("B H T S")
+        self.tap_context = Tap("B H T K")
+        self.tap_output = Tap("B T D")
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        """Let each position of x read the positions of memory.
+
+        Args:
+            x: (B, T, D), who asks.
+            memory: (B, S, D), who is read; x itself in self-attention.
+            mask: bool, broadcastable to (B, H, T, S), True = may attend.
+
+        Returns:
+            (B, T, D).
+        """
+        k, v = self.keys_values(memory)
+        return self.attend(x, k, v, mask)
+
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Project what is read, once for as many queries as will ask.
+
+        Args:
+            memory: (B, S, D).
+
+        Returns:
+            k and v, each (B, H, S, K).
+        """
+        k = self.tap_k(self._split(self.k_projection(memory)))  # (B, H, S, K)
+        v = self.tap_v(self._split(self.v_projection(memory)))  # (B, H, S, K)
+        return k, v
+
+    def attend(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """Ask with x over given keys and values.
+
+        Args:
+            x: (B, T, D).
+            k: (B, H, S, K).
+            v: (B, H, S, K).
+            mask: bool, broadcastable to (B, H, T, S), True = may attend.
+
+        Returns:
+            (B, T, D).
+        """
+        q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
+        attention = self._equations if observed() else self._fused
+        context = attention(q, k, v, mask)  # (B, H, T, K)
+        context = context.transpose(1, 2).flatten(2)  # (B, T, D)
+        return self.tap_output(self.output_projection(context))  # (B, T, D)
+
+    def _equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation a line."""
+        mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
+        raw_scores = self.tap_raw_scores(q @ k.transpose(-2, -1))  # (B, H, T, S)
+        scores = raw_scores / math.sqrt(self.d_head)
+        scores = self.tap_scores(scores.masked_fill(~mask, -math.inf))
+        weights = self.tap_weights(masked_softmax(scores))
+        weights = self.dropout(weights)
+        return self.tap_context(weights @ v)  # (B, H, T, K)
+
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """The same in one call that never materialises the weights; for when nobody looks."""
+        dropout = self.dropout.p if self.training else 0.0
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, H, T, K); without the transpose heads would attend to heads."""
+        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)

@@ -1,0 +1,181 @@
+"""A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. JSON and safetensors only.
+
+Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from model.config import TransformerConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
+# A configuration that asks for more numbers than this is refused before anything is allocated.
+MAX_PARAMETERS = 500_000_000
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded checkpoint folder.
+
+    Attributes:
+        name: of the folder.
+        model: in evaluation mode, float32.
+        tokenizer: the one it was trained with.
+        card: where it comes from: data, licences, command, steps, scores.
+    """
+
+    name: str
+    model: Transformer
+    tokenizer: Tokenizer
+    card: dict[str, Any]
+
+
+def save(folder: Path, model: Transformer, tokenizer: Tokenizer, card: dict[str, Any]) -> None:
+    """Write a checkpoint folder with float16 weights.
+
+    Args:
+        folder: made if it does not exist.
+        model: its parameters are written once each, shared ones too.
+        tokenizer: the one the model was trained with.
+        card: anything JSON about where it comes from.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / CONFIG, {"architecture": "transformer", **model.config.to_dict()})
+    write_text(folder / TOKENIZER, tokenizer.to_json())
+    write_json(folder / CARD, card)
+    write_tensors(folder / WEIGHTS, {name: value.half() for name, value in model.named_parameters()})
+
+
+def load(folder: Path) -> Checkpoint:
+    """Read a checkpoint folder.
+
+    Args:
+        folder: as written by `save`.
+
+    Returns:
+        The checkpoint, with its model in evaluation mode and in float32.
+
+    Raises:
+        ValueError: if anything in it is missing, malformed or does not fit together; the message says what.
+    """
+    values = read_json(folder / CONFIG)
+    architecture = values.pop("architecture", None)
+    if architecture != "transformer":
+        raise ValueError(f"{folder / CONFIG}: architecture must be 'transformer', got {architecture!r}")
+    config = _named(folder / CONFIG, TransformerConfig.from_dict, values)
+    tokenizer = _named(folder / TOKENIZER, Tokenizer.from_json, read_text(folder / TOKENIZER))
+    if len(tokenizer) != config.vocab_size:
+        raise ValueError(f"{folder}: the tokenizer has {len(tokenizer)} tokens, the configuration {config.vocab_size}")
+    with torch.device("meta"):
+        expected = {name: tuple(value.shape) for name, value in Transformer(config).named_parameters()}
+    if sum(torch.Size(shape).numel() for shape in expected.values()) > MAX_PARAMETERS:
+        raise ValueError(f"{folder / CONFIG}: the sizes ask for more than {MAX_PARAMETERS:,} parameters")
+    tensors = read_tensors(folder / WEIGHTS, expected)
+    model = Transformer(config)
+    load_parameters(model, tensors)
+    model.requires_grad_(False)
+    return Checkpoint(folder.name, model.eval(), tokenizer, read_json(folder / CARD))
+
+
+def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Copy tensors into a model's parameters of the same names, in the model's own type."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(tensors[name])
+
+
+def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None) -> dict[str, Tensor]:
+    """Read a safetensors file, checking its header before its data.
+
+    Args:
+        path: the file.
+        expected: name to shape of exactly the tensors that must be in it; anything goes when left out.
+
+    Returns:
+        Name to tensor.
+
+    Raises:
+        ValueError: if the file is missing or damaged, or a tensor is missing, unexpected, misshapen or not finite.
+    """
+    if not path.is_file():
+        raise ValueError(f"the file {path} does not exist")
+    try:
+        with safe_open(path, framework="pt") as file:
+            if expected is not None:
+                shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+                _check_shapes(path, shapes, expected)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a whole safetensors file: {error}") from None
+    for name, tensor in tensors.items():
+        if expected is not None and not (tensor.is_floating_point() and torch.isfinite(tensor).all()):
+            raise ValueError(f"{path}: the tensor {name} must hold finite floating-point numbers only")
+    return tensors
+
+
+def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict[str, tuple[int, ...]]) -> None:
+    for name, shape in expected.items():
+        if name not in shapes:
+            raise ValueError(f"{path}: the tensor {name} is missing")
+        if shapes[name] != shape:
+            raise ValueError(f"{path}: the tensor {name} has shape {shapes[name]}, the configuration says {shape}")
+    extra = sorted(set(shapes) - set(expected))
+    if extra:
+        raise ValueError(f"{path}: the tensor {extra[0]} does not belong to this model")
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
+    """Write a safetensors file so that an interruption leaves the old one whole."""
+    part = path.with_name(path.name + ".part")
+    save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
+    part.replace(path)
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file; a ValueError names it when it is missing or not text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"the file {path} cannot be read: {error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file so that an interruption leaves the old one whole."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; a ValueError names the file when it is none."""
+    try:
+        values = json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} must hold a JSON object, got {type(values).__name__}")
+    return values
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    """Write a JSON object, readable for people."""
+    write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
+
+
+def _named(path: Path, build, values):
+    """Run `build(values)`, putting the file's name before what it complains of."""
+    try:
+        return build(values)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -1,0 +1,117 @@
+"""What a model is made of, as checked values that are saved beside its weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Self
+
+NORM_POSITIONS = ("pre", "post")
+ACTIVATIONS = ("relu", "gelu", "swish")
+
+
+class JsonConfig:
+    """Reads and writes a frozen dataclass as a JSON object; unknown keys are errors."""
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Build the configuration from the keys and values of a JSON object.
+
+        Args:
+            values: a JSON object; keys left out take their defaults.
+
+        Returns:
+            The checked configuration.
+
+        Raises:
+            ValueError: if a key is unknown or missing, or a value is not allowed.
+        """
+        if not isinstance(values, dict):
+            raise ValueError(f"{cls.__name__}: expected a JSON object, got {type(values).__name__}")
+        known = {field.name: field for field in dataclasses.fields(cls)}
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(known)}")
+        required = [name for name, field in known.items() if _has_no_default(field)]
+        missing = [name for name in required if name not in values]
+        if missing:
+            raise ValueError(f"{cls.__name__}: the key {missing[0]!r} is missing")
+        for name, value in values.items():
+            _check_type(cls.__name__, known[name], value)
+        return cls(**{name: _from_json(known[name], value) for name, value in values.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as a JSON object."""
+        return dataclasses.asdict(self)
+
+
+def _has_no_default(field: dataclasses.Field) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _check_type(owner: str, field: dataclasses.Field, value: Any) -> None:
+    """Refuse a JSON value whose type is not the field's (an int may stand for a float)."""
+    allowed = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple": (list, tuple), "dict": dict}
+    kind = str(field.type).split("[")[0]
+    is_bool_for_number = isinstance(value, bool) and kind in ("int", "float")
+    if kind in allowed and (not isinstance(value, allowed[kind]) or is_bool_for_number):
+        raise ValueError(f"{owner}: {field.name} must be of type {kind}, got {value!r}")
+
+
+def _from_json(field: dataclasses.Field, value: Any) -> Any:
+    return tuple(value) if str(field.type).startswith("tuple") else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(JsonConfig):
+    """The sizes and choices of one encoder-decoder Transformer (Vaswani et al. 2017).
+
+    Raises:
+        ValueError: if a value is not allowed; the message names the field and the value.
+    """
+
+    vocab_size: int
+    d_model: int = 256
+    n_heads: int = 8
+    n_encoder_layers: int = 3
+    n_decoder_layers: int = 3
+    d_ff: int = 1024
+    dropout: float = 0.1
+    norm: str = "pre"  # "pre": x + f(norm(x)); "post", the paper's: norm(x + f(x))
+    final_norm: bool = True  # a norm after the last layer; the paper and Marian have none
+    norm_eps: float = 1e-5
+    attention_bias: bool = True  # the paper's projections have none
+    activation: str = "relu"
+    positional: str = "sinusoidal"  # a name of model.positional.TABLES
+    max_length: int = 512  # positions in the table, in tokens
+    scale_embedding: bool = True  # embedding * sqrt(d_model), section 3.4 of the paper
+    tie_embeddings: bool = True  # one table for source, target and output
+    output_bias: bool = False
+
+    def __post_init__(self) -> None:
+        from model.positional import TABLES
+
+        for name in ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.d_model % self.n_heads:
+            raise ValueError(f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
+        if not self.norm_eps > 0:
+            raise ValueError(f"norm_eps must be above 0, got {self.norm_eps}")
+        _check_choice("norm", self.norm, NORM_POSITIONS)
+        _check_choice("activation", self.activation, ACTIVATIONS)
+        _check_choice("positional", self.positional, tuple(TABLES))
+        if self.positional != "none" and self.d_model % 2:
+            raise ValueError(f"d_model must be even for {self.positional} positions, got {self.d_model}")
+
+    @property
+    def d_head(self) -> int:
+        """Width of one head: d_model / n_heads."""
+        return self.d_model // self.n_heads
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")

@@ -1,0 +1,20 @@
+"""What a model offers to be decoded from; the searches know nothing else of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from torch import Tensor
+
+
+class Decodable(Protocol):
+    """A model that predicts the next token of each row."""
+
+    def start(self, src: Tensor) -> Any:
+        """Begin with source ids (B, S), padded; return a state."""
+
+    def step(self, state: Any, tokens: Tensor) -> Tensor:
+        """Read one token a row (B,), extend the state in place, return the logits (B, V) of the next token."""
+
+    def reorder(self, state: Any, rows: Tensor) -> Any:
+        """Return the state with its rows taken from the given rows: an index tensor, of any length."""

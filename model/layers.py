@@ -1,0 +1,152 @@
+"""Feed-forward, residual connection, and the encoder and decoder layers made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.attention import MultiHeadAttention
+from model.config import TransformerConfig
+from model.taps import Tap
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3).
+
+    Args:
+        config: d_model, d_ff, activation and dropout are used.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.d_model, config.d_ff)
+        self.outer = nn.Linear(config.d_ff, config.d_model)
+        self.activation = ACTIVATIONS[config.activation]
+        self.dropout = nn.Dropout(config.dropout)
+        self.tap_hidden = Tap("B T F")
+        self.tap_output = Tap("B T D")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform each position by itself.
+
+        Args:
+            x: (B, T, D).
+
+        Returns:
+            (B, T, D).
+        """
+        hidden = self.tap_hidden(self.activation(self.inner(x)))  # (B, T, F)
+        return self.tap_output(self.outer(self.dropout(hidden)))  # (B, T, D)
+
+
+class Residual(nn.Module):
+    """x + sublayer(x) with its normalisation, before or after.
+
+    pre-norm: x + dropout(sublayer(norm(x))) (Xiong et al. 2020); post-norm: norm(x + dropout(sublayer(x))) (the paper).
+
+    Args:
+        config: d_model, norm, norm_eps and dropout are used.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+        self.order = self._pre if config.norm == "pre" else self._post
+        self.tap_stream = Tap("B T D")
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Add what the sublayer makes of x.
+
+        Args:
+            x: (B, T, D), the residual stream.
+            sublayer: a function of (B, T, D) to (B, T, D).
+
+        Returns:
+            (B, T, D), the residual stream after the sublayer.
+        """
+        return self.tap_stream(self.order(x, sublayer))
+
+    def _pre(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return x + self.dropout(sublayer(self.norm(x)))
+
+    def _post(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+def _attention(config: TransformerConfig) -> MultiHeadAttention:
+    return MultiHeadAttention(config.d_model, config.n_heads, config.dropout, config.attention_bias)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each in a residual connection."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = _attention(config)
+        self.feed_forward = FeedForward(config)
+        self.residual_self = Residual(config)
+        self.residual_ff = Residual(config)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Pass the stream through the layer.
+
+        Args:
+            x: (B, S, D).
+            mask: bool, broadcastable to (B, H, S, S), True = may attend.
+
+        Returns:
+            (B, S, D).
+        """
+        x = self.residual_self(x, lambda x: self.self_attention(x, x, mask))
+        return self.residual_ff(x, self.feed_forward)
+
+
+KeysValues = tuple[Tensor, Tensor]
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention, then feed-forward, each in a residual connection."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = _attention(config)
+        self.cross_attention = _attention(config)
+        self.feed_forward = FeedForward(config)
+        self.residual_self = Residual(config)
+        self.residual_cross = Residual(config)
+        self.residual_ff = Residual(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        cross: KeysValues,
+        cross_mask: Tensor,
+        remember: Callable[[KeysValues], KeysValues],
+    ) -> Tensor:
+        """Pass the stream through the layer.
+
+        Args:
+            x: (B, T, D).
+            mask: bool, broadcastable to (B, H, T, S), for the self-attention.
+            cross: keys and values of the memory, from `cross_attention.keys_values`.
+            cross_mask: bool, broadcastable to (B, H, T, S), for the cross-attention.
+            remember: given the keys and values of x, returns those to attend to: the same in a full pass, those of
+                all steps so far in cached decoding.
+
+        Returns:
+            (B, T, D).
+        """
+
+        def self_attention(x: Tensor) -> Tensor:
+            k, v = remember(self.self_attention.keys_values(x))
+            return self.self_attention.attend(x, k, v, mask)
+
+        x = self.residual_self(x, self_attention)
+        x = self.residual_cross(x, lambda x: self.cross_attention.attend(x, *cross, cross_mask))
+        return self.residual_ff(x, self.feed_forward)

@@ -1,0 +1,162 @@
+"""How anything inside a model is observed or changed.
+
+A `Tap` is an identity in the forward pass: `weights = self.tap_weights(softmax(scores))`. Its address is its path
+in the module tree without the prefix `tap_`: `decoder.layers.0.cross_attention.weights`. `record()` reads, `intervene()`
+changes; both nest. What is active lives in a ContextVar and never on the module, so one model object can serve many
+threads and a recording or change in one is unseen by the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
+
+from torch import Tensor, nn
+
+Change = Callable[[Tensor], Tensor]
+
+
+class Tap(nn.Module):
+    """A named place in a forward pass; an identity unless somebody records or intervenes.
+
+    Args:
+        shape: what passes here, in shape letters with spaces: "B H T S" (B batch, H heads, T queries, S keys,
+            D d_model, K d_head, F d_ff, V vocabulary).
+    """
+
+    def __init__(self, shape: str) -> None:
+        super().__init__()
+        self.shape = shape
+        self.address = ""
+
+    def __call__(self, value: Tensor) -> Tensor:
+        """Return `value`, or what the active interventions make of it, after telling the active recordings."""
+        # __call__ and not forward: taps are passed many times a step and need none of nn.Module's hook machinery.
+        for visitor in _VISITORS.get():
+            value = visitor(self.address, value)
+        return value
+
+    def extra_repr(self) -> str:
+        return f"{self.address!r}, shape={self.shape!r}"
+
+
+class Trace(Mapping[str, Tensor]):
+    """What a `record()` block saw: address -> tensor.
+
+    An address that fired several times (a pass for each decoding step) gives its last value; `all` gives every one.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[Tensor]] = {}
+
+    def __getitem__(self, address: str) -> Tensor:
+        try:
+            return self._values[address][-1]
+        except KeyError:
+            near = [known for known in self._values if known.rsplit(".", 1)[-1] == address.rsplit(".", 1)[-1]]
+            hint = f"; recorded are for example {', '.join((near or list(self._values))[:3])}" if self._values else ""
+            raise KeyError(f"nothing was recorded at {address!r}{hint}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def all(self, address: str) -> list[Tensor]:
+        """Every value that passed the address, in order; empty if none did."""
+        return list(self._values.get(address, ()))
+
+    def add(self, address: str, value: Tensor) -> None:
+        """Append one value that passed the address."""
+        self._values.setdefault(address, []).append(value)
+
+
+Visitor = Callable[[str, Tensor], Tensor]
+_VISITORS: ContextVar[tuple[Visitor, ...]] = ContextVar("tap_visitors", default=())
+
+
+def observed() -> bool:
+    """Whether anything records or intervenes in this context, so that the written-out equations must run."""
+    return bool(_VISITORS.get())
+
+
+@contextmanager
+def record(*patterns: str) -> Iterator[Trace]:
+    """Record what passes the taps while the block runs, in this thread and its context only.
+
+    Args:
+        patterns: addresses to record, with shell wildcards ("*.weights"); everything when none is given.
+
+    Yields:
+        The Trace, filled while the block runs. Values are detached from the graph, and recorded before dropout.
+        A change by an `intervene()` opened outside this block is seen; one opened inside it is not.
+    """
+    trace = Trace()
+
+    def visit(address: str, value: Tensor) -> Tensor:
+        if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
+            trace.add(address, value.detach())
+        return value
+
+    with _visiting(visit):
+        yield trace
+
+
+@contextmanager
+def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
+    """Change what passes the taps while the block runs, in this thread and its context only.
+
+    Args:
+        changes: address -> function of the tensor that returns the tensor to go on with, of the same shape.
+
+    Raises:
+        ValueError: during the pass, if a function returns something else than a tensor of the same shape and dtype.
+        LookupError: at the end of the block, if an address never fired: it is misspelt, or no pass was made.
+    """
+    fired: set[str] = set()
+
+    def visit(address: str, value: Tensor) -> Tensor:
+        change = changes.get(address)
+        if change is None:
+            return value
+        fired.add(address)
+        changed = change(value)
+        if not isinstance(changed, Tensor) or changed.shape != value.shape or changed.dtype != value.dtype:
+            got = (
+                f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__
+            )
+            raise ValueError(
+                f"the intervention at {address!r} returned {got}; it must return {tuple(value.shape)} {value.dtype}"
+            )
+        return changed
+
+    with _visiting(visit):
+        yield
+    silent = sorted(set(changes) - fired)
+    if silent:
+        raise LookupError(f"no pass went through {silent[0]!r}: check the address (model.taps.addresses lists them)")
+
+
+@contextmanager
+def _visiting(visitor: Visitor) -> Iterator[None]:
+    # New visitors go last: a recording opened inside an intervention sees the changed values.
+    token = _VISITORS.set((*_VISITORS.get(), visitor))
+    try:
+        yield
+    finally:
+        _VISITORS.reset(token)
+
+
+def name_taps(model: nn.Module) -> None:
+    """Give every tap of a model its address; to be called once, at the end of the model's constructor."""
+    for path, module in model.named_modules():
+        if isinstance(module, Tap):
+            module.address = path.replace("tap_", "")
+
+
+def addresses(model: nn.Module) -> dict[str, Tap]:
+    """All taps of a model by address, in the order of the module tree."""
+    return {module.address: module for module in model.modules() if isinstance(module, Tap)}

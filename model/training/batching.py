@@ -1,0 +1,167 @@
+"""From sentence pairs to padded batches of about equal size, in a seeded order."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
+from model.training.data import Pair
+from model.training.subwords import SubwordSampler, misspell
+
+# Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
+_POOL = 8192
+# Two sentences are joined only when both are short; long training examples are there by themselves.
+_JOIN_PIECES = 20
+
+Example = tuple[list[int], list[int]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded ids: src (B, S) ends with the end token, tgt (B, T) starts with the start token and ends with the end token."""
+
+    src: Tensor
+    tgt: Tensor
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens that are not padding, source and target."""
+        return int((self.src != PAD_ID).sum() + (self.tgt != PAD_ID).sum())
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What training changes about the text, each with a probability.
+
+    Attributes:
+        bpe_dropout: of leaving out a merge of a source word.
+        bpe_dropout_target: the same in the target.
+        typo_rate: of a typing error in a source word.
+        join_rate: of joining a pair with the next into one of two sentences.
+    """
+
+    bpe_dropout: float = 0.0
+    bpe_dropout_target: float = 0.0
+    typo_rate: float = 0.0
+    join_rate: float = 0.0
+
+
+class TrainingStream:
+    """An endless, reproducible sequence of training batches.
+
+    Args:
+        corpora: (pairs, weight): how often each corpus is seen in one pass; fractions draw at random.
+        tokenizer: cuts the text.
+        noise: what is changed about it.
+        batch_tokens: at most so many ids, padding included, source and target, in a batch.
+        max_length: pairs with a side of more tokens are left out.
+        seed: of everything random here.
+    """
+
+    def __init__(
+        self,
+        corpora: Sequence[tuple[Sequence[Pair], float]],
+        tokenizer: Tokenizer,
+        noise: Noise,
+        batch_tokens: int,
+        max_length: int,
+        seed: int,
+    ) -> None:
+        self._corpora = [([_cut(pair, tokenizer) for pair in pairs], weight) for pairs, weight in corpora]
+        self._noise = noise
+        self._source = SubwordSampler(tokenizer, noise.bpe_dropout)
+        self._target = SubwordSampler(tokenizer, noise.bpe_dropout_target)
+        self._batch_tokens = batch_tokens
+        self._max_length = max_length
+        self._seed = seed
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """The batches of one pass over the data; the same number gives the same batches.
+
+        Args:
+            number: of the pass, from 0.
+        """
+        rng = random.Random(f"{self._seed}/{number}")
+        self._source.restart()
+        self._target.restart()
+        chosen: list[tuple[list[str], list[str]]] = []
+        for pairs, weight in self._corpora:
+            chosen += self._join(_repeat(pairs, weight, rng), rng)
+        rng.shuffle(chosen)
+        for start in range(0, len(chosen), _POOL):
+            pool = [self._encode(pair, rng) for pair in chosen[start : start + _POOL]]
+            pool = [example for example in pool if max(map(len, example)) <= self._max_length]
+            batches = list(group_by_length(pool, self._batch_tokens))
+            rng.shuffle(batches)
+            yield from (pad(batch) for batch in batches)
+
+    def _join(self, pairs: list, rng: random.Random) -> list:
+        joined = []
+        for pair in pairs:
+            if joined and rng.random() < self._noise.join_rate and len(pair[0]) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
+                joined[-1] = (joined[-1][0] + pair[0], joined[-1][1] + pair[1])
+            else:
+                joined.append(pair)
+        return joined
+
+    def _encode(self, pair: tuple[list[str], list[str]], rng: random.Random) -> Example:
+        source, target = pair
+        if self._noise.typo_rate:
+            source = [misspell(piece, rng) if rng.random() < self._noise.typo_rate else piece for piece in source]
+        src = [index for piece in source for index in self._source.piece_ids(piece, rng)]
+        tgt = [index for piece in target for index in self._target.piece_ids(piece, rng)]
+        return src, tgt
+
+
+def group_by_length(examples: Sequence[Example], batch_tokens: int) -> Iterator[list[Example]]:
+    """Put examples of about equal length together.
+
+    Args:
+        examples: source and target ids without start and end tokens.
+        batch_tokens: at most so many ids in a batch, padding, start and end included (one example always fits).
+
+    Yields:
+        The batches, shortest first.
+    """
+    batch: list[Example] = []
+    source_length = target_length = 0
+    for example in sorted(examples, key=lambda example: (len(example[1]), len(example[0]))):
+        longer = max(source_length, len(example[0]) + 1), max(target_length, len(example[1]) + 2)
+        if batch and (len(batch) + 1) * sum(longer) > batch_tokens:
+            yield batch
+            batch, longer = [], (len(example[0]) + 1, len(example[1]) + 2)
+        batch.append(example)
+        source_length, target_length = longer
+    if batch:
+        yield batch
+
+
+def pad(examples: Sequence[Example]) -> Batch:
+    """Add start and end tokens, pad to the longest, make tensors."""
+    return Batch(
+        src=pad_ids([src + [EOS_ID] for src, _ in examples]),
+        tgt=pad_ids([[BOS_ID, *tgt, EOS_ID] for _, tgt in examples]),
+    )
+
+
+def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Rows of ids to one (B, longest) int64 tensor, padded on the right with PAD_ID."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
+
+
+def _cut(pair: Pair, tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    return tuple([sys.intern(piece) for piece in tokenizer.pieces(text)] for text in pair)
+
+
+def _repeat(pairs: list, weight: float, rng: random.Random) -> list:
+    """The pairs in a new order, as often as the weight says; of its fraction, that share drawn at random."""
+    chosen = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight - int(weight))))
+    rng.shuffle(chosen)
+    return chosen

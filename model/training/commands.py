@@ -1,0 +1,36 @@
+"""What `python -m model train` does."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+from model import checkpoint
+from model.training.config import PRESETS, RunConfig
+
+
+def train(arguments: argparse.Namespace) -> None:
+    """Train the preset or configuration file named on the command line."""
+    from model.training.loop import Trainer
+
+    run = read_run(arguments.config)
+    if arguments.steps is not None:
+        run = replace(run, training=replace(run.training, steps=arguments.steps))
+    # Being told to end is answered like Ctrl-C: the state is saved.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    Trainer(run, arguments.data_dir, arguments.out, arguments.command_line, arguments.resume).train()
+
+
+def read_run(name: str) -> RunConfig:
+    """The preset of that name, or what a JSON file of that path holds.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    if name in PRESETS:
+        return PRESETS[name]
+    if not name.endswith(".json"):
+        raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
+    return RunConfig.from_dict(checkpoint.read_json(Path(name)))

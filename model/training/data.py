@@ -1,0 +1,122 @@
+"""Parallel corpora by name, read from a folder that the user names."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+Pair = tuple[str, str]
+SPLITS = ("train", "valid")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A parallel corpus: where it comes from and how its files are read.
+
+    Attributes:
+        folder: the folder below the data folder.
+        licence: in words, for the model card.
+        read: (folder, split, language) -> the lines of one language.
+    """
+
+    folder: str
+    licence: str
+    read: Callable[[Path, str, str], list[str]]
+
+
+def _read_multi30k(folder: Path, split: str, language: str) -> list[str]:
+    name = {"train": "train", "valid": "val"}[split]
+    return list(read_lines(folder / f"{name}.{language}.gz"))
+
+
+def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
+    column = ("en", "de").index(language)
+    return [line.split("\t")[column] for line in read_lines(folder / f"{split}.tsv.gz")]
+
+
+CORPORA = {
+    "multi30k": Corpus("multi30k", "non-commercial research and education (Elliott et al. 2016, 2017)", _read_multi30k),
+    "tatoeba": Corpus("tatoeba-de-en", "CC-BY 2.0 (tatoeba.org, manythings.org/anki)", _read_tsv),
+    "news": Corpus("news-de-en", "WMT news test sets, research use", _read_tsv),
+}
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 text file, gzip-compressed or not, without their line ends.
+
+    Args:
+        path: the file.
+
+    Raises:
+        ValueError: if it does not exist or is not UTF-8 text, in one sentence that names it.
+    """
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="\n") as file:
+            for line in file:
+                yield line.rstrip("\r\n")
+    except FileNotFoundError:
+        raise ValueError(f"the file {path} does not exist") from None
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"the file {path} cannot be read as UTF-8 text: {error}") from None
+
+
+def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str]) -> list[Pair]:
+    """Read the sentence pairs of one corpus.
+
+    Args:
+        data_dir: the folder that holds the corpora's folders.
+        name: a key of CORPORA.
+        split: "train" or "valid".
+        languages: source and target, such as ("en", "de").
+
+    Returns:
+        The pairs in which neither side is empty.
+
+    Raises:
+        ValueError: if the name is unknown, a file is missing, or the sides differ in length.
+    """
+    if name not in CORPORA:
+        raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
+    folder = data_dir / CORPORA[name].folder
+    if not folder.is_dir():
+        raise ValueError(
+            f"the corpus {name!r} is not in {data_dir} (no folder {CORPORA[name].folder}); fetch it with: "
+            f"python -m model download {name} --data-dir {data_dir}"
+        )
+    source, target = (CORPORA[name].read(folder, split, language) for language in languages)
+    if len(source) != len(target):
+        raise ValueError(f"{folder}: {len(source)} source lines but {len(target)} target lines in {split}")
+    return [(s.strip(), t.strip()) for s, t in zip(source, target, strict=True) if s.strip() and t.strip()]
+
+
+def parse_mix(mix: str) -> dict[str, float]:
+    """Read a mix such as "tatoeba + 2*multi30k".
+
+    Args:
+        mix: names joined by "+", each with an optional weight (how often it is seen in a pass) before "*".
+
+    Returns:
+        Name to weight.
+
+    Raises:
+        ValueError: if it is not such an expression, or a corpus is unknown or named twice.
+
+    Example:
+        >>> parse_mix("tatoeba + 2*multi30k")
+        {'tatoeba': 1.0, 'multi30k': 2.0}
+    """
+    weights: dict[str, float] = {}
+    for term in mix.split("+"):
+        match = re.fullmatch(r"\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?([a-z0-9-]+)\s*", term)
+        if not match:
+            raise ValueError(f'a mix is written like "tatoeba + 2*multi30k", got {mix!r}')
+        weight, name = match.groups()
+        if name not in CORPORA:
+            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
+        if name in weights:
+            raise ValueError(f"the corpus {name!r} is named twice in {mix!r}")
+        weights[name] = float(weight or 1)
+    return weights

@@ -1,0 +1,116 @@
+"""How good a model is on held-out sentence pairs: perplexity and BLEU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from sacrebleu.metrics import BLEU
+from torch.nn import functional as F
+
+from model.decoding.greedy import greedy
+from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
+from model.training.batching import group_by_length, pad, pad_ids
+from model.training.data import Pair
+from model.transformer import Transformer
+
+_BATCH_TOKENS = 4096
+
+
+class Validation:
+    """Scores a model during training, on the first pairs of each validation set.
+
+    Args:
+        corpora: name to pairs.
+        tokenizer: cuts the text.
+        n_pairs: how many pairs in all, shared evenly between the corpora; 0 turns validation off.
+    """
+
+    def __init__(self, corpora: Mapping[str, Sequence[Pair]], tokenizer: Tokenizer, n_pairs: int) -> None:
+        self._corpora = {name: list(pairs[: n_pairs // len(corpora)]) for name, pairs in corpora.items()}
+        self._tokenizer = tokenizer
+
+    def run(self, model: Transformer) -> dict[str, float]:
+        """Measure a model.
+
+        Args:
+            model: in evaluation mode.
+
+        Returns:
+            For each corpus "valid_perplexity.NAME" (a token, teacher-forced) and "valid_bleu.NAME" (greedy, sacreBLEU).
+        """
+        scores = {}
+        for name, pairs in self._corpora.items():
+            if pairs:
+                scores[f"valid_perplexity.{name}"] = round(perplexity(model, self._tokenizer, pairs), 3)
+                hypotheses = translate_all(model, self._tokenizer, [source for source, _ in pairs])
+                scores[f"valid_bleu.{name}"] = round(BLEU().corpus_score(hypotheses, [[t for _, t in pairs]]).score, 2)
+        return scores
+
+
+@torch.no_grad()
+def perplexity(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> float:
+    """Teacher-forced perplexity a target subword, the end token counted.
+
+    Args:
+        model: in evaluation mode.
+        tokenizer: cuts the text.
+        pairs: source and reference.
+
+    Returns:
+        exp of the mean cross entropy in nats.
+    """
+    device = next(model.parameters()).device
+    examples = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
+    total, count = 0.0, 0
+    for group in group_by_length(examples, _BATCH_TOKENS):
+        batch = pad(group)
+        tgt = batch.tgt.to(device)
+        logits = model(batch.src.to(device), tgt[:, :-1]).flatten(0, 1)  # (B * T, V)
+        total += F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=PAD_ID, reduction="sum").item()
+        count += int((tgt[:, 1:] != PAD_ID).sum())
+    return math.exp(total / count)
+
+
+def translate_all(model: Transformer, tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
+    """Translate texts greedily, in batches.
+
+    Args:
+        model: in evaluation mode.
+        tokenizer: cuts the text and puts it together.
+        texts: sources.
+
+    Returns:
+        The translations, in the order of the texts.
+    """
+    device = next(model.parameters()).device
+    translations: dict[int, str] = {}
+    for numbers, src in source_batches(tokenizer, texts):
+        limit = target_limit(src.size(1), model.config.max_length)
+        outputs = greedy(model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=limit)
+        translations |= {n: tokenizer.decode(ids) for n, ids in zip(numbers, outputs, strict=True)}
+    return [translations[n] for n in range(len(texts))]
+
+
+def source_batches(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[list[int], torch.Tensor]]:
+    """Batches of texts of about equal length.
+
+    Args:
+        tokenizer: cuts the text.
+        texts: sources.
+
+    Yields:
+        The numbers of the texts in the batch, and their ids (B, S), padded, each with its end token.
+    """
+    sources = [[*tokenizer.encode(text), EOS_ID] for text in texts]
+    order = sorted(range(len(texts)), key=lambda n: len(sources[n]))
+    size = 64
+    for start in range(0, len(order), size):
+        numbers = order[start : start + size]
+        yield numbers, pad_ids([sources[n] for n in numbers])
+
+
+def target_limit(source_length: int, max_length: int) -> int:
+    """How long a translation may become, in tokens: twice the source and ten more, within the model's positions."""
+    return min(2 * source_length + 10, max_length)

@@ -1,0 +1,234 @@
+"""The encoder-decoder Transformer of Vaswani et al. 2017, with taps.
+
+Shape letters: B batch, T target positions, S source positions, D d_model, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from model import masks
+from model.config import TransformerConfig
+from model.layers import DecoderLayer, EncoderLayer, KeysValues
+from model.positional import TABLES
+from model.taps import Tap, name_taps
+from model.tokenizer import PAD_ID
+
+
+class InputEmbedding(nn.Module):
+    """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5).
+
+    Args:
+        embedding: the table, perhaps shared.
+        config: the model's configuration.
+    """
+
+    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
+        table = TABLES[config.positional](config.max_length, config.d_model)  # float64
+        self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
+        self.dropout = nn.Dropout(config.dropout)
+        self.tap_tokens = Tap("B T D")
+        self.tap_positions = Tap("1 T D")
+        self.tap_stream = Tap("B T D")
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        """Turn ids into the first state of the residual stream.
+
+        Args:
+            ids: (B, T) token ids.
+            start: the position of the first id, in cached decoding.
+
+        Returns:
+            (B, T, D).
+
+        Raises:
+            ValueError: if the ids go past the last position of the table.
+        """
+        end = start + ids.size(1)
+        if end > self.table.size(0):
+            raise ValueError(f"{end} tokens are too many: the model has positions for {self.table.size(0)}")
+        tokens = self.tap_tokens(self.embedding(ids) * self.scale)  # (B, T, D)
+        positions = self.tap_positions(self.table[None, start:end])  # (1, T, D)
+        return self.dropout(self.tap_stream(tokens + positions))
+
+
+class Encoder(nn.Module):
+    """Input embedding and a stack of encoder layers."""
+
+    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
+        super().__init__()
+        self.input = InputEmbedding(embedding, config)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
+        self.norm = _final_norm(config)
+        self.tap_output = Tap("B S D")
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Args: ids (B, S); mask bool, broadcastable to (B, H, S, S). Returns: the memory (B, S, D)."""
+        x = self.input(ids)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.tap_output(self.norm(x))
+
+
+class Decoder(nn.Module):
+    """Input embedding and a stack of decoder layers."""
+
+    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
+        super().__init__()
+        self.input = InputEmbedding(embedding, config)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
+        self.norm = _final_norm(config)
+        self.tap_output = Tap("B T D")
+
+    def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+        """Args: ids (B, T), those after the cached ones; mask bool for the self-attention, broadcastable to
+        (B, H, T, length of the cache + T); cache, to which the keys and values of ids are added.
+        Returns: (B, T, D)."""
+        x = self.input(ids, start=cache.length)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, cache.cross[i], cache.cross_mask, lambda new, i=i: cache.append(i, new))
+        cache.length += ids.size(1)
+        return self.tap_output(self.norm(x))
+
+
+@dataclass
+class Cache:
+    """What a decoder keeps between steps: keys and values of every layer.
+
+    Attributes:
+        cross: per layer, keys and values of the memory (B, H, S, K), computed once.
+        cross_mask: (B, 1, 1, S) bool.
+        own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
+        length: the number of steps so far.
+    """
+
+    cross: list[KeysValues]
+    cross_mask: Tensor
+    own: list[KeysValues | None]
+    length: int = 0
+
+    def append(self, layer: int, new: KeysValues) -> KeysValues:
+        """Add the keys and values of new positions to a layer's, and return all of them."""
+        old = self.own[layer]
+        if old is not None:
+            new = (torch.cat([old[0], new[0]], dim=2), torch.cat([old[1], new[1]], dim=2))
+        self.own[layer] = new
+        return new
+
+    def select(self, rows: Tensor) -> Cache:
+        """The cache with the batch rows (index tensor, any length) in a new order."""
+
+        def take(pair: KeysValues | None) -> KeysValues | None:
+            return pair and (pair[0][rows], pair[1][rows])
+
+        return replace(
+            self,
+            cross=[take(pair) for pair in self.cross],
+            cross_mask=self.cross_mask[rows],
+            own=[take(pair) for pair in self.own],
+        )
+
+
+class Transformer(nn.Module):
+    """The whole model: source ids and target ids in, logits for the next target ids out.
+
+    Args:
+        config: its sizes and choices.
+
+    Example:
+        >>> config = TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=16)
+        >>> Transformer(config)(torch.tensor([[5, 6, 7]]), torch.tensor([[1, 8]])).shape
+        torch.Size([1, 2, 11])
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        source = nn.Embedding(config.vocab_size, config.d_model)
+        target = source if config.tie_embeddings else nn.Embedding(config.vocab_size, config.d_model)
+        self.encoder = Encoder(source, config)
+        self.decoder = Decoder(target, config)
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
+        if config.tie_embeddings:
+            self.output.weight = target.weight
+        self.tap_logits = Tap("B T V")
+        self._initialise()
+        name_taps(self)
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """Predict every next target token from the tokens before it (teacher forcing).
+
+        Args:
+            src: (B, S) source ids, padded with PAD_ID.
+            tgt: (B, T) ids of the decoder input, the start token first, padded with PAD_ID.
+
+        Returns:
+            (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
+        """
+        cache = self.encode(src)
+        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+
+    def encode(self, src: Tensor) -> Cache:
+        """Run the encoder and project its output for every decoder layer.
+
+        Args:
+            src: (B, S) source ids, padded with PAD_ID.
+
+        Returns:
+            A cache from which any number of target tokens can be decoded.
+        """
+        mask = masks.padding_mask(src, PAD_ID)  # (B, 1, 1, S)
+        memory = self.encoder(src, mask)  # (B, S, D)
+        cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
+        return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross))
+
+    def decode(self, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+        """Run the decoder over target tokens that follow those in the cache.
+
+        Args:
+            tgt: (B, T) ids.
+            mask: bool, broadcastable to (B, H, T, cached + T).
+            cache: from `encode`; it is extended.
+
+        Returns:
+            (B, T, V) logits.
+        """
+        hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
+        return self.tap_logits(self.output(hidden))  # (B, T, V)
+
+    # The protocol of model.decoding: start, step, reorder.
+
+    def start(self, src: Tensor) -> Cache:
+        """Begin decoding the sources (B, S)."""
+        return self.encode(src)
+
+    def step(self, state: Cache, tokens: Tensor) -> Tensor:
+        """Read one token a row (B,), extend the state, return the logits (B, V) of the next."""
+        mask = masks.causal_mask(1, state.length + 1, device=tokens.device)
+        return self.decode(tokens[:, None], mask, state)[:, -1]
+
+    def reorder(self, state: Cache, rows: Tensor) -> Cache:
+        """The state with its rows taken from the given rows (an index tensor)."""
+        return state.select(rows)
+
+    def _initialise(self) -> None:
+        """Xavier-uniform matrices, zero biases, embeddings N(0, 1/d_model) so that scaled ones have variance 1."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+        for module in self.modules():  # after the output layer, whose matrix may be the embedding
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+
+
+def _final_norm(config: TransformerConfig) -> nn.Module:
+    return nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
