@@ -6,6 +6,7 @@ and resume/, which holds the exact state to go on from.
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Iterator
@@ -196,12 +197,12 @@ class Trainer:
 
         Before the first snapshot: the present weights.
         """
-        model = Transformer(self.run.model)
+        model = copy.deepcopy(self.model)  # a new model would draw random numbers that the training needs
         current = {name: value.detach().cpu() for name, value in self.model.named_parameters()}
         snapshots = self.snapshots or [current]
         mean = {name: torch.stack([snapshot[name] for snapshot in snapshots]).mean(0) for name in current}
         checkpoint.load_parameters(model, mean)
-        return model.to(self.device).eval()
+        return model.eval()
 
     def _validate(self, bar: tqdm) -> dict[str, Any]:
         scores = self.validation.run(self.averaged())

@@ -1,0 +1,103 @@
+"""What every test can ask for: a browser, the running app, a watched page; and what holds for all of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+# Before torch is imported anywhere: two threads are enough for tiny models, and leave room for server and browser.
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("MKL_NUM_THREADS", "2")
+# Nothing in a test fetches a model.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import pytest
+from hypothesis import settings
+
+from tests.support.browser import FLAGS, MISSING, find_browser
+from tests.support.guard import Guard
+from tests.support.server import serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+# No test depends on how fast the machine is; in CI the same examples come every time.
+settings.register_profile("headlight", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("headlight")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that drive a browser, and puts them last.
+
+    Last, because quick tests should speak first and because Playwright's event loop then never runs beneath the others.
+    """
+    for item in items:
+        if {"browser", "page"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture(autouse=True)
+def clean_streamlit_caches() -> Iterator[None]:
+    """Empties Streamlit's caches after a test, so that no AppTest sees another one's results."""
+    yield
+    if streamlit := sys.modules.get("streamlit"):
+        streamlit.cache_data.clear()
+        streamlit.cache_resource.clear()
+
+
+def no_browser(reason: str) -> None:
+    """Skips the test that needs a browser; fails it where CI says that one must be there."""
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        pytest.fail(f"{reason}; with CI set the browser tests must run", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A running headless Chromium or Chrome with a fresh profile."""
+    path = find_browser()
+    if path is None:
+        no_browser(MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, headless=True, args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def app_server() -> Iterator[str]:
+    """The address of the app, served from this checkout."""
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture
+def guard(app_server: str) -> Guard:
+    """The record of what `page` does: `guard.requests`, `guard.errors`."""
+    return Guard(app_server)
+
+
+@pytest.fixture
+def context(browser: Browser, guard: Guard) -> Iterator[BrowserContext]:
+    """A browser context (cookies, storage, cache of its own) that the guard watches."""
+    opened = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
+    guard.watch(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, guard: Guard) -> Iterator[Page]:
+    """A page of the browser; the test fails at its end on a console error or a request to anything but the app."""
+    opened = context.new_page()
+    yield opened
+    # A round trip: what the page has said so far has arrived when it is answered.
+    if not opened.is_closed():
+        opened.evaluate("1")
+    guard.check()

@@ -1,0 +1,59 @@
+"""Watches what a page in the browser does, and objects to errors and to anything that leaves the app's own server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+# These addresses hold their own content or name something inside the page: nothing is fetched.
+INSIDE = {"data", "blob", "about"}
+
+
+class Guard:
+    """The record of one browser context: requests, console errors, page errors.
+
+    Args:
+        url: the app server; only its host and port may be asked for anything, websockets included.
+    """
+
+    def __init__(self, url: str):
+        self.allowed = urlsplit(url).netloc
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+
+    def watch(self, context: BrowserContext) -> None:
+        """Starts recording every page that the context has or will open."""
+        context.on("request", lambda request: self.requests.append(request.url))
+        context.on("console", self._hear)
+        context.on("weberror", lambda error: self.errors.append(f"page error: {error.error}"))
+        context.on("page", self._watch_page)
+        for page in context.pages:
+            self._watch_page(page)
+
+    def _watch_page(self, page: Page) -> None:
+        page.on("websocket", lambda websocket: self.requests.append(websocket.url))
+        page.on("crash", lambda: self.errors.append("the page crashed"))
+
+    def _hear(self, message) -> None:
+        if message.type in ("error", "assert"):
+            place = message.location.get("url", "")
+            self.errors.append(f"console {message.type}: {message.text} ({place})")
+
+    def foreign(self) -> list[str]:
+        """Returns the requests so far that went elsewhere than to the app server."""
+        parts = [(url, urlsplit(url)) for url in self.requests]
+        return [url for url, part in parts if part.scheme not in INSIDE and part.netloc != self.allowed]
+
+    def check(self) -> None:
+        """Objects to what was recorded.
+
+        Raises:
+            AssertionError: names every console error, page error and request to somewhere else.
+        """
+        complaints = list(self.errors)
+        complaints += [f"request to another server than {self.allowed}: {url}" for url in self.foreign()]
+        if complaints:
+            raise AssertionError("the page misbehaved:\n" + "\n".join(complaints))

@@ -1,0 +1,367 @@
+"""Who may import what, read from the source: every rule over this repository, and every rule proved on a small one.
+
+A rule is a function from the parsed tree to complaints. Imports inside functions, relative imports, names imported from
+packages and `importlib.import_module("...")` all count.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("model", "viz", "benchmarks", "tests")
+SHIPPED = ("model", "viz", "benchmarks", "app")
+
+APP_LINES = 60
+MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
+PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
+MASK_MAKERS = {"tril", "triu", "tril_", "triu_", "tril_indices", "triu_indices", "generate_square_subsequent_mask"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the line, every dotted name it may load, and whether it waits inside a function."""
+
+    line: int
+    names: tuple[str, ...]
+    in_function: bool
+
+
+@dataclass
+class Module:
+    """One parsed file: its dotted name, its imports, and what its local names stand for."""
+
+    path: Path
+    name: str
+    tree: ast.Module
+    lines: int
+    imports: list[Import] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        """The dotted name that relative imports start from."""
+        return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
+
+    def at(self, line: int) -> str:
+        """Says where, as editors read it."""
+        return f"{self.path.as_posix()}:{line}"
+
+    def dotted(self, node: ast.expr) -> str:
+        """Spells out what a name or an attribute stands for: `t.load` after `import torch as t` is torch.load."""
+        if isinstance(node, ast.Attribute):
+            return f"{self.dotted(node.value)}.{node.attr}"
+        return self.aliases.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
+
+
+Tree = dict[str, Module]
+
+
+def within(name: str, *packages: str) -> bool:
+    """Says whether a dotted name is one of the packages or lies in one."""
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def read(root: Path) -> Tree:
+    """Parses every Python file of the project.
+
+    Args:
+        root: the folder with app.py; any of the folders may be missing.
+
+    Returns:
+        The modules by dotted name.
+    """
+    files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py"))]
+    files += [path for path in [root / "app.py"] if path.exists()]
+    modules = [parse(root, path) for path in files]
+    return {module.name: module for module in modules}
+
+
+def parse(root: Path, path: Path) -> Module:
+    """Parses one file and collects its imports."""
+    relative = path.relative_to(root)
+    parts = relative.with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    source = path.read_text(encoding="utf-8")
+    module = Module(relative, name, ast.parse(source, str(path)), len(source.splitlines()))
+    collect(module, module.tree, in_function=False)
+    return module
+
+
+def collect(module: Module, node: ast.AST, in_function: bool) -> None:
+    """Adds the imports below a node to a module, functions included."""
+    for child in ast.iter_child_nodes(node):
+        names: tuple[str, ...] = ()
+        if isinstance(child, ast.Import):
+            names = tuple(alias.name for alias in child.names)
+            for alias in child.names:
+                module.aliases[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
+        elif isinstance(child, ast.ImportFrom):
+            base = absolute(module, child)
+            names = tuple(f"{base}.{alias.name}" for alias in child.names)
+            module.aliases.update({alias.asname or alias.name: f"{base}.{alias.name}" for alias in child.names})
+        elif isinstance(child, ast.Call) and module.dotted(child.func) in ("importlib.import_module", "__import__"):
+            names = tuple(word.value for word in child.args[:1] if isinstance(word, ast.Constant))
+        if names:
+            module.imports.append(Import(child.lineno, names, in_function))
+        is_function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        collect(module, child, in_function or is_function)
+
+
+def absolute(module: Module, node: ast.ImportFrom) -> str:
+    """Returns the full name of the package in `from package import name`, also where it is relative."""
+    if not node.level:
+        return node.module or ""
+    base = module.package.split(".")
+    base = base[: len(base) - node.level + 1]
+    return ".".join(base + ([node.module] if node.module else []))
+
+
+def forbid(module: Module, packages: set[str], why: str) -> Iterator[str]:
+    """Complains about every import of one of the packages."""
+    for one in module.imports:
+        for package in sorted(packages):
+            if any(within(name, package) for name in one.names):
+                yield f"{module.at(one.line)} imports {package}: {why}"
+
+
+def reached(tree: Tree, start: list[Module], stop: frozenset[str] = frozenset()) -> list[Module]:
+    """Follows imports inside the project.
+
+    Args:
+        tree: the whole project.
+        start: where to begin.
+        stop: names of modules that are not followed any further.
+
+    Returns:
+        The modules of `start` and all that they import, directly or through others, without those of `stop`.
+    """
+    seen = {module.name: module for module in start}
+    waiting = list(start)
+    while waiting:
+        names = [name for one in waiting.pop().imports for name in one.names]
+        for name in names:
+            # `from package.module import thing` names the thing; the module is what is loaded.
+            target = tree.get(name) or tree.get(name.rpartition(".")[0])
+            if target and target.name not in seen and target.name not in stop:
+                seen[target.name] = target
+                waiting.append(target)
+    return list(seen.values())
+
+
+def is_model_module(module: Module) -> bool:
+    """Says whether a file of model/ defines a network: by its name, or because a class in it is an nn.Module."""
+    if not within(module.name, "model") or within(module.name, "model.decoding", "model.training"):
+        return False
+    bases = [base for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) for base in node.bases]
+    return module.path.stem in MODEL_MODULES or any(module.dotted(base) == "torch.nn.Module" for base in bases)
+
+
+def model_knows_no_screen(tree: Tree) -> Iterator[str]:
+    """model/ imports neither viz nor streamlit nor plotly."""
+    for module in tree.values():
+        if within(module.name, "model"):
+            yield from forbid(module, {"viz", "streamlit", "plotly"}, "model/ knows nothing of figures or browsers")
+
+
+def figures_know_only_arrays(tree: Tree) -> Iterator[str]:
+    """viz/figures, and whatever of viz/ it leans on, imports neither model nor torch nor streamlit."""
+    start = [module for module in tree.values() if within(module.name, "viz.figures") or module.name == "viz"]
+    for module in reached(tree, start):
+        if within(module.name, "viz"):
+            yield from forbid(module, {"model", "torch", "streamlit"}, "figures get arrays and labels, nothing else")
+
+
+def decoding_knows_no_model(tree: Tree) -> Iterator[str]:
+    """model/decoding imports no network, not even through another file of its own."""
+    start = [module for module in tree.values() if within(module.name, "model.decoding")]
+    networks = {module.name for module in tree.values() if is_model_module(module)}
+    networks |= {f"model.{name}" for name in MODEL_MODULES} | {"model.translator", "model.load_translator"}
+    for module in reached(tree, start, stop=frozenset(networks | {"model"})):
+        if within(module.name, "model"):
+            yield from forbid(module, networks, "decoding is written against a protocol, not against a model")
+
+
+def no_model_knows_decoding(tree: Tree) -> Iterator[str]:
+    """No network imports model/decoding."""
+    for module in tree.values():
+        if is_model_module(module):
+            yield from forbid(module, {"model.decoding"}, "a model gives the next step, decoding decides what to do")
+
+
+def transformers_stays_in_adapters(tree: Tree) -> Iterator[str]:
+    """The transformers library is imported under model/adapters only, and only when a function needs it."""
+    for module in tree.values():
+        for one in module.imports if within(module.name, *SHIPPED) else []:
+            if any(within(name, "transformers") for name in one.names):
+                if not within(module.name, "model.adapters"):
+                    yield f"{module.at(one.line)} imports transformers: only model/adapters may"
+                elif not one.in_function:
+                    yield f"{module.at(one.line)} imports transformers at the top: it belongs inside a function"
+
+
+def nothing_imports_the_app(tree: Tree) -> Iterator[str]:
+    """Nothing imports app.py."""
+    for module in tree.values():
+        yield from forbid(module, {"app"}, "app.py starts everything and is imported by nothing")
+
+
+def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
+    """Only viz/screens, viz/components and app.py import streamlit."""
+    for module in tree.values():
+        if within(module.name, *SHIPPED) and not within(module.name, "viz.screens", "viz.components", "app"):
+            yield from forbid(module, {"streamlit"}, "only viz/screens, viz/components and app.py may")
+
+
+def app_is_short(tree: Tree) -> Iterator[str]:
+    """app.py has fewer than 60 lines."""
+    if "app" in tree and tree["app"].lines >= APP_LINES:
+        yield f"app.py has {tree['app'].lines} lines: fewer than {APP_LINES}, the rest belongs in viz/screens"
+
+
+def nothing_is_pickled(tree: Tree) -> Iterator[str]:
+    """No pickle in any form: a checkpoint is safetensors and JSON."""
+    for module in tree.values():
+        if not within(module.name, *SHIPPED):
+            continue
+        yield from forbid(module, PICKLES | PICKLE_CALLS, "a file that is read must not run code")
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute) and module.dotted(node) in PICKLE_CALLS:
+                yield f"{module.at(node.lineno)} uses {module.dotted(node)}: a file that is read must not run code"
+            if isinstance(node, ast.Attribute) and node.attr == "to_pickle":
+                yield f"{module.at(node.lineno)} uses to_pickle: a file that is read must not run code"
+            if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
+                yield f"{module.at(node.value.lineno)} allows pickle: a file that is read must not run code"
+
+
+def is_false(node: ast.expr) -> bool:
+    """Says whether an expression is the word False."""
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def masks_are_made_in_one_place(tree: Tree) -> Iterator[str]:
+    """Triangles are made in model/masks.py only."""
+    for module in tree.values():
+        if not within(module.name, "model") or module.name == "model.masks":
+            continue
+        for node in ast.walk(module.tree):
+            made = module.dotted(node).rpartition(".")[2] if isinstance(node, (ast.Attribute, ast.Name)) else ""
+            if made in MASK_MAKERS:
+                yield f"{module.at(node.lineno)} uses {made}: every mask is made in model/masks.py"
+
+
+RULES: list[Callable[[Tree], Iterator[str]]] = [
+    model_knows_no_screen,
+    figures_know_only_arrays,
+    decoding_knows_no_model,
+    no_model_knows_decoding,
+    transformers_stays_in_adapters,
+    nothing_imports_the_app,
+    streamlit_stays_on_screen,
+    app_is_short,
+    nothing_is_pickled,
+    masks_are_made_in_one_place,
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_this_repository_keeps_the_rule(rule):
+    complaints = list(rule(read(ROOT)))
+    assert not complaints, f"{rule.__doc__}\n" + "\n".join(complaints)
+
+
+def plant(root: Path, files: dict[str, str]) -> Tree:
+    """Writes a small tree and reads it."""
+    for name, source in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    return read(root)
+
+
+GOOD = {
+    "app.py": "import streamlit as st\nfrom viz.screens import main\n",
+    "viz/__init__.py": "",
+    "viz/theme.py": "import plotly\n",
+    "viz/figures/heatmap.py": "import numpy as np\nimport plotly.graph_objects as go\nfrom viz.theme import x\n",
+    "viz/screens/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
+    "viz/components/lines.py": "import streamlit as st\n",
+    "model/__init__.py": "from model.translator import load_translator\n",
+    "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
+    "model/attention.py": "from torch import nn\nfrom model.masks import causal\nclass A(nn.Module): pass\n",
+    "model/decoding/beam.py": "import torch\nfrom model.decoding.protocol import Step\nfrom ..tokenizer import EOS\n",
+    "model/decoding/protocol.py": "class Step: pass\n",
+    "model/tokenizer.py": "EOS = 1\n",
+    "model/translator.py": "from model.attention import A\nfrom model.decoding.beam import beam\n",
+    "model/adapters/marian.py": "def load():\n    import transformers\n    from transformers import AutoModel\n",
+    "model/checkpoint.py": "import numpy as np\nimport safetensors\nnp.load('x', allow_pickle=False)\n",
+    "tests/test_model/test_parity.py": "import torch\nimport transformers\ntorch.ones(2, 2).tril()\n",
+}
+
+VIOLATIONS = [
+    (model_knows_no_screen, "model/analysis.py", "def f():\n    import plotly.express as px\n"),
+    (model_knows_no_screen, "model/analysis.py", "from viz.figures import heatmap\n"),
+    (model_knows_no_screen, "model/training/loop.py", "import importlib\nimportlib.import_module('streamlit')\n"),
+    (model_knows_no_screen, "model/training/loop.py", "from ...viz import theme\n"),
+    (figures_know_only_arrays, "viz/figures/grid.py", "import torch.nn.functional as F\n"),
+    (figures_know_only_arrays, "viz/figures/grid.py", "def f():\n    from model import analysis\n"),
+    (figures_know_only_arrays, "viz/figures/grid.py", "import streamlit\n"),
+    (figures_know_only_arrays, "viz/theme.py", "import torch\n"),
+    (figures_know_only_arrays, "viz/__init__.py", "import model\n"),
+    (decoding_knows_no_model, "model/decoding/greedy.py", "from model.transformer import Transformer\n"),
+    (decoding_knows_no_model, "model/decoding/greedy.py", "from model import gru\n"),
+    (decoding_knows_no_model, "model/decoding/greedy.py", "def f():\n    from ..attention import A\n"),
+    (decoding_knows_no_model, "model/decoding/protocol.py", "from typing import *\nimport model.language_model\n"),
+    (decoding_knows_no_model, "model/decoding/greedy.py", "from model import load_translator\n"),
+    (decoding_knows_no_model, "model/tokenizer.py", "from model.attention import A\nEOS = 1\n"),
+    (no_model_knows_decoding, "model/transformer.py", "from model.decoding import beam\n"),
+    (no_model_knows_decoding, "model/layers.py", "def f():\n    from .decoding.beam import search\n"),
+    (no_model_knows_decoding, "model/bert.py", "import torch\nimport model.decoding\nclass B(torch.nn.Module): pass\n"),
+    (transformers_stays_in_adapters, "model/translator.py", "def f():\n    from transformers import AutoModel\n"),
+    (transformers_stays_in_adapters, "viz/screens/main.py", "import transformers\n"),
+    (transformers_stays_in_adapters, "model/adapters/bert.py", "from transformers.models import bert\n"),
+    (transformers_stays_in_adapters, "model/adapters/bert.py", "class A:\n    import transformers\n"),
+    (nothing_imports_the_app, "viz/screens/main.py", "from app import main\n"),
+    (nothing_imports_the_app, "tests/test_app/test_main.py", "def test():\n    import app\n"),
+    (streamlit_stays_on_screen, "viz/theme.py", "import streamlit as st\n"),
+    (streamlit_stays_on_screen, "benchmarks/speed.py", "from streamlit.testing.v1 import AppTest\n"),
+    (app_is_short, "app.py", "x = 1\n" * 60),
+    (nothing_is_pickled, "model/checkpoint.py", "import pickle\n"),
+    (nothing_is_pickled, "model/checkpoint.py", "import torch as t\nt.save({}, 'x')\n"),
+    (nothing_is_pickled, "model/checkpoint.py", "from torch import load\n"),
+    (nothing_is_pickled, "app.py", "import torch\nread = torch.load\n"),
+    (nothing_is_pickled, "model/checkpoint.py", "import numpy as np\nnp.load('x', allow_pickle=True)\n"),
+    (nothing_is_pickled, "viz/theme.py", "def f(table):\n    table.to_pickle('x')\n"),
+    (masks_are_made_in_one_place, "model/layers.py", "import torch\nm = torch.tril(torch.ones(3, 3))\n"),
+    (masks_are_made_in_one_place, "model/layers.py", "def f(x):\n    return x.triu(1)\n"),
+    (masks_are_made_in_one_place, "model/adapters/bert.py", "from torch import triu as upper\nm = upper(1)\n"),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_a_tree_that_keeps_the_rules_is_left_in_peace(rule, tmp_path):
+    assert list(rule(plant(tmp_path, GOOD))) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_folders_that_do_not_exist_yet_break_no_rule(rule, tmp_path):
+    assert list(rule(read(tmp_path))) == []
+
+
+@pytest.mark.parametrize(("rule", "name", "source"), VIOLATIONS)
+def test_a_violation_is_caught_and_its_place_named(rule, name, source, tmp_path):
+    complaints = list(rule(plant(tmp_path, GOOD | {name: source})))
+    assert complaints
+    assert all(complaint.startswith(name) for complaint in complaints)
+
+
+def test_every_rule_is_proved():
+    assert {rule for rule, _, _ in VIOLATIONS} == set(RULES)
