@@ -1,0 +1,7 @@
+"""Searches for the best output, written once against the protocol start, step, reorder."""
+
+from model.decoding.beam import Hypothesis, Search, SearchTree, beam_search
+from model.decoding.greedy import greedy
+from model.decoding.protocol import Decodable
+
+__all__ = ["Decodable", "Hypothesis", "Search", "SearchTree", "beam_search", "greedy"]

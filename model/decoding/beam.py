@@ -1,0 +1,201 @@
+"""Beam search that keeps its whole search tree.
+
+Scores are sums of log-probabilities divided by the length penalty of Wu et al. 2016 (equation 14):
+((5 + length) / 6) ^ alpha, the end token counted in the length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from model.decoding.protocol import Decodable
+
+ROOT = 0
+
+
+@dataclass
+class SearchTree:
+    """Everything one search looked at, a node a list entry; node 0 is the start token.
+
+    Attributes:
+        parent: node before, -1 for the root.
+        token: id read at the node.
+        log_probability: of the token after its parents, in nats.
+        total: sum of log_probability from the root.
+        fate: "kept" in the beam, "finished" with the end token, or "pruned": a candidate that found no place.
+    """
+
+    parent: list[int] = field(default_factory=lambda: [-1])
+    token: list[int] = field(default_factory=list)
+    log_probability: list[float] = field(default_factory=lambda: [0.0])
+    total: list[float] = field(default_factory=lambda: [0.0])
+    fate: list[str] = field(default_factory=lambda: ["kept"])
+
+    def add(self, parent: int, token: int, total: float, fate: str) -> int:
+        """Append a node and return its number."""
+        self.parent.append(parent)
+        self.token.append(token)
+        self.log_probability.append(total - self.total[parent])
+        self.total.append(total)
+        self.fate.append(fate)
+        return len(self.parent) - 1
+
+    def path(self, node: int) -> list[int]:
+        """The tokens from the root, without it, to a node."""
+        tokens = []
+        while node != ROOT:
+            tokens.append(self.token[node])
+            node = self.parent[node]
+        return tokens[::-1]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One translation that a search found.
+
+    Attributes:
+        ids: tokens without start and end token.
+        log_probability: in nats, the end token's included if it is finished.
+        score: log_probability / length penalty; what hypotheses are ranked by.
+        finished: whether it ended by itself and not at the length limit.
+        node: its last node in the tree.
+    """
+
+    ids: list[int]
+    log_probability: float
+    score: float
+    finished: bool
+    node: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """The result of one search: hypotheses, the best first, and the tree they were found in."""
+
+    hypotheses: list[Hypothesis]
+    tree: SearchTree
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """((5 + length) / 6) ^ alpha; alpha 0 gives 1, larger values favour longer translations.
+
+    Example:
+        >>> length_penalty(7, 1.0)
+        2.0
+    """
+    return ((5 + length) / 6) ** alpha
+
+
+@torch.no_grad()
+def beam_search(
+    model: Decodable,
+    src: Tensor,
+    *,
+    width: int,
+    alpha: float,
+    bos_id: int,
+    eos_id: int,
+    pad_id: int,
+    max_length: int,
+) -> list[Search]:
+    """Search for the best translation of every source.
+
+    A search ends when it has as many finished hypotheses as the beam is wide. Width 1 finds what greedy decoding finds.
+
+    Args:
+        model: to decode from.
+        src: (B, S) source ids, padded.
+        width: hypotheses kept at every step.
+        alpha: exponent of the length penalty.
+        bos_id: the token that every target starts with.
+        eos_id: the token that ends a target.
+        pad_id: never chosen, nor is bos_id.
+        max_length: at most so many tokens, the end token counted.
+
+    Returns:
+        A Search for each source.
+
+    Raises:
+        ValueError: if width or max_length is below 1.
+    """
+    if width < 1 or max_length < 1:
+        raise ValueError(f"beam width and length limit must be at least 1, got {width} and {max_length}")
+    beams = [_Beam(width, alpha, bos_id, eos_id) for _ in range(src.size(0))]
+    state = model.start(src)
+    rows = torch.arange(src.size(0), device=src.device)
+    active = beams
+    for _ in range(max_length):
+        # Every live hypothesis is one row of the batch; searches that are over have none.
+        state = model.reorder(state, rows)
+        tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
+        log_probabilities = model.step(state, tokens).float().log_softmax(-1)  # (rows, V)
+        log_probabilities[:, [pad_id, bos_id]] = -torch.inf
+        kept_rows, first = [], 0
+        for beam in active:
+            block = log_probabilities[first : first + len(beam.live)]
+            kept_rows += [first + row for row in beam.advance(block)]
+            first += len(block)
+        active = [beam for beam in active if beam.live]
+        if not active:
+            break
+        rows = torch.tensor(kept_rows, device=src.device)
+    return [beam.result() for beam in beams]
+
+
+class _Beam:
+    """The search for one source."""
+
+    def __init__(self, width: int, alpha: float, bos_id: int, eos_id: int) -> None:
+        self.width, self.alpha, self.eos_id = width, alpha, eos_id
+        self.tree = SearchTree(token=[bos_id])
+        self.live = [ROOT]
+        self.finished: list[int] = []
+
+    @property
+    def tokens(self) -> list[int]:
+        """The last token of each live hypothesis."""
+        return [self.tree.token[node] for node in self.live]
+
+    def advance(self, log_probabilities: Tensor) -> list[int]:
+        """Extend the live hypotheses by the best tokens.
+
+        Args:
+            log_probabilities: (live, V) of the next token.
+
+        Returns:
+            For each hypothesis that is live now, which of the old ones it extends.
+        """
+        tree, before = self.tree, self.live
+        totals = log_probabilities + log_probabilities.new_tensor([tree.total[node] for node in before])[:, None]
+        # Twice the width is enough: at most one candidate a hypothesis ends it.
+        best = totals.flatten().topk(min(2 * self.width, totals.numel()))
+        self.live, kept_rows = [], []
+        for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            row, token = divmod(index, log_probabilities.size(1))
+            if total == -torch.inf:
+                continue
+            fate = "pruned" if len(self.live) == self.width else "finished" if token == self.eos_id else "kept"
+            node = tree.add(before[row], token, total, fate)
+            if fate == "finished":
+                self.finished.append(node)
+            elif fate == "kept":
+                self.live.append(node)
+                kept_rows.append(row)
+        if len(self.finished) >= self.width:
+            self.live, kept_rows = [], []
+        return kept_rows
+
+    def result(self) -> Search:
+        # A hypothesis cut off at the limit counts only where none ended by itself.
+        nodes = self.finished or self.live
+        hypotheses = [self._hypothesis(node) for node in nodes]
+        return Search(sorted(hypotheses, key=lambda hypothesis: -hypothesis.score), self.tree)
+
+    def _hypothesis(self, node: int) -> Hypothesis:
+        path = self.tree.path(node)
+        total, finished = self.tree.total[node], path[-1:] == [self.eos_id]
+        score = total / length_penalty(len(path), self.alpha)
+        return Hypothesis(path[:-1] if finished else path, total, score, finished, node)
