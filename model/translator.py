@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import torch
 from model import checkpoint
 from model.config import TransformerConfig
 from model.decoding import Search, beam_search
-from model.taps import Trace, record
+from model.taps import record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from model.training.batching import pad_ids
 
@@ -31,23 +31,6 @@ _MODULES = {
 }
 
 
-class ArrayTrace(Mapping[str, np.ndarray]):
-    """What one pass over one sentence recorded: address -> array without the batch axis, float32 (masks bool)."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-
-    def __getitem__(self, address: str) -> np.ndarray:
-        value = self._trace[address][0]
-        return (value if value.dtype == torch.bool else value.float()).cpu().numpy()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._trace)
-
-    def __len__(self) -> int:
-        return len(self._trace)
-
-
 @dataclass(frozen=True)
 class Translation:
     """One translation and what the model computed for it.
@@ -62,7 +45,8 @@ class Translation:
         predicted_tokens: what it predicted at each of these, the end token last unless the length limit came first.
         log_probabilities: (T,) float32, of each predicted token, in nats.
         finished: whether the translation ended by itself and not at the length limit.
-        trace: every recorded array of one teacher-forced pass over the translation, by address.
+        trace: every recorded array of one teacher-forced pass over the translation, by address, without the batch axis;
+            float32, masks bool.
         search: the hypotheses and the search tree; None where the target was given.
         config: of the model.
     """
@@ -269,10 +253,14 @@ class Translator:
             predicted_tokens=self.tokenizer.tokens(written),
             log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
             finished=finished,
-            trace=ArrayTrace(trace),
+            trace={address: _array(value[0]) for address, value in trace.items()},
             search=search,
             config=self.config,
         )
+
+
+def _array(value: torch.Tensor) -> np.ndarray:
+    return (value if value.dtype == torch.bool else value.float()).numpy()
 
 
 def tidy(text: str) -> str:
