@@ -1,11 +1,179 @@
-"""The commands: python -m model COMMAND."""
+"""The commands: python -m model COMMAND. `python -m model COMMAND --help` explains each."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from zipfile import BadZipFile
+
+DEFAULT_CHECKPOINT = "en-de"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the words after `python -m model`; those of the command line when left out.
+
+    Returns:
+        The exit code: 0; 2 after an error that the caller can mend, told in one line on stderr; 130 after Ctrl-C.
+    """
+    argv = sys.argv[1:] if argv is None else argv
+    arguments = _parser().parse_args(argv)
+    arguments.command_line = "python -m model " + shlex.join(argv)
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, OSError, BadZipFile) as error:
+        print("error: " + " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m model", description="Translate, trace, evaluate and train.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    command = commands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
+    command.set_defaults(run=_checkpoints)
+
+    command = commands.add_parser("translate", help="translate texts, one translation a line")
+    command.add_argument("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out")
+    command.add_argument("--json", action="store_true", help="print tokens and probabilities, a JSON object a line")
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=_translate)
+
+    command = commands.add_parser("trace", help="write tokens and every recorded array of one translation to a file")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=_trace)
+
+    command = commands.add_parser("evaluate", help="score translations of a file with sacreBLEU; the last line is JSON")
+    command.add_argument(
+        "--data", type=Path, required=True, metavar="FILE.tsv[.gz]", help="lines of source<TAB>reference, raw text"
+    )
+    command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
+    command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=_evaluate)
+
+    command = commands.add_parser("train", help="train a model")
+    command.add_argument("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file")
+    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with the corpora")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the run's folder")
+    command.add_argument("--resume", action="store_true", help="continue the run in --out where it stopped")
+    command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
+    command.set_defaults(run=_train)
+
+    command = commands.add_parser("download", help="fetch a corpus to train on (needs a network)")
+    command.add_argument("name", metavar="CORPUS")
+    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="where to put its folder")
+    command.set_defaults(run=_download)
+    return parser
+
+
+def _add_checkpoint(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
+
+
+def _add_beam(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--beam", type=int, default=4, metavar="N", help="beam width, 1 is greedy; default: %(default)s")
+    command.add_argument(
+        "--length-penalty", type=float, default=0.6, metavar="A", help="exponent of the length penalty; default: %(default)s"
+    )
+
+
+def _checkpoints(arguments: argparse.Namespace) -> None:
+    from model import translator
+    from model.checkpoint import CARD, WEIGHTS, read_json
+
+    names = translator.available()
+    if not names:
+        raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
+    for name in names:
+        folder = translator.checkpoints_folder() / name
+        card = read_json(folder / CARD)
+        scores = ", ".join(f"{test} BLEU {score['bleu']:.1f}" for test, score in card.get("scores", {}).items())
+        size = (folder / WEIGHTS).stat().st_size / 1e6
+        print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
+
+
+def _translate(arguments: argparse.Namespace) -> None:
+    from model.translator import load_translator
+
+    translator = load_translator(arguments.checkpoint)
+    search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
+    if arguments.json:
+        for text in arguments.texts or _stdin_lines():
+            print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
+    elif arguments.texts:
+        for text in arguments.texts:
+            print(translator.translate(text, **search).text)
+    elif sys.stdin.isatty():
+        for line in _stdin_lines():
+            print(*translator.translate_lines([line], **search), flush=True)
+    else:
+        print(*translator.translate_lines(list(_stdin_lines()), **search), sep="\n")
+
+
+def _stdin_lines() -> Iterator[str]:
+    for line in sys.stdin:
+        yield line.rstrip("\n")
+
+
+def _as_json(translation) -> dict:
+    return {
+        "source": translation.source,
+        "text": translation.text,
+        "source_tokens": translation.source_tokens,
+        "target_tokens": translation.target_tokens,
+        "predicted_tokens": translation.predicted_tokens,
+        "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
+        "hypotheses": [
+            {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
+            for hypothesis in translation.search.hypotheses
+        ],
+    }
+
+
+def _trace(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
+    from model.translator import load_translator
+
+    translator = load_translator(arguments.checkpoint)
+    translation = translator.translate(arguments.text, arguments.beam, arguments.length_penalty)
+    tokens = {name: np.array(getattr(translation, name)) for name in ("source_tokens", "target_tokens", "predicted_tokens")}
+    texts = {"source": np.array(translation.source), "text": np.array(translation.text)}
+    with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
+        np.savez_compressed(file, **texts, **tokens, **translation.trace)
+    print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
+
+
+def _evaluate(arguments: argparse.Namespace) -> None:
+    from model.evaluate import evaluate, read_pairs
+    from model.translator import load_translator
+
+    pairs = read_pairs(arguments.data)
+    translator = load_translator(arguments.checkpoint)
+    scores = evaluate(translator, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
+    if arguments.save_as:
+        translator.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
+    print(json.dumps(scores))
 
 
 def _train(arguments: argparse.Namespace) -> None:
@@ -14,28 +182,10 @@ def _train(arguments: argparse.Namespace) -> None:
     train(arguments)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0, 2 for what the caller can mend, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m model", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train a model")
-    train.add_argument("config", metavar="PRESET|CONFIG.json")
-    train.add_argument("--data-dir", type=Path, required=True)
-    train.add_argument("--out", type=Path, required=True)
-    train.add_argument("--resume", action="store_true")
-    train.add_argument("--steps", type=int)
-    train.set_defaults(run=_train)
-    arguments = parser.parse_args(argv)
-    arguments.command_line = "python -m model " + shlex.join(argv if argv is not None else sys.argv[1:])
-    try:
-        arguments.run(arguments)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 0
+def _download(arguments: argparse.Namespace) -> None:
+    from model.training.download import download
+
+    download(arguments.name, arguments.data_dir)
 
 
 if __name__ == "__main__":

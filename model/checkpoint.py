@@ -20,8 +20,10 @@ from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
-# A configuration that asks for more numbers than this is refused before anything is allocated.
+# A configuration that asks for more than this is refused before anything is allocated.
 MAX_PARAMETERS = 500_000_000
+MAX_LAYERS = 200
+WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,13 @@ class Checkpoint:
     """A loaded checkpoint folder.
 
     Attributes:
-        name: of the folder.
+        folder: where it was read from.
         model: in evaluation mode, float32.
         tokenizer: the one it was trained with.
         card: where it comes from: data, licences, command, steps, scores.
     """
 
-    name: str
+    folder: Path
     model: Transformer
     tokenizer: Tokenizer
     card: dict[str, Any]
@@ -77,15 +79,28 @@ def load(folder: Path) -> Checkpoint:
     tokenizer = _named(folder / TOKENIZER, Tokenizer.from_json, read_text(folder / TOKENIZER))
     if len(tokenizer) != config.vocab_size:
         raise ValueError(f"{folder}: the tokenizer has {len(tokenizer)} tokens, the configuration {config.vocab_size}")
+    _named(folder / CONFIG, _check_sizes, config)
     with torch.device("meta"):
         expected = {name: tuple(value.shape) for name, value in Transformer(config).named_parameters()}
-    if sum(torch.Size(shape).numel() for shape in expected.values()) > MAX_PARAMETERS:
-        raise ValueError(f"{folder / CONFIG}: the sizes ask for more than {MAX_PARAMETERS:,} parameters")
     tensors = read_tensors(folder / WEIGHTS, expected)
     model = Transformer(config)
     load_parameters(model, tensors)
     model.requires_grad_(False)
-    return Checkpoint(folder.name, model.eval(), tokenizer, read_json(folder / CARD))
+    return Checkpoint(folder, model.eval(), tokenizer, read_json(folder / CARD))
+
+
+def _check_sizes(config: TransformerConfig) -> None:
+    """Refuse sizes that no machine for this project could hold; nothing has been allocated yet."""
+    if max(config.n_encoder_layers, config.n_decoder_layers) > MAX_LAYERS:
+        raise ValueError(f"at most {MAX_LAYERS} encoder or decoder layers can be loaded")
+    attention, feed_forward = 4 * config.d_model**2, 2 * config.d_model * config.d_ff
+    n_parameters = (
+        config.vocab_size * config.d_model
+        + config.n_encoder_layers * (attention + feed_forward)
+        + config.n_decoder_layers * (2 * attention + feed_forward)
+    )  # without biases and norms
+    if n_parameters > MAX_PARAMETERS or config.max_length * config.d_model > MAX_PARAMETERS:
+        raise ValueError(f"the sizes ask for more than {MAX_PARAMETERS:,} numbers")
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:
@@ -119,7 +134,7 @@ def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None)
     except SafetensorError as error:
         raise ValueError(f"{path} is not a whole safetensors file: {error}") from None
     for name, tensor in tensors.items():
-        if expected is not None and not (tensor.is_floating_point() and torch.isfinite(tensor).all()):
+        if expected is not None and not (tensor.dtype in WEIGHT_TYPES and torch.isfinite(tensor).all()):
             raise ValueError(f"{path}: the tensor {name} must hold finite floating-point numbers only")
     return tensors
 
@@ -159,9 +174,10 @@ def write_text(path: Path, text: str) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; a ValueError names the file when it is none."""
+    text = read_text(path)
     try:
-        values = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError also for a number of thousands of digits
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold a JSON object, got {type(values).__name__}")

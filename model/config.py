@@ -98,8 +98,8 @@ class TransformerConfig(JsonConfig):
             raise ValueError(f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
-        if not self.norm_eps > 0:
-            raise ValueError(f"norm_eps must be above 0, got {self.norm_eps}")
+        if not 0 < self.norm_eps < 1:
+            raise ValueError(f"norm_eps must be above 0 and below 1, got {self.norm_eps}")
         _check_choice("norm", self.norm, NORM_POSITIONS)
         _check_choice("activation", self.activation, ACTIVATIONS)
         _check_choice("positional", self.positional, tuple(TABLES))

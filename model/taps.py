@@ -91,14 +91,14 @@ def record(*patterns: str) -> Iterator[Trace]:
         patterns: addresses to record, with shell wildcards ("*.weights"); everything when none is given.
 
     Yields:
-        The Trace, filled while the block runs. Values are detached from the graph, and recorded before dropout.
+        The Trace, filled while the block runs. Values are copies, detached from the graph, recorded before dropout.
         A change by an `intervene()` opened outside this block is seen; one opened inside it is not.
     """
     trace = Trace()
 
     def visit(address: str, value: Tensor) -> Tensor:
         if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
-            trace.add(address, value.detach())
+            trace.add(address, value.detach().clone())
         return value
 
     with _visiting(visit):
@@ -110,7 +110,8 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
     """Change what passes the taps while the block runs, in this thread and its context only.
 
     Args:
-        changes: address -> function of the tensor that returns the tensor to go on with, of the same shape.
+        changes: address -> function of the tensor that returns the tensor to go on with, of the same shape. It is
+            given a copy: some taps pass views of the model's own tables, which every thread shares.
 
     Raises:
         ValueError: during the pass, if a function returns something else than a tensor of the same shape and dtype.
@@ -123,7 +124,7 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
         if change is None:
             return value
         fired.add(address)
-        changed = change(value)
+        changed = change(value.clone())
         if not isinstance(changed, Tensor) or changed.shape != value.shape or changed.dtype != value.dtype:
             got = (
                 f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Self
 
@@ -55,10 +56,18 @@ class Tokenizer:
                 f"got {vocab_size}"
             )
         backend = _pipeline(models.BPE(unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True))
+        parts = [part for text in texts for part in _mark(text)]
+        counts = Counter(character for part in parts for character in part)
+        # Chosen here because among equally frequent characters the library's choice differs from run to run.
+        alphabet = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet_size]
         trainer = trainers.BpeTrainer(
-            vocab_size=vocab_size, special_tokens=reserved, limit_alphabet=alphabet_size, show_progress=False
+            vocab_size=vocab_size,
+            special_tokens=reserved,
+            initial_alphabet=alphabet,
+            limit_alphabet=len(alphabet),
+            show_progress=False,
         )
-        backend.train_from_iterator((part for text in texts for part in _mark(text)), trainer)
+        backend.train_from_iterator(parts, trainer)
         return cls.from_json(backend.to_str())
 
     @classmethod
@@ -82,7 +91,8 @@ class Tokenizer:
             merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
             bpe = models.BPE(vocab=vocab, merges=merges, unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True)
         except Exception as error:  # the library raises bare Exceptions
-            raise ValueError(f"not a byte-pair tokenizer: {error}") from error
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ValueError(f"not a byte-pair tokenizer: {reason}") from error
         for index, token in enumerate([*SPECIAL_TOKENS, *BYTE_TOKENS]):
             if vocab.get(token) != index:
                 raise ValueError(f"the token {token} must have id {index}, the tokenizer gives it {vocab.get(token)}")
@@ -161,10 +171,11 @@ class Tokenizer:
         Raises:
             ValueError: if an id is not in the vocabulary.
         """
-        tokens = [self.backend.id_to_token(int(index)) for index in ids]
-        if None in tokens:
-            raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {ids[tokens.index(None)]}")
-        return tokens
+        size = len(self)
+        for index in ids:
+            if not 0 <= index < size:
+                raise ValueError(f"token ids must be 0 to {size - 1}, got {index}")
+        return [self.backend.id_to_token(int(index)) for index in ids]
 
 
 # No real piece looks like this: "<" is punctuation and therefore always a piece of its own.

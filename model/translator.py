@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +19,6 @@ from model.taps import record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from model.training.batching import pad_ids
 
-CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 DEFAULT_CHECKPOINT = "en-de"
 KINDS = ("encoder_self", "decoder_self", "cross")
 MAX_BEAM = 16
@@ -122,7 +123,8 @@ class Translator:
     """
 
     def __init__(self, loaded: checkpoint.Checkpoint) -> None:
-        self.name = loaded.name
+        self.name = loaded.folder.name
+        self.folder = loaded.folder
         self.card = loaded.card
         self.model = loaded.model
         self.tokenizer = loaded.tokenizer
@@ -180,7 +182,7 @@ class Translator:
         """Translate many texts in batches, without recording.
 
         Args:
-            texts: as for `translate`; an empty one gives an empty translation.
+            texts: as for `translate`, but as long as the model has positions; an empty one gives an empty translation.
             beam: as for `translate`.
             length_penalty: as for `translate`.
 
@@ -194,7 +196,7 @@ class Translator:
         for number, text in enumerate(texts):
             if tidy(text):
                 try:
-                    sources[number] = self._read(text)[1]
+                    sources[number] = self._read(text, self.config.max_length)[1]
                 except ValueError as error:
                     raise ValueError(f"line {number + 1}: {error}") from None
         translations = [""] * len(texts)
@@ -207,16 +209,27 @@ class Translator:
                 translations[number] = self.tokenizer.decode(search.hypotheses[0].ids)
         return translations
 
-    def _read(self, text: str) -> tuple[str, list[int]]:
+    def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
+        """Write scores on the checkpoint's card.
+
+        Args:
+            name: of the test set.
+            scores: as measured by `model.evaluate.evaluate`.
+        """
+        self.card.setdefault("scores", {})[name] = scores
+        checkpoint.write_json(self.folder / checkpoint.CARD, self.card)
+
+    def _read(self, text: str, limit: int | None = None) -> tuple[str, list[int]]:
         """Check and tidy a text; return it and its ids with the end token."""
+        limit = limit or self.max_source_tokens
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"the text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
         tidied = tidy(text)
         if not tidied:
             raise ValueError("there is nothing to translate: type a sentence")
         ids = [*self.tokenizer.encode(tidied), EOS_ID]
-        if len(ids) > self.max_source_tokens:
-            raise ValueError(f"the text has {len(ids)} tokens; at most {self.max_source_tokens} are allowed")
+        if len(ids) > limit:
+            raise ValueError(f"the text has {len(ids)} tokens; at most {limit} are allowed")
         return tidied, ids
 
     def _search(self, sources: Sequence[list[int]], beam: int, length_penalty: float) -> list[Search]:
@@ -274,16 +287,22 @@ def tidy(text: str) -> str:
     return "".join(c for c in words if unicodedata.category(c) != "Cc").strip()
 
 
+def checkpoints_folder() -> Path:
+    """Where checkpoints are looked for by name: $HEADLIGHT_CHECKPOINTS, or the project's own folder checkpoints/."""
+    own = Path(__file__).resolve().parent.parent / "checkpoints"
+    return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or own)
+
+
 def available() -> list[str]:
-    """The names of the checkpoints that ship with the project."""
-    return sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{checkpoint.CONFIG}"))
+    """The names of the checkpoints in that folder."""
+    return sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
     """Load a checkpoint by name or path.
 
     Args:
-        name: of a folder in checkpoints/, or the path of any checkpoint folder.
+        name: of a folder in `checkpoints_folder()`, or the path of any checkpoint folder.
 
     Returns:
         The Translator.
@@ -291,7 +310,7 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
     Raises:
         ValueError: if there is no such checkpoint, or something in it is wrong.
     """
-    folder = CHECKPOINTS / name if name in available() else Path(name)
+    folder = checkpoints_folder() / name if name in available() else Path(name)
     if not (folder / checkpoint.CONFIG).is_file():
         raise ValueError(f"there is no checkpoint {name!r}; there are {', '.join(available()) or 'none'}")
     return Translator(checkpoint.load(folder))
