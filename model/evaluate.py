@@ -1,0 +1,71 @@
+"""Scores a translator on a file of sentence pairs with sacreBLEU."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics import BLEU, CHRF
+
+from model.training.data import Pair, read_lines
+from model.translator import Translator
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read lines of source<TAB>reference; further columns are ignored.
+
+    Args:
+        path: a UTF-8 text file, gzip-compressed if its name ends in .gz.
+
+    Returns:
+        Source and reference of each line.
+
+    Raises:
+        ValueError: if the file cannot be read or is empty, or a line has no tab or an empty side.
+    """
+    pairs = []
+    for number, line in enumerate(read_lines(path), start=1):
+        source, reference, *_ = [*line.split("\t"), ""]
+        if not source.strip() or not reference.strip():
+            raise ValueError(f"{path}, line {number}: expected source<TAB>reference, got {line[:60]!r}")
+        pairs.append((source, reference))
+    if not pairs:
+        raise ValueError(f"{path} holds no lines")
+    return pairs
+
+
+def evaluate(
+    translator: Translator, pairs: list[Pair], beam: int, length_penalty: float, lowercase: bool = False
+) -> dict[str, Any]:
+    """Translate the sources and compare with the references.
+
+    Args:
+        translator: the system.
+        pairs: source and reference, raw text.
+        beam: width of the search.
+        length_penalty: exponent of the length penalty.
+        lowercase: compare without case.
+
+    Returns:
+        sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty and
+        tokens_per_second (subwords of the translations over the time of translating).
+
+    Raises:
+        ValueError: if a source is too long; the message names the line.
+    """
+    sources, references = zip(*pairs, strict=True)
+    begun = time.perf_counter()
+    hypotheses = translator.translate_lines(sources, beam, length_penalty)
+    seconds = time.perf_counter() - begun
+    bleu = BLEU(lowercase=lowercase)
+    tokens = sum(len(translator.tokenizer.encode(text)) for text in hypotheses)
+    return {
+        "sentences": len(pairs),
+        "bleu": round(bleu.corpus_score(hypotheses, [references]).score, 2),
+        "chrf": round(CHRF(lowercase=lowercase).corpus_score(hypotheses, [references]).score, 2),
+        "signature": str(bleu.get_signature()),
+        "beam": beam,
+        "length_penalty": length_penalty,
+        "tokens_per_second": round(tokens / seconds, 1),
+    }
