@@ -1,0 +1,179 @@
+"""Greedy decoding and beam search, against brute force and against each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from model.config import TransformerConfig
+from model.decoding import beam_search, greedy
+from model.decoding.beam import ROOT, length_penalty
+from model.taps import record
+from model.transformer import Transformer
+
+PAD, BOS, EOS = 0, 1, 2
+IDS = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
+SOURCES = torch.tensor([[4, 5, 6, 3, EOS], [6, 4, EOS, PAD, PAD], [3, 3, 5, EOS, PAD]])
+
+
+def tiny_model(seed: int, vocab_size: int = 7) -> Transformer:
+    """A random model, sharpened so that its predictions differ from token to token."""
+    torch.manual_seed(seed)
+    model = Transformer(
+        TransformerConfig(vocab_size=vocab_size, d_model=16, n_heads=2, n_encoder_layers=1, n_decoder_layers=2, d_ff=8)
+    ).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1.7)
+    return model.eval()
+
+
+def log_probability(model: Transformer, src: torch.Tensor, written: list[int]) -> float:
+    """Of a whole target, by one full pass."""
+    logits = model(src[None], torch.tensor([[BOS, *written[:-1]]]))[0]
+    return logits.log_softmax(-1)[torch.arange(len(written)), torch.tensor(written)].sum().item()
+
+
+def all_targets(vocab_size: int, max_length: int) -> list[list[int]]:
+    """Every target that ends by itself within the limit."""
+    words = range(EOS + 1, vocab_size)
+    return [[*body, EOS] for n in range(max_length) for body in itertools.product(words, repeat=n)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+@torch.no_grad()
+def test_a_wide_beam_finds_what_brute_force_finds(seed: int, alpha: float) -> None:
+    model, max_length = tiny_model(seed, vocab_size=6), 4
+    targets = all_targets(6, max_length)
+    searches = beam_search(model, SOURCES.clamp(max=5), width=200, alpha=alpha, max_length=max_length, **IDS)
+    for src, search in zip(SOURCES.clamp(max=5), searches, strict=True):
+        totals = [log_probability(model, src, target) for target in targets]
+        expected = {
+            tuple(target[:-1]): total / ((5 + len(target)) / 6) ** alpha
+            for target, total in zip(targets, totals, strict=True)
+        }
+        found = {tuple(hypothesis.ids): hypothesis.score for hypothesis in search.hypotheses}
+        assert found == pytest.approx(expected, abs=1e-5)  # the searches sum in float32
+        best = max(expected, key=expected.__getitem__)
+        assert tuple(search.hypotheses[0].ids) == best
+        scores = [hypothesis.score for hypothesis in search.hypotheses]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_brute_force_has_targets_of_every_length() -> None:
+    assert len(all_targets(6, 4)) == 1 + 3 + 9 + 27
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_beam_of_one_is_greedy(seed: int) -> None:
+    model = tiny_model(seed)
+    outputs = greedy(model, SOURCES, max_length=9, **IDS)
+    searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_length=9, **IDS)
+    assert [search.hypotheses[0].ids for search in searches] == outputs
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_a_batch_finds_what_single_sentences_find(width: int) -> None:
+    model = tiny_model(1)
+    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_length=9, **IDS)
+    for src, search in zip(SOURCES, together, strict=True):
+        alone = beam_search(model, src[None, src != PAD], width=width, alpha=0.6, max_length=9, **IDS)[0]
+        assert [hypothesis.ids for hypothesis in search.hypotheses] == [h.ids for h in alone.hypotheses]
+        assert search.tree.token == alone.tree.token
+        assert search.tree.fate == alone.tree.fate
+        assert search.tree.total == pytest.approx(alone.tree.total, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wider_beam_never_scores_lower_here(seed: int) -> None:
+    model = tiny_model(seed, vocab_size=6)
+    narrow = beam_search(model, SOURCES[:1].clamp(max=5), width=1, alpha=0.0, max_length=4, **IDS)[0]
+    widest = beam_search(model, SOURCES[:1].clamp(max=5), width=200, alpha=0.0, max_length=4, **IDS)[0]
+    finished = [hypothesis for hypothesis in narrow.hypotheses if hypothesis.finished]
+    assert all(hypothesis.score <= widest.hypotheses[0].score + 1e-5 for hypothesis in finished)
+
+
+@torch.no_grad()
+def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None:
+    model = tiny_model(2)
+    search = beam_search(model, SOURCES[:1], width=3, alpha=0.6, max_length=6, **IDS)[0]
+    tree = search.tree
+    assert {"kept", "finished", "pruned"} == set(tree.fate)
+    for node in range(1, len(tree.token)):
+        path = tree.path(node)
+        assert path[-1] == tree.token[node]
+        assert tree.total[node] == pytest.approx(log_probability(model, SOURCES[0], path), abs=1e-5)
+        assert tree.log_probability[node] == pytest.approx(tree.total[node] - tree.total[tree.parent[node]], abs=1e-9)
+        assert tree.fate[tree.parent[node]] == "kept"
+    assert tree.parent[ROOT] == -1
+    for step in range(1, 6):
+        kept = [n for n in range(1, len(tree.token)) if len(tree.path(n)) == step and tree.fate[n] == "kept"]
+        assert len(kept) <= 3
+
+
+def test_a_search_ends_with_as_many_finished_hypotheses_as_it_is_wide() -> None:
+    for search in beam_search(tiny_model(3), SOURCES, width=3, alpha=0.6, max_length=60, **IDS):
+        assert len(search.hypotheses) >= 3 or not all(hypothesis.finished for hypothesis in search.hypotheses)
+        assert all(search.tree.path(h.node)[: len(h.ids)] == h.ids for h in search.hypotheses)
+
+
+def test_a_hypothesis_cut_off_at_the_limit_says_so() -> None:
+    class Endless:
+        """Predicts token 4, never the end."""
+
+        def start(self, src):
+            return src
+
+        def step(self, state, tokens):
+            logits = torch.zeros(len(tokens), 7)
+            logits[:, 4] = 9.0
+            logits[:, EOS] = -torch.inf
+            return logits
+
+        def reorder(self, state, rows):
+            return state[rows]
+
+    search = beam_search(Endless(), SOURCES[:1], width=2, alpha=0.6, max_length=5, **IDS)[0]
+    assert search.hypotheses[0].ids == [4] * 5
+    assert not search.hypotheses[0].finished
+    assert greedy(Endless(), SOURCES[:1], max_length=5, **IDS) == [[4] * 5]
+
+
+def test_padding_and_start_are_never_written() -> None:
+    class Padder:
+        def start(self, src):
+            return src
+
+        def step(self, state, tokens):
+            logits = torch.zeros(len(tokens), 7)
+            logits[:, [PAD, BOS]] = 50.0
+            return logits
+
+        def reorder(self, state, rows):
+            return state[rows]
+
+    outputs = greedy(Padder(), SOURCES, max_length=4, **IDS)
+    searches = beam_search(Padder(), SOURCES, width=4, alpha=0.0, max_length=4, **IDS)
+    outputs += [hypothesis.ids for search in searches for hypothesis in search.hypotheses]
+    assert not {PAD, BOS} & {token for output in outputs for token in output}
+
+
+def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
+    with record("*.cross_attention.k") as trace:
+        beam_search(tiny_model(1), SOURCES, width=2, alpha=0.6, max_length=8, **IDS)
+    assert len(trace) == 2
+    assert all(len(trace.all(address)) == 1 for address in trace)
+
+
+@pytest.mark.parametrize("width, max_length", [(0, 5), (-1, 5), (2, 0)])
+def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
+    with pytest.raises(ValueError, match=f"must be at least 1, got {width} and {max_length}"):
+        beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_length=max_length, **IDS)
+
+
+def test_length_penalty_is_wu_et_al_2016() -> None:
+    assert length_penalty(1, 0.7) == 1.0
+    assert length_penalty(13, 0.5) == pytest.approx(3**0.5)
