@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from zipfile import BadZipFile
 
 DEFAULT_CHECKPOINT = "en-de"
 
@@ -31,7 +30,10 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, OSError, BadZipFile) as error:
+    except OSError as error:
+        print(f"error: {error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    except ValueError as error:
         print("error: " + " ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
