@@ -25,7 +25,7 @@ help:
 	@sed -n '3,10s/^#   //p' Makefile
 
 run: venv
-	@"$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
+	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
 
 test: venv-dev
 	@"$(PY)" -m tests.support.browser

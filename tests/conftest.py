@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-# Before torch is imported anywhere: two threads are enough for tiny models, and leave room for server and browser.
-os.environ.setdefault("OMP_NUM_THREADS", "2")
-os.environ.setdefault("MKL_NUM_THREADS", "2")
+# Before torch is imported anywhere: tiny models gain nothing from a second thread, which server and browser can use.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
 # Nothing in a test fetches a model.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -40,9 +41,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
+def is_news(record: logging.LogRecord) -> bool:
+    """Says whether a message of Streamlit's cache is worth showing: that there is no server is true of every test."""
+    return "No runtime found" not in record.getMessage()
+
+
 @pytest.fixture(autouse=True)
 def clean_streamlit_caches() -> Iterator[None]:
     """Empties Streamlit's caches after a test, so that no AppTest sees another one's results."""
+    logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(is_news)
     yield
     if streamlit := sys.modules.get("streamlit"):
         streamlit.cache_data.clear()
