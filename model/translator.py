@@ -237,7 +237,6 @@ class Translator:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
         if not 0 <= length_penalty <= 5:
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
-        longest = max(map(len, sources))
         return beam_search(
             self.model,
             pad_ids(sources),
@@ -247,7 +246,7 @@ class Translator:
             eos_id=EOS_ID,
             pad_id=PAD_ID,
             # What is read must have a position: the start token and all but the last that is written.
-            max_length=min(2 * longest + 10, self.config.max_length),
+            max_lengths=[min(2 * len(src) + 10, self.config.max_length) for src in sources],
         )
 
     @torch.no_grad()

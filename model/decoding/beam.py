@@ -6,6 +6,7 @@ Scores are sums of log-probabilities divided by the length penalty of Wu et al. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -99,7 +100,7 @@ def beam_search(
     bos_id: int,
     eos_id: int,
     pad_id: int,
-    max_length: int,
+    max_lengths: Sequence[int],
 ) -> list[Search]:
     """Search for the best translation of every source.
 
@@ -113,21 +114,21 @@ def beam_search(
         bos_id: the token that every target starts with.
         eos_id: the token that ends a target.
         pad_id: never chosen, nor is bos_id.
-        max_length: at most so many tokens, the end token counted.
+        max_lengths: for each source, at most so many tokens, the end token counted.
 
     Returns:
         A Search for each source.
 
     Raises:
-        ValueError: if width or max_length is below 1.
+        ValueError: if the width or a length limit is below 1.
     """
-    if width < 1 or max_length < 1:
-        raise ValueError(f"beam width and length limit must be at least 1, got {width} and {max_length}")
-    beams = [_Beam(width, alpha, bos_id, eos_id) for _ in range(src.size(0))]
+    if width < 1 or min(max_lengths) < 1:
+        raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
+    beams = [_Beam(width, alpha, bos_id, eos_id, limit) for _, limit in zip(src, max_lengths, strict=True)]
     state = model.start(src)
     rows = torch.arange(src.size(0), device=src.device)
     active = beams
-    for _ in range(max_length):
+    while active:
         # Every live hypothesis is one row of the batch; searches that are over have none.
         state = model.reorder(state, rows)
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
@@ -139,8 +140,6 @@ def beam_search(
             kept_rows += [first + row for row in beam.advance(block)]
             first += len(block)
         active = [beam for beam in active if beam.live]
-        if not active:
-            break
         rows = torch.tensor(kept_rows, device=src.device)
     return [beam.result() for beam in beams]
 
@@ -148,11 +147,12 @@ def beam_search(
 class _Beam:
     """The search for one source."""
 
-    def __init__(self, width: int, alpha: float, bos_id: int, eos_id: int) -> None:
-        self.width, self.alpha, self.eos_id = width, alpha, eos_id
+    def __init__(self, width: int, alpha: float, bos_id: int, eos_id: int, limit: int) -> None:
+        self.width, self.alpha, self.eos_id, self.steps_left = width, alpha, eos_id, limit
         self.tree = SearchTree(token=[bos_id])
         self.live = [ROOT]
         self.finished: list[int] = []
+        self.cut_off: list[int] = []
 
     @property
     def tokens(self) -> list[int]:
@@ -184,13 +184,14 @@ class _Beam:
             elif fate == "kept":
                 self.live.append(node)
                 kept_rows.append(row)
-        if len(self.finished) >= self.width:
-            self.live, kept_rows = [], []
+        self.steps_left -= 1
+        if self.steps_left == 0 or len(self.finished) >= self.width:
+            self.cut_off, self.live, kept_rows = self.live, [], []
         return kept_rows
 
     def result(self) -> Search:
         # A hypothesis cut off at the limit counts only where none ended by itself.
-        nodes = self.finished or self.live
+        nodes = self.finished or self.cut_off
         hypotheses = [self._hypothesis(node) for node in nodes]
         return Search(sorted(hypotheses, key=lambda hypothesis: -hypothesis.score), self.tree)
 

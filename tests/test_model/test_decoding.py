@@ -48,7 +48,7 @@ def all_targets(vocab_size: int, max_length: int) -> list[list[int]]:
 def test_a_wide_beam_finds_what_brute_force_finds(seed: int, alpha: float) -> None:
     model, max_length = tiny_model(seed, vocab_size=6), 4
     targets = all_targets(6, max_length)
-    searches = beam_search(model, SOURCES.clamp(max=5), width=200, alpha=alpha, max_length=max_length, **IDS)
+    searches = beam_search(model, SOURCES.clamp(max=5), width=200, alpha=alpha, max_lengths=[max_length] * 3, **IDS)
     for src, search in zip(SOURCES.clamp(max=5), searches, strict=True):
         totals = [log_probability(model, src, target) for target in targets]
         expected = {
@@ -71,16 +71,16 @@ def test_brute_force_has_targets_of_every_length() -> None:
 def test_beam_of_one_is_greedy(seed: int) -> None:
     model = tiny_model(seed)
     outputs = greedy(model, SOURCES, max_length=9, **IDS)
-    searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_length=9, **IDS)
+    searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3, **IDS)
     assert [search.hypotheses[0].ids for search in searches] == outputs
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_a_batch_finds_what_single_sentences_find(width: int) -> None:
     model = tiny_model(1)
-    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_length=9, **IDS)
+    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3, **IDS)
     for src, search in zip(SOURCES, together, strict=True):
-        alone = beam_search(model, src[None, src != PAD], width=width, alpha=0.6, max_length=9, **IDS)[0]
+        alone = beam_search(model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], **IDS)[0]
         assert [hypothesis.ids for hypothesis in search.hypotheses] == [h.ids for h in alone.hypotheses]
         assert search.tree.token == alone.tree.token
         assert search.tree.fate == alone.tree.fate
@@ -90,8 +90,8 @@ def test_a_batch_finds_what_single_sentences_find(width: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_wider_beam_never_scores_lower_here(seed: int) -> None:
     model = tiny_model(seed, vocab_size=6)
-    narrow = beam_search(model, SOURCES[:1].clamp(max=5), width=1, alpha=0.0, max_length=4, **IDS)[0]
-    widest = beam_search(model, SOURCES[:1].clamp(max=5), width=200, alpha=0.0, max_length=4, **IDS)[0]
+    narrow = beam_search(model, SOURCES[:1].clamp(max=5), width=1, alpha=0.0, max_lengths=[4], **IDS)[0]
+    widest = beam_search(model, SOURCES[:1].clamp(max=5), width=200, alpha=0.0, max_lengths=[4], **IDS)[0]
     finished = [hypothesis for hypothesis in narrow.hypotheses if hypothesis.finished]
     assert all(hypothesis.score <= widest.hypotheses[0].score + 1e-5 for hypothesis in finished)
 
@@ -99,7 +99,7 @@ def test_a_wider_beam_never_scores_lower_here(seed: int) -> None:
 @torch.no_grad()
 def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None:
     model = tiny_model(2)
-    search = beam_search(model, SOURCES[:1], width=3, alpha=0.6, max_length=6, **IDS)[0]
+    search = beam_search(model, SOURCES[:1], width=3, alpha=0.6, max_lengths=[6], **IDS)[0]
     tree = search.tree
     assert {"kept", "finished", "pruned"} == set(tree.fate)
     for node in range(1, len(tree.token)):
@@ -115,7 +115,7 @@ def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None
 
 
 def test_a_search_ends_with_as_many_finished_hypotheses_as_it_is_wide() -> None:
-    for search in beam_search(tiny_model(3), SOURCES, width=3, alpha=0.6, max_length=60, **IDS):
+    for search in beam_search(tiny_model(3), SOURCES, width=3, alpha=0.6, max_lengths=[60] * 3, **IDS):
         assert len(search.hypotheses) >= 3 or not all(hypothesis.finished for hypothesis in search.hypotheses)
         assert all(search.tree.path(h.node)[: len(h.ids)] == h.ids for h in search.hypotheses)
 
@@ -136,7 +136,7 @@ def test_a_hypothesis_cut_off_at_the_limit_says_so() -> None:
         def reorder(self, state, rows):
             return state[rows]
 
-    search = beam_search(Endless(), SOURCES[:1], width=2, alpha=0.6, max_length=5, **IDS)[0]
+    search = beam_search(Endless(), SOURCES[:1], width=2, alpha=0.6, max_lengths=[5], **IDS)[0]
     assert search.hypotheses[0].ids == [4] * 5
     assert not search.hypotheses[0].finished
     assert greedy(Endless(), SOURCES[:1], max_length=5, **IDS) == [[4] * 5]
@@ -156,14 +156,14 @@ def test_padding_and_start_are_never_written() -> None:
             return state[rows]
 
     outputs = greedy(Padder(), SOURCES, max_length=4, **IDS)
-    searches = beam_search(Padder(), SOURCES, width=4, alpha=0.0, max_length=4, **IDS)
+    searches = beam_search(Padder(), SOURCES, width=4, alpha=0.0, max_lengths=[4] * 3, **IDS)
     outputs += [hypothesis.ids for search in searches for hypothesis in search.hypotheses]
     assert not {PAD, BOS} & {token for output in outputs for token in output}
 
 
 def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
     with record("*.cross_attention.k") as trace:
-        beam_search(tiny_model(1), SOURCES, width=2, alpha=0.6, max_length=8, **IDS)
+        beam_search(tiny_model(1), SOURCES, width=2, alpha=0.6, max_lengths=[8] * 3, **IDS)
     assert len(trace) == 2
     assert all(len(trace.all(address)) == 1 for address in trace)
 
@@ -171,7 +171,7 @@ def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
 @pytest.mark.parametrize("width, max_length", [(0, 5), (-1, 5), (2, 0)])
 def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
     with pytest.raises(ValueError, match=f"must be at least 1, got {width} and {max_length}"):
-        beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_length=max_length, **IDS)
+        beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_lengths=[max_length] * 3, **IDS)
 
 
 def test_length_penalty_is_wu_et_al_2016() -> None:
