@@ -1,0 +1,1 @@
+"""What the reader sees: figures (pure functions), components (browser parts) and screens (pages)."""

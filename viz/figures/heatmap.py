@@ -1,0 +1,205 @@
+"""What the heatmaps share: token axes, hover texts, the hatched cells, the one-line description."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import labels
+
+NOT_ALLOWED = "not allowed (masked)"
+
+
+def describe(figure: go.Figure) -> str:
+    """Return the sentence that says what a figure of this package shows (for captions and screen readers).
+
+    Args:
+        figure: a figure made by a function of viz.figures.
+
+    Returns:
+        One plain sentence, not escaped.
+    """
+    return figure.layout.meta["description"]
+
+
+def axis(tick_texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
+    """Build an axis whose coordinates are the positions 0..n-1, labelled at every step-th one.
+
+    Args:
+        tick_texts: n escaped labels.
+        step: distance between two labelled positions.
+        title: title of the axis, not escaped.
+        downwards: position 0 on top, for rows.
+        more: further settings of the axis.
+
+    Returns:
+        dict for layout.xaxis or layout.yaxis, with a fixed range.
+    """
+    n = len(tick_texts)
+    ends = [-0.5, n - 0.5]
+    return {
+        "title": {"text": labels.escape(title)},
+        "tickmode": "array",
+        "tickvals": list(range(0, n, step)),
+        "ticktext": list(tick_texts[::step]),
+        "ticklabelstandoff": theme.TICK_STANDOFF,
+        "tickfont": {"size": theme.TICK_SIZE},
+        "range": ends[::-1] if downwards else ends,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": False,
+        **more,
+    }
+
+
+def token_axis(tokens: Sequence[str], title: str, *, downwards: bool = False) -> dict:
+    """Build the axis of these tokens: positions are the coordinates, so equal tokens keep rows of their own."""
+    step = labels.tick_step(len(tokens))
+    if step > 1:
+        title += f" · every {labels.ordinal(step)} labelled"
+    return axis(
+        [labels.tick_text(token) for token in tokens],
+        step,
+        title,
+        downwards=downwards,
+        tickangle=0 if downwards else -45,
+    )
+
+
+def number_axis(n: int, title: str, *, downwards: bool = False) -> dict:
+    """Build an axis that counts from 0 to n - 1."""
+    return axis([str(i) for i in range(n)], labels.number_step(n), title, downwards=downwards, tickangle=0)
+
+
+def hover_cells(rows: Sequence[str], columns: Sequence[str], *more: np.ndarray) -> np.ndarray:
+    """Lay out what the hover template reads: customdata[0] the row, [1] the column, [2] and on what else is given.
+
+    Args:
+        rows: T hover texts.
+        columns: S hover texts.
+        more: str arrays (T, S).
+
+    Returns:
+        object array (T, S, 2 + len(more)).
+    """
+    shape = (len(rows), len(columns))
+    cells = [
+        np.broadcast_to(np.array(rows, dtype=object)[:, None], shape),
+        np.broadcast_to(np.array(columns, dtype=object)[None], shape),
+    ]
+    return np.stack([*cells, *more], axis=-1)
+
+
+def value_texts(values: np.ndarray, blocked: np.ndarray, form: str) -> np.ndarray:
+    """Write the values of a map that has masked cells, which say so and still name a value that is not zero.
+
+    Args:
+        values: float (T, S).
+        blocked: bool (T, S), True = masked.
+        form: format of a value, e.g. ".3f".
+
+    Returns:
+        object array (T, S) of str.
+    """
+    texts = np.empty(values.shape, dtype=object)
+    for place, value in np.ndenumerate(values):
+        number = format(value, form)
+        nothing = value == 0 or not np.isfinite(value)
+        texts[place] = number if not blocked[place] else NOT_ALLOWED if nothing else f"{number}, {NOT_ALLOWED}"
+    return texts
+
+
+def hatching(blocked: np.ndarray) -> go.Scatter:
+    """Draw hatched boxes over the cells that are masked, with an entry in the legend.
+
+    Args:
+        blocked: bool (T, S), True = masked.
+
+    Returns:
+        A filled trace of one box for each run of masked cells in a row.
+    """
+    xs: list[float] = []
+    ys: list[float] = []
+    for row, cells in enumerate(blocked):
+        # +1 where a run of masked cells starts, -1 just after it ends
+        edges = np.diff(np.concatenate([[0], cells.astype(np.int8), [0]]))
+        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+            left, right, top, bottom = start - 0.5, stop - 0.5, row - 0.5, row + 0.5
+            xs += [left, right, right, left, left, np.nan]
+            ys += [top, top, bottom, bottom, top, np.nan]
+    return go.Scatter(
+        x=np.array(xs, dtype=np.float32),
+        y=np.array(ys, dtype=np.float32),
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=theme.HATCH_FILL,
+        fillpattern={
+            "shape": theme.HATCH_SHAPE,
+            "size": theme.HATCH_SIZE,
+            "bgcolor": theme.HATCH_FILL,
+            "fgcolor": theme.HATCH_LINE,
+            "solidity": 0.2,
+        },
+        hoverinfo="skip",
+        name=NOT_ALLOWED,
+        showlegend=True,
+    )
+
+
+def token_heatmap(
+    values: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    hover: str,
+    meta: dict,
+    title: str = "",
+    query_axis: str,
+    key_axis: str,
+    blocked: np.ndarray | None = None,
+    cell_texts: np.ndarray | None = None,
+    **heatmap,
+) -> go.Figure:
+    """Draw a map of queries (rows, top to bottom) by keys (columns, left to right).
+
+    Args:
+        values: float32 or uint8 (T, S).
+        queries, keys: T and S tokens.
+        hover: hover template over customdata, see hover_cells.
+        meta: what the figure says about itself, with a "description".
+        title: text above the map, not escaped.
+        query_axis, key_axis: titles of the axes, not escaped.
+        blocked: bool (T, S), cells to hatch.
+        cell_texts: str (T, S) for customdata[2].
+        heatmap: colour settings of go.Heatmap.
+
+    Returns:
+        go.Figure whose first trace is the map.
+    """
+    n_rows, n_columns = values.shape
+    gap = theme.CELL_GAP if max(values.shape) <= theme.CELL_GAP_UP_TO else 0
+    texts = () if cell_texts is None else (cell_texts,)
+    customdata = hover_cells(labels.hover_texts(queries), labels.hover_texts(keys), *texts)
+    trace = go.Heatmap(
+        z=values, customdata=customdata, hovertemplate=hover + "<extra></extra>", xgap=gap, ygap=gap, **heatmap
+    )
+    hatched = blocked is not None and bool(blocked.any())
+    figure = go.Figure(
+        [trace, hatching(blocked)] if hatched else [trace],
+        layout=theme.layout(
+            theme.plot_height(n_rows),
+            title=labels.escape(title),
+            left=labels.tick_width(queries) + theme.AXIS_TITLE_HEIGHT,
+            top=theme.LEGEND_HEIGHT if hatched else 0,
+            bottom=theme.LEANING * labels.tick_width(keys) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+        ),
+    )
+    figure.update_layout(
+        xaxis=token_axis(keys, key_axis),
+        yaxis=token_axis(queries, query_axis, downwards=True),
+        meta={"rows": "query", "columns": "key", "n_rows": n_rows, "n_columns": n_columns, **meta},
+    )
+    return figure

@@ -1,0 +1,146 @@
+"""Token strings to text that Plotly draws literally.
+
+Plotly reads labels as pseudo-HTML: the tokens `<s>` and `</s>` come out empty and `<b>k</b>` as a bold k. It also
+decodes only a few entities (`&quot;` is not one of them), and starts MathJax between dollar signs where it is loaded.
+"""
+
+import html
+import unicodedata
+from collections.abc import Sequence
+
+from viz import theme
+
+_JOINERS = "\u200c\u200d"
+_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
+
+
+def layer_label(layer: int) -> str:
+    """Name a layer with the number its address has, counted from 0."""
+    return f"layer {layer}"
+
+
+def head_label(head: int) -> str:
+    """Name a head with the number its address has, counted from 0."""
+    return f"head {head}"
+
+
+def escape(text: str) -> str:
+    """Make Plotly draw a text as it is written, without tags, entities or MathJax."""
+    return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def visible(token: str) -> str:
+    """Write out what cannot be seen: control and zero-width characters, line ends, tabs, outer spaces, nothing at all.
+
+    >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible("")
+    ('a␉b␊', '␣the', '[U+200B]', '(empty)')
+    """
+    if token == "":
+        return "(empty)"
+    return "".join(_visible_character(token, i) for i in range(len(token)))
+
+
+def tick_text(token: str) -> str:
+    """Return the escaped, shortened text of a token for a tick."""
+    return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
+
+
+def hover_text(token: str, position: int) -> str:
+    """Return position and full token, escaped, for a hover text.
+
+    Right-to-left text is isolated so that it cannot reorder the words beside it.
+    """
+    text = visible(token)
+    if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
+        text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
+    return f"{position} “{escape(text)}”"
+
+
+def hover_texts(tokens: Sequence[str]) -> list[str]:
+    """Return the hover text of every token, in order."""
+    return [hover_text(token, position) for position, token in enumerate(tokens)]
+
+
+def tick_step(n: int) -> int:
+    """Return the distance between labelled tokens: the smallest that keeps to theme.MAX_TICKS labels."""
+    return max(1, -(-n // theme.MAX_TICKS))
+
+
+def number_step(n: int) -> int:
+    """Return the distance between labelled numbers: the smallest power of two that keeps to theme.MAX_NUMBERS."""
+    step = 1
+    while n > step * theme.MAX_NUMBERS:
+        step *= 2
+    return step
+
+
+def ordinal(n: int) -> str:
+    """Write a number as 2nd, 3rd, 4th."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def text_width(text: str) -> int:
+    """Count the columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
+    return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def tick_width(tokens: Sequence[str]) -> float:
+    """Estimate the pixels that the widest tick label of these tokens takes."""
+    return theme.GLYPH_WIDTH * max(text_width(_shorten(visible(token), theme.MAX_TICK_WIDTH)) for token in tokens)
+
+
+def _visible_character(token: str, i: int) -> str:
+    """Return the character at place i of a token, or what stands for it."""
+    character = token[i]
+    code = ord(character)
+    if character == " ":
+        at_an_edge = i == 0 or i == len(token) - 1 or token[i - 1] == " " or token[i + 1] == " "
+        return "␣" if at_an_edge else " "
+    if code < 32:
+        return chr(0x2400 + code)
+    if code == 127:
+        return "␡"
+    if character in _JOINERS and 0 < i < len(token) - 1 and not token[i - 1].isascii() and not token[i + 1].isascii():
+        return character  # it joins two signs, as in families of emoji and in Persian
+    if _extends(character) and character not in _JOINERS:
+        # A mark with nothing before it (a piece of a word) needs something to stand on.
+        if "VARIATION SELECTOR" in unicodedata.name(character, "") and i == 0:
+            return f"[U+{code:04X}]"
+        return character if i > 0 else "◌" + character
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs"):
+        return f"[U+{code:04X}]"
+    return character
+
+
+def _extends(character: str) -> bool:
+    """Say whether a character is drawn onto the one before it."""
+    return (
+        unicodedata.category(character) in ("Mn", "Me")
+        or character in _JOINERS
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
+
+
+def _shorten(text: str, width: int) -> str:
+    """Cut a text to so many columns, an ellipsis included, never inside a letter with marks or a joined emoji."""
+    if text_width(text) <= width:
+        return text
+    kept, used = "", 0
+    for cluster in _clusters(text):
+        used += text_width(cluster)
+        if used > width - 1:
+            break
+        kept += cluster
+    return kept + "…"
+
+
+def _clusters(text: str) -> list[str]:
+    """Split a text into what a reader sees as single signs."""
+    clusters: list[str] = []
+    for character in text:
+        if clusters and (_extends(character) or clusters[-1].endswith("\u200d")):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters

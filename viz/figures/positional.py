@@ -1,0 +1,154 @@
+"""Positional encodings: the whole table, or some of its dimensions as waves."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import checks, heatmap, labels
+from viz.figures.scores import centred_colors
+
+
+def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "") -> go.Figure:
+    """Draw a table of positional encodings: positions in rows, dimensions in columns.
+
+    Args:
+        table: float (T, D).
+        tokens: T tokens that stand at these positions; without them rows carry their numbers.
+        title: text above the map.
+
+    Returns:
+        go.Figure; data[0].z is the table, float32 (T, D). The colours run from -1 to 1, further where the values do.
+
+    Raises:
+        ValueError: for wrong shapes, sizes or types, NaN and infinity.
+    """
+    table = checks.as_float("table", table, "TD")
+    n_positions, n_dimensions = table.shape
+    tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
+    rows = None if tokens is None else np.array(labels.hover_texts(tokens), dtype=object)
+    position = "%{y:d}" if tokens is None else "%{customdata}"
+    limit, colors = centred_colors(table, "value", least=1.0)
+    figure = go.Figure(
+        go.Heatmap(
+            z=table,
+            customdata=None if rows is None else np.repeat(rows[:, None], n_dimensions, axis=1),
+            hovertemplate=f"position {position}<br>dimension %{{x:d}}<br>value %{{z:.3f}}<extra></extra>",
+            **colors,
+        ),
+        layout=theme.layout(
+            theme.plot_height(n_positions),
+            title=labels.escape(title),
+            left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+        ),
+    )
+    figure.update_layout(
+        xaxis=heatmap.number_axis(n_dimensions, "dimension"),
+        yaxis=_position_axis(n_positions, tokens, downwards=True),
+        meta={
+            "figure": "positional_heatmap",
+            "description": (
+                "Rows are positions, columns are dimensions: "
+                f"the encoding added to each of {n_positions} positions, {n_dimensions} numbers each."
+            ),
+            "rows": "position",
+            "columns": "dimension",
+            "n_rows": n_positions,
+            "n_columns": n_dimensions,
+            "value": "value",
+            "range": [-limit, limit],
+        },
+    )
+    return figure
+
+
+def positional_waves(
+    table: np.ndarray, dimensions: Sequence[int], tokens: Sequence[str] | None = None, *, title: str = ""
+) -> go.Figure:
+    """Draw some dimensions of a positional encoding as lines over the positions.
+
+    Args:
+        table: float (T, D).
+        dimensions: which columns of the table, counted from 0, each once; their order is the legend's.
+        tokens: T tokens that stand at these positions, for the axis and the hover text.
+        title: text above the lines.
+
+    Returns:
+        go.Figure of one line a dimension; data[k].y is float32 (T,).
+
+    Raises:
+        ValueError: for wrong shapes, sizes or types, NaN and infinity, and dimensions that are missing, doubled or
+            outside.
+    """
+    table = checks.as_float("table", table, "TD")
+    n_positions, n_dimensions = table.shape
+    chosen = [checks.index(f"dimensions[{k}]", dimension, n_dimensions) for k, dimension in enumerate(dimensions)]
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(
+            f"dimensions is {list(dimensions)}; allowed is at least one, each once, from 0 to {n_dimensions - 1}."
+        )
+    tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
+    hover = [str(position) for position in range(n_positions)] if tokens is None else labels.hover_texts(tokens)
+    return go.Figure(
+        [_wave(table[:, dimension].copy(), dimension, k, hover) for k, dimension in enumerate(chosen)],
+        layout=_waves_layout(table, chosen, tokens, title),
+    )
+
+
+def _wave(values: np.ndarray, dimension: int, k: int, hover: list[str]) -> go.Scatter:
+    """Draw one dimension (T,) as the k-th line."""
+    return go.Scatter(
+        x=np.arange(len(values), dtype=np.int32),
+        y=values,
+        mode="lines+markers" if len(values) <= theme.MAX_TICKS else "lines",
+        line={
+            "color": theme.LINES[k % len(theme.LINES)],
+            "dash": theme.DASHES[k % len(theme.DASHES)],
+            "width": theme.LINE_WIDTH,
+        },
+        name=f"dimension {dimension}",
+        text=hover,
+        hovertemplate=f"position %{{text}}<br>dimension {dimension}<br>value %{{y:.3f}}<extra></extra>",
+        showlegend=True,
+    )
+
+
+def _waves_layout(table: np.ndarray, chosen: list[int], tokens: list[str] | None, title: str) -> go.Layout:
+    """Build the layout of the lines of these dimensions, as high above 0 as below."""
+    n_positions, n_dimensions = table.shape
+    limit = max(1.0, float(np.abs(table[:, chosen]).max()))
+    label_height = theme.TICK_SIZE + (0 if tokens is None else theme.LEANING * labels.tick_width(tokens))
+    layout = theme.layout(
+        theme.WAVES_HEIGHT,
+        title=labels.escape(title),
+        left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
+        top=theme.LEGEND_HEIGHT * -(-len(chosen) // 5),
+        bottom=label_height + theme.AXIS_TITLE_HEIGHT,
+    )
+    return layout.update(
+        xaxis=_position_axis(n_positions, tokens),
+        # a little more than the range, so that crests are not cut
+        yaxis={"title": {"text": "value"}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
+        meta={
+            "figure": "positional_waves",
+            "description": (
+                f"One line a dimension: its value at each of {n_positions} positions "
+                f"(dimensions {', '.join(map(str, chosen))} of {n_dimensions})."
+            ),
+            "rows": "dimension",
+            "columns": "position",
+            "n_rows": len(chosen),
+            "n_columns": n_positions,
+            "value": "value",
+            "range": [-limit, limit],
+        },
+    )
+
+
+def _position_axis(n: int, tokens: list[str] | None, *, downwards: bool = False) -> dict:
+    """Build the axis of positions, labelled with tokens where there are some."""
+    if tokens is None:
+        return heatmap.number_axis(n, "position", downwards=downwards)
+    return heatmap.token_axis(tokens, "position", downwards=downwards)

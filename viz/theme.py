@@ -1,0 +1,122 @@
+"""The one place for colours, fonts and sizes.
+
+Everything here is right on a light and on a dark page: backgrounds are transparent, text and grid colours are left to
+the page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
+"""
+
+import plotly.graph_objects as go
+
+TRANSPARENT = "rgba(0,0,0,0)"
+
+# Probabilities on [0, 1]: evenly growing lightness, also in greyscale print and for colour-blind readers.
+SEQUENTIAL = "Viridis"
+
+# Values about zero: blue below, pale grey at zero, orange above.
+DIVERGING = ((0.0, "#08519c"), (0.25, "#6baed6"), (0.5, "#f0f0f0"), (0.75, "#f5a462"), (1.0, "#a63603"))
+
+# A mask's two colours, named so that a text beside the figure can use the words.
+MAY_ATTEND = "#0072b2"
+BLOCKED = "#e69f00"
+MASK_SCALE = ((0.0, BLOCKED), (0.5, BLOCKED), (0.5, MAY_ATTEND), (1.0, MAY_ATTEND))
+MASK_WORDS = ("blocked (orange)", "may attend (blue)")
+
+# Cells that a mask takes out of a map: hatched, because every plain colour already means a number.
+HATCH_FILL = "#8a8d93"
+HATCH_LINE = "#c3c6cb"
+HATCH_SHAPE = "/"
+HATCH_SIZE = 7
+
+SELECTED = "#ff4b1f"
+SELECTED_WIDTH = 3
+
+# Okabe and Ito's colours without yellow and black, which vanish on a light or a dark page.
+LINES = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c8c8c")
+DASHES = ("solid", "dash", "dot", "dashdot")
+LINE_WIDTH = 2
+
+TICK_SIZE = 12
+GLYPH_WIDTH = 0.62 * TICK_SIZE  # pixels an average Latin letter takes in a tick label
+MAX_TICKS = 32  # labels on one axis: more cost more time than the map itself
+MAX_NUMBERS = 16  # numbers on one axis, which can be thinned more freely than words
+MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
+
+ROW_HEIGHT = 24  # pixels for a row of a heatmap
+PLOT_HEIGHT = (150, 620)  # smallest and largest height of a heatmap without its margins
+TILE_MARKER = 6  # pixels; small, because overlapping markers would make it chance which of them answers
+TILE_HEIGHT = 92  # pixels for a row of heads in the overview
+WAVES_HEIGHT = 260
+CELL_GAP = 1  # pixels between cells, while cells are large enough for it
+CELL_GAP_UP_TO = 32  # rows or columns
+TITLE_HEIGHT = 40
+LEGEND_HEIGHT = 26
+AXIS_TITLE_HEIGHT = 34
+MARGIN = 12
+TITLE_GAP = '<br><span style="font-size:8px"> </span>'  # keeps the title of a colour bar off its highest number
+LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
+TICK_STANDOFF = 4  # pixels between a label and its row or column
+
+
+def plot_height(n_rows: int) -> int:
+    """Height in pixels of a heatmap of so many rows, margins not counted."""
+    smallest, largest = PLOT_HEIGHT
+    return int(min(max(n_rows * ROW_HEIGHT, smallest), largest))
+
+
+def color_bar(title: str, **more) -> dict:
+    """Settings of a colour bar that stands at the right of a map, its title (short, escaped) on top."""
+    return {
+        "title": {"text": title + TITLE_GAP if title else "", "side": "top"},
+        "thickness": 14,
+        "outlinewidth": 0,
+        "ticks": "outside",
+        "ticklen": 4,
+        "xpad": 8,
+        **more,
+    }
+
+
+def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bottom: float = 0) -> go.Layout:
+    """Build the layout all figures share: transparent, with margins set by hand.
+
+    Plotly's own fitting of margins to labels is slow and makes the page jump.
+
+    Args:
+        height: pixels of the plot itself.
+        title: text above the plot, already escaped.
+        left, top, bottom: pixels that labels need on these sides.
+
+    Returns:
+        A go.Layout without any text colour.
+    """
+    margin = {
+        "l": MARGIN + round(left),
+        "r": MARGIN,
+        "t": MARGIN + round(top) + (TITLE_HEIGHT if title else 0),
+        "b": MARGIN + round(bottom),
+    }
+    return go.Layout(
+        paper_bgcolor=TRANSPARENT,
+        plot_bgcolor=TRANSPARENT,
+        title={
+            "text": title,
+            "x": 0,
+            "xref": "container",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 10, "l": 4},
+        }
+        if title
+        else None,
+        margin=margin,
+        height=height + margin["t"] + margin["b"],
+        legend={
+            "orientation": "h",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1,
+            "yanchor": "bottom",
+            "itemclick": False,
+            "itemdoubleclick": False,
+        },
+    )
