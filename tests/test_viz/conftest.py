@@ -1,0 +1,46 @@
+"""A page with Plotly in it, shared by the tests that look at what is drawn: loading Plotly takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+import pytest
+from plotly.offline import get_plotlyjs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="session")
+def plotly_page(browser: Browser) -> Iterator[Page]:
+    """An empty page with Plotly loaded."""
+    opened = browser.new_page(viewport={"width": 1000, "height": 700})
+    opened.set_content("<!doctype html><body style='margin:0'><div id=g></div>")
+    opened.add_script_tag(content=get_plotlyjs())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def plot(browser: Browser, plotly_page: Page) -> Callable[[go.Figure], Page]:
+    """Draws a figure as `g` on the page, which then keeps its clicks and selections in `events`."""
+
+    def draw(figure: go.Figure) -> Page:
+        plotly_page.mouse.move(999, 699)
+        plotly_page.evaluate(
+            """async json => {
+                const figure = JSON.parse(json);
+                Plotly.purge('g');
+                window.events = [];
+                await Plotly.newPlot('g', figure.data, figure.layout);
+                const note = name => e => events.push([name, e ? e.points.map(p => p.customdata) : null]);
+                g.on('plotly_click', note('click'));
+                g.on('plotly_selected', note('selected'));
+            }""",
+            figure.to_json(),
+        )
+        return plotly_page
+
+    return draw

@@ -1,0 +1,108 @@
+"""One head large: values, colours, and what the mask takes out."""
+
+import numpy as np
+import pytest
+
+from viz import theme
+from viz.figures import attention_heatmap
+
+QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
+
+
+@pytest.fixture
+def weights():
+    values = np.random.default_rng(3).random((3, 4))
+    return values / values.sum(-1, keepdims=True)
+
+
+def boxes(trace):
+    """The cells (row, column) that the boxes of a hatched trace cover."""
+    xs, ys = np.asarray(trace.x).reshape(-1, 6)[:, :5], np.asarray(trace.y).reshape(-1, 6)[:, :5]
+    cells = set()
+    for x, y in zip(xs, ys, strict=True):
+        assert y.max() - y.min() == 1
+        cells |= {(int(y.min() + 0.5), column) for column in range(int(x.min() + 0.5), int(x.max() + 0.5))}
+    return cells
+
+
+def test_the_map_is_the_weights(weights):
+    figure = attention_heatmap(weights, QUERIES, KEYS)
+    np.testing.assert_array_equal(figure.data[0].z, weights.astype(np.float32))
+    assert len(figure.data) == 1
+    assert figure.layout.xaxis.title.text == "key (is read)"
+    assert figure.layout.yaxis.title.text == "query (asks)"
+
+
+def test_hover_reads_query_key_weight_in_this_order(weights):
+    figure = attention_heatmap(weights, QUERIES, KEYS)
+    template = figure.data[0].hovertemplate
+    assert template == "query %{customdata[0]}<br>key %{customdata[1]}<br>weight %{z:.3f}<extra></extra>"
+    assert list(figure.data[0].customdata[2][1]) == ["2 “Tier”", "1 “animal”"]
+
+
+def test_the_colours_end_at_1_unless_the_bar_says_otherwise(weights):
+    fixed = attention_heatmap(weights * 0.1, QUERIES, KEYS).data[0]
+    assert (fixed.zmin, fixed.zmax) == (0, 1) and fixed.colorbar.title.text.startswith("weight<br><span")
+    scaled = attention_heatmap(weights * 0.1, QUERIES, KEYS, scale_to_max=True).data[0]
+    assert scaled.zmax == pytest.approx(weights.max() * 0.1)
+    assert f"largest<br>{weights.max() * 0.1:.3g}" in scaled.colorbar.title.text
+    assert attention_heatmap(weights * 0, QUERIES, KEYS, scale_to_max=True).data[0].zmax == 1
+
+
+def test_masked_cells_are_hatched_and_say_so_also_where_a_weight_is_left(weights):
+    mask = np.array([[True, False, True, True], [True, True, True, True], [False, False, True, False]])
+    weights[2, 3] = 0.25
+    weights[~mask & (weights != 0.25)] = 0
+    figure = attention_heatmap(weights, QUERIES, KEYS, mask=mask)
+    np.testing.assert_array_equal(figure.data[0].z, weights.astype(np.float32))
+    hatched = figure.data[1]
+    assert boxes(hatched) == {(0, 1), (2, 0), (2, 1), (2, 3)}
+    assert hatched.fillpattern.shape == theme.HATCH_SHAPE and hatched.hoverinfo == "skip"
+    assert hatched.name == "not allowed (masked)" and hatched.showlegend
+    said = np.asarray(figure.data[0].customdata)[..., 2]
+    assert said[0, 1] == "not allowed (masked)"
+    assert said[2, 3] == "0.250, not allowed (masked)"
+    assert said[1, 1] == f"{weights[1, 1]:.3f}"
+    assert "%{customdata[2]}" in figure.data[0].hovertemplate
+    assert "Hatched cells are not allowed" in figure.layout.meta["description"]
+
+
+def test_a_weight_of_0_that_is_allowed_looks_and_reads_different(weights):
+    weights[0, 0] = 0
+    mask = np.ones((3, 4), bool)
+    mask[0, 1] = False
+    figure = attention_heatmap(weights, QUERIES, KEYS, mask=mask)
+    assert boxes(figure.data[1]) == {(0, 1)}
+    assert figure.data[0].customdata[0][0][2] == "0.000"
+
+
+def test_a_mask_that_allows_all_changes_nothing(weights):
+    with_mask = attention_heatmap(weights, QUERIES, KEYS, mask=np.ones((3, 4), bool))
+    assert with_mask == attention_heatmap(weights, QUERIES, KEYS)
+
+
+@pytest.mark.parametrize("value", [-0.002, 1.002])
+def test_what_is_no_probability_is_refused(weights, value):
+    weights[1, 1] = value
+    with pytest.raises(
+        ValueError, match=rf"weights has values from .*{value}.*; allowed are probabilities from 0 to 1"
+    ):
+        attention_heatmap(weights, QUERIES, KEYS)
+
+
+def test_rounding_is_no_error(weights):
+    weights[1, 1] = 1.0005
+    attention_heatmap(weights, QUERIES, KEYS)
+
+
+def test_a_mask_of_numbers_or_another_shape_is_refused(weights):
+    with pytest.raises(ValueError, match="mask has type int64; allowed is bool, where True means may attend"):
+        attention_heatmap(weights, QUERIES, KEYS, mask=np.ones((3, 4), dtype=np.int64))
+    with pytest.raises(ValueError, match=r"mask has shape \(4, 3\); allowed is \(3, 4\)"):
+        attention_heatmap(weights, QUERIES, KEYS, mask=np.ones((4, 3), bool))
+
+
+def test_titles_are_drawn_literally(weights):
+    figure = attention_heatmap(weights, QUERIES, KEYS, title="<i>x</i>", query_axis="<s>", key_axis="a & b")
+    assert figure.layout.title.text == "&lt;i&gt;x&lt;/i&gt;"
+    assert figure.layout.yaxis.title.text == "&lt;s&gt;" and figure.layout.xaxis.title.text == "a &amp; b"

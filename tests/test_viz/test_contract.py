@@ -1,0 +1,364 @@
+"""What every figure function keeps to, run over all of them: a new one without a case here fails.
+
+A case says how to call a function for T queries and S keys; the checks below know nothing else about it.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import viz.figures
+from viz.figures import describe
+
+QUERIES = ["<s>", "the", "the", "</s>"]
+KEYS = ["<s>", "ein", "<b>k</b>", "&amp;", "%{z}", "</s>"]
+ODD = ["<script>alert(1)</script>", "$5$", 'say "hi"', "it's", "👩‍👩‍👧", "שלום", "", "\n", "\u200b", "the", "the"]
+MARKUP = ("<s>", "</s>", "<b>", "<script>", "</b>", "</script>")
+
+
+@dataclass(frozen=True)
+class Case:
+    """How to call one figure function.
+
+    Args:
+        arrays: (T, S) -> the arrays it draws, as keywords.
+        call: (arrays, queries, keys) -> go.Figure.
+        tokens: whether it takes ("queries", "keys"), ("tokens",) or ().
+        z: whether its first trace is a map of rows by columns.
+    """
+
+    arrays: Callable[[int, int], dict[str, np.ndarray]]
+    call: Callable[..., go.Figure]
+    tokens: tuple[str, ...] = ("queries", "keys")
+    z: bool = True
+
+
+def weights(*shape: int) -> np.ndarray:
+    values = np.random.default_rng(0).random(shape) + 0.01
+    return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def signed(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=shape).astype(np.float64)
+
+
+def mask(n_queries: int, n_keys: int) -> np.ndarray:
+    return np.arange(n_queries)[:, None] >= np.arange(n_keys)[None]
+
+
+def positions(n: int, _: int) -> np.ndarray:
+    return np.sin(np.arange(n)[:, None] / 3.0 ** np.arange(6))
+
+
+CASES = {
+    "attention_heatmap": Case(
+        lambda t, s: {"weights": weights(t, s)}, lambda a, q, k: viz.figures.attention_heatmap(a["weights"], q, k)
+    ),
+    "attention_heatmap masked": Case(
+        lambda t, s: {"weights": weights(t, s), "mask": mask(t, s)},
+        lambda a, q, k: viz.figures.attention_heatmap(a["weights"], q, k, mask=a["mask"], title="<b>t</b>"),
+    ),
+    "head_overview": Case(
+        lambda t, s: {"weights": weights(2, 3, t, s)},
+        lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
+        tokens=(),
+    ),
+    "mask_heatmap": Case(lambda t, s: {"mask": mask(t, s)}, lambda a, q, k: viz.figures.mask_heatmap(a["mask"], q, k)),
+    "scores_heatmap": Case(
+        lambda t, s: {"scores": np.where(mask(t, s), signed(t, s), -np.inf)},
+        lambda a, q, k: viz.figures.scores_heatmap(a["scores"], q, k),
+    ),
+    "difference_heatmap": Case(
+        lambda t, s: {"a_minus_b": signed(t, s)},
+        lambda a, q, k: viz.figures.difference_heatmap(a["a_minus_b"], q, k),
+    ),
+    "positional_heatmap": Case(
+        lambda t, s: {"table": positions(t, s)},
+        lambda a, q, k: viz.figures.positional_heatmap(a["table"], q),
+        tokens=("tokens",),
+    ),
+    "positional_waves": Case(
+        lambda t, s: {"table": positions(t, s)},
+        lambda a, q, k: viz.figures.positional_waves(a["table"], [0, 3], q),
+        tokens=("tokens",),
+        z=False,
+    ),
+}
+EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+TOKENS = pytest.mark.parametrize(
+    "case", [case for case in CASES.values() if case.tokens], ids=[n for n, case in CASES.items() if case.tokens]
+)
+MAPS = pytest.mark.parametrize("case", [c for c in CASES.values() if c.z], ids=[n for n, c in CASES.items() if c.z])
+
+
+def draw(case: Case, queries: list[str], keys: list[str]) -> go.Figure:
+    return case.call(case.arrays(len(queries), len(keys)), queries, keys)
+
+
+def ticks(figure: go.Figure, axis: str) -> list[str]:
+    return list(figure.layout[axis].ticktext)
+
+
+def token_axes(case: Case, figure: go.Figure, queries: list[str], keys: list[str]) -> dict[str, list[str]]:
+    """The axes that carry tokens, with the tokens they must carry."""
+    if case.tokens == ("queries", "keys"):
+        return {"yaxis": queries, "xaxis": keys}
+    return {"yaxis" if case.z else "xaxis": queries}
+
+
+def hover_strings(figure: go.Figure) -> list[str]:
+    """Every string that a hover text can show."""
+    strings: list[str] = []
+    for trace in figure.data:
+        for part in (trace.customdata, trace.text):
+            if part is not None:
+                strings += [s for s in np.asarray(part, dtype=object).ravel() if isinstance(s, str)]
+    return strings
+
+
+# -- nobody is missing
+
+
+def test_every_public_figure_function_has_a_case():
+    found = {}
+    for module in pkgutil.iter_modules(viz.figures.__path__, "viz.figures."):
+        members = inspect.getmembers(importlib.import_module(module.name), inspect.isfunction)
+        for name, function in members:
+            if not name.startswith("_") and function.__module__ == module.name:
+                found[name] = inspect.signature(function, eval_str=True).return_annotation is go.Figure
+    # what other modules of the package share is not public
+    figures = {name for name, gives_figure in found.items() if gives_figure} - {"token_heatmap"}
+    assert figures == {name.split()[0] for name in CASES}, "write a Case for each figure function"
+    assert figures == set(viz.figures.__all__) - {"describe"}, "viz.figures.__all__ lists each figure function"
+
+
+# -- what comes out
+
+
+@EVERY
+def test_a_figure_is_returned_and_nothing_given_is_changed(case):
+    arrays = case.arrays(4, 6)
+    queries, keys = list(QUERIES), list(KEYS)
+    before = copy.deepcopy(arrays)
+    figure = case.call(arrays, queries, keys)
+    assert type(figure) is go.Figure
+    assert (queries, keys) == (QUERIES, KEYS)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, before[name])
+        assert array.dtype == before[name].dtype
+
+
+@EVERY
+def test_a_figure_keeps_its_own_copy_of_the_array(case):
+    arrays = {
+        name: array.astype(np.float32) if array.dtype != bool else array for name, array in case.arrays(4, 6).items()
+    }
+    figure = case.call(arrays, QUERIES, KEYS)
+    before = figure.to_json()
+    for array in arrays.values():
+        array[...] = 0
+    assert figure.to_json() == before
+
+
+@EVERY
+def test_numbers_travel_as_typed_arrays_of_four_bytes_or_one(case):
+    for trace in draw(case, QUERIES, KEYS).data:
+        for name in ("x", "y", "z"):
+            values = trace[name] if name in trace else None
+            if values is not None:
+                assert isinstance(values, np.ndarray), (name, type(values))
+                assert values.dtype in (np.float32, np.uint8, np.int32), (name, values.dtype)
+
+
+@EVERY
+@pytest.mark.parametrize(("n_queries", "n_keys", "limit"), [(1, 1, 20), (40, 33, 250), (64, 64, 450)])
+def test_it_serialises_to_strict_json_of_a_reasonable_size(case, n_queries, n_keys, limit):
+    text = draw(case, [f"tok{i}" for i in range(n_queries)], [f"tok{i}" for i in range(n_keys)]).to_json()
+    json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert len(text) < limit * 1000
+
+
+@EVERY
+def test_it_describes_itself_in_one_sentence(case):
+    figure = draw(case, QUERIES, KEYS)
+    meta = figure.layout.meta
+    assert describe(figure) == meta["description"]
+    assert 40 < len(describe(figure)) < 250 and describe(figure).endswith(".") and "\n" not in describe(figure)
+    assert {"figure", "rows", "columns", "n_rows", "n_columns", "value", "range"} <= set(meta)
+    assert CASES[meta["figure"]]
+    low, high = meta["range"]
+    assert low < high
+
+
+@EVERY
+def test_backgrounds_are_transparent_and_text_colours_are_left_to_the_page(case):
+    figure = draw(case, QUERIES, KEYS)
+    layout = figure.layout.to_plotly_json()
+    layout.pop("template", None)
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+    def fonts(node, path=""):
+        if isinstance(node, dict):
+            for key, value in node.items():
+                assert not (key == "color" and "font" in path), f"{path} has a colour"
+                fonts(value, f"{path}.{key}")
+
+    fonts(layout)
+    for trace in figure.data:
+        fonts(trace.to_plotly_json())
+
+
+# -- positions, directions, ranges
+
+
+@MAPS
+@pytest.mark.parametrize(("n_queries", "n_keys"), [(1, 1), (1, 7), (7, 1), (5, 7), (64, 64)])
+def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left(case, n_queries, n_keys):
+    figure = draw(case, ["q"] * n_queries, ["k"] * n_keys)
+    z = np.asarray(figure.data[0].z)
+    bottom, top = figure.layout.yaxis.range
+    left, right = figure.layout.xaxis.range
+    assert top <= -0.5 and bottom >= z.shape[0] - 0.5, "query 0 is on top and every row is inside"
+    assert left <= -0.5 and right >= z.shape[1] - 0.5
+    assert figure.data[0].x is None and figure.data[0].y is None, "positions are the coordinates"
+    meta = figure.layout.meta
+    if "tile" not in meta:
+        assert (meta["n_rows"], meta["n_columns"]) == z.shape
+        assert z.shape[0] == n_queries
+
+
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.tokens == ("queries", "keys")])
+def test_a_marked_cell_appears_at_its_query_and_key(name):
+    case = CASES[name]
+    arrays = case.arrays(4, 6)
+    for key in arrays:
+        arrays[key] = np.zeros_like(arrays[key])
+        arrays[key][3, 1] = 1
+    figure = case.call(arrays, QUERIES, KEYS)
+    z = np.asarray(figure.data[0].z)
+    assert z.shape == (4, 6) and z[3, 1] == 1 and np.count_nonzero(z) == 1
+    hover = figure.data[0].customdata[3][1]
+    assert hover[0] == "3 “&lt;/s&gt;”" and hover[1] == "1 “ein”"
+
+
+@MAPS
+def test_the_colour_range_is_fixed_and_said(case):
+    trace = draw(case, QUERIES, KEYS).data[0]
+    low, high = draw(case, QUERIES, KEYS).layout.meta["range"]
+    assert (trace.zmin, trace.zmax) == (low, high)
+    assert (low, high) == (0, 1) or low == -high
+    assert trace.colorscale is not None, "the default scale is flipped on dark pages"
+
+
+# -- labels
+
+
+@TOKENS
+@pytest.mark.parametrize("tokens", [QUERIES, KEYS, ODD], ids=["queries", "keys", "odd"])
+def test_ticks_draw_tokens_literally_and_keep_equal_ones_apart(case, tokens):
+    figure = draw(case, tokens, tokens)
+    for axis, expected in token_axes(case, figure, tokens, tokens).items():
+        texts = ticks(figure, axis)
+        assert list(figure.layout[axis].tickvals) == list(range(len(expected)))
+        assert len(texts) == len(expected)
+        for text, token in zip(texts, expected, strict=True):
+            assert "<" not in text and ">" not in text and "&quot;" not in text
+            assert text.strip() != ""
+            if token.isprintable() and 0 < len(token) < 14:
+                assert html.unescape(text) == token
+
+
+@TOKENS
+def test_hover_names_tokens_literally_in_full(case):
+    strings = hover_strings(draw(case, ODD, ODD))
+    assert strings
+    shown = "\n".join(html.unescape(s) for s in strings)
+    for markup in MARKUP:
+        assert not any(markup in s for s in strings)
+    for token in ("<script>alert(1)</script>", "$5$", 'say "hi"', "it's", "👩‍👩‍👧", "(empty)", "␊", "[U+200B]"):
+        assert token in shown, token
+    assert "\u2068שלום\u2069" in shown, "right-to-left text is isolated"
+    assert not any("$" in s for s in strings), "MathJax starts between dollar signs"
+
+
+@TOKENS
+def test_equal_tokens_have_positions_of_their_own_in_the_hover(case):
+    shown = set(hover_strings(draw(case, QUERIES, QUERIES)))
+    assert {"1 “the”", "2 “the”"} <= shown
+
+
+@TOKENS
+@pytest.mark.parametrize("n", [1, 32, 33, 40, 64, 200])
+def test_ticks_are_thinned_and_hover_is_not(case, n):
+    tokens = [f"tok{i}" for i in range(n)]
+    figure = draw(case, tokens, tokens[:3])
+    axis = "yaxis" if case.z else "xaxis"
+    values = list(figure.layout[axis].tickvals)
+    assert len(values) == len(ticks(figure, axis)) <= 32
+    assert ticks(figure, axis) == [f"tok{i}" for i in values]
+    assert (len(values) == n) == (n <= 32)
+    assert ("labelled" in figure.layout[axis].title.text) == (n > 32)
+    assert {f"{i} “tok{i}”" for i in range(n)} <= set(hover_strings(figure))
+
+
+@TOKENS
+def test_long_tokens_are_short_on_the_tick_and_whole_in_the_hover(case):
+    token = "Donaudampfschifffahrtsgesellschaft"
+    figure = draw(case, [token, "a"], [token, "a"])
+    for axis in token_axes(case, figure, [], []):
+        assert ticks(figure, axis)[0].endswith("…") and len(ticks(figure, axis)[0]) <= 14
+    assert any(token in s for s in hover_strings(figure))
+
+
+# -- what goes in
+
+
+@TOKENS
+def test_wrong_counts_name_the_numbers(case):
+    arrays = case.arrays(4, 6)
+    with pytest.raises(ValueError, match=r"has 5 labels, but the array has 4 rows"):
+        case.call(arrays, ["a"] * 5, ["b"] * 6)
+    if "keys" in case.tokens:
+        with pytest.raises(ValueError, match=r"keys has 4 labels, but the array has 6 columns"):
+            case.call(arrays, ["a"] * 4, ["b"] * 4)
+
+
+@TOKENS
+def test_a_string_or_numbers_for_labels_are_refused(case):
+    arrays = case.arrays(4, 6)
+    with pytest.raises(ValueError, match=r"is the string 'abcd'; allowed is a list of 4 tokens"):
+        case.call(arrays, "abcd", KEYS)
+    with pytest.raises(ValueError, match=r"\[2\] is 7 of type int; allowed are strings"):
+        case.call(arrays, ["a", "b", 7, "d"], KEYS)
+
+
+@EVERY
+def test_wrong_arrays_name_shape_type_and_value(case):
+    name, array = next(iter(case.arrays(4, 6).items()))
+
+    def call(values):
+        return case.call({**case.arrays(4, 6), name: values}, QUERIES, KEYS)
+
+    with pytest.raises(ValueError, match=rf"{name} has {array.ndim + 1} axes .*allowed are {array.ndim}"):
+        call(array[None])
+    with pytest.raises(ValueError, match=rf"{name} has shape \(.*0.*\); allowed is at least one entry"):
+        call(array[..., :0])
+    with pytest.raises(ValueError, match=rf"{name} has type <U1"):
+        call(np.full(array.shape, "x"))
+    if array.dtype != bool:
+        for bad in (np.nan, np.inf):
+            broken = array.copy()
+            broken[(0,) * array.ndim] = bad
+            with pytest.raises(ValueError, match=rf"{name} is {bad} at \(0, 0.*1 such cells.*allowed are finite"):
+                call(broken)

@@ -1,0 +1,93 @@
+"""Token text: what is drawn is what the token is, and what cannot be seen is written out."""
+
+import html
+
+import pytest
+
+from viz.figures import labels
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("", "(empty)"),
+        ("\t", "␉"),
+        ("\n", "␊"),
+        ("\r\n", "␍␊"),
+        ("\x00", "␀"),
+        ("\x7f", "␡"),
+        ("\x85", "[U+0085]"),
+        (" ", "␣"),
+        (" the", "␣the"),
+        ("the ", "the␣"),
+        ("a b", "a b"),
+        ("a  b", "a␣␣b"),
+        ("\u00a0", "[U+00A0]"),
+        ("\u200b", "[U+200B]"),
+        ("\ufeff", "[U+FEFF]"),
+        ("x\u202ey", "x[U+202E]y"),
+        ("\ud800", "[U+D800]"),
+        ("a\u200db", "a[U+200D]b"),
+        ("\u200d", "[U+200D]"),
+        ("می‌خواهم", "می‌خواهم"),
+        ("👩‍👩‍👧", "👩‍👩‍👧"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("\ufe0f", "[U+FE0F]"),
+        ("\u0301e", "◌\u0301e"),
+        ("▁ein", "▁ein"),
+    ],
+)
+def test_the_invisible_is_written_out(token, shown):
+    assert labels.visible(token) == shown
+
+
+@pytest.mark.parametrize("token", ["<s>", "</s>", "<b>", "&amp;", "&quot;", '"', "'", "%{z}", "$5$", "<a href='x'>"])
+def test_escaping_leaves_nothing_that_plotly_reads(token):
+    escaped = labels.escape(token)
+    assert not set("<>$") & set(escaped)
+    assert "&quot;" not in escaped.replace("&amp;quot;", ""), "Plotly does not decode &quot;"
+    assert html.unescape(escaped) == token
+
+
+@pytest.mark.parametrize(
+    ("token", "tick"),
+    [
+        ("a" * 14, "a" * 14),
+        ("a" * 15, "a" * 13 + "…"),
+        ("字" * 7, "字" * 7),
+        ("字" * 8, "字" * 6 + "…"),
+        ("<" * 20, "&lt;" * 13 + "…"),
+        ("👩‍👩‍👧" * 3, "👩‍👩‍👧" * 2 + "…"),
+    ],
+)
+def test_ticks_are_cut_by_width_before_escaping_and_never_inside_a_sign(token, tick):
+    assert labels.tick_text(token) == tick
+
+
+def test_a_mark_stays_with_its_letter():
+    assert labels.tick_text("e\u0301" * 20) == "e\u0301" * 13 + "…"
+
+
+def test_only_right_to_left_text_is_isolated():
+    assert labels.hover_text("שלום", 3) == "3 “\u2068שלום\u2069”"
+    assert labels.hover_text("مرحبا", 0) == "0 “\u2068مرحبا\u2069”"
+    assert labels.hover_text("<s>", 0) == "0 “&lt;s&gt;”"
+
+
+def test_layers_and_heads_count_from_0_as_addresses_do():
+    assert (labels.layer_label(0), labels.head_label(7)) == ("layer 0", "head 7")
+
+
+@pytest.mark.parametrize(("n", "step"), [(1, 1), (32, 1), (33, 2), (64, 2), (65, 3)])
+def test_tick_steps(n, step):
+    assert labels.tick_step(n) == step
+
+
+@pytest.mark.parametrize(("n", "step"), [(1, 1), (16, 1), (17, 2), (256, 16), (257, 32)])
+def test_number_steps(n, step):
+    assert labels.number_step(n) == step
+
+
+@pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st")])
+def test_ordinals(n, word):
+    assert labels.ordinal(n) == word

@@ -1,0 +1,44 @@
+"""The mask drawing: which of two colours, and the words."""
+
+import numpy as np
+import pytest
+
+from viz import theme
+from viz.figures import mask_heatmap
+
+MASK = np.array([[True, False, True], [False, False, True]])
+
+
+def test_true_is_1_and_has_the_colour_of_may_attend():
+    trace = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0]
+    assert trace.z.dtype == np.uint8
+    np.testing.assert_array_equal(trace.z, [[1, 0, 1], [0, 0, 1]])
+    assert (trace.zmin, trace.zmax) == (0, 1)
+    scale = list(trace.colorscale)
+    assert scale[0][1] == theme.BLOCKED and scale[-1][1] == theme.MAY_ATTEND
+    assert {color for _, color in scale} == {theme.BLOCKED, theme.MAY_ATTEND}, "two colours and nothing between"
+
+
+def test_the_bar_names_the_colours_where_they_are():
+    bar = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0].colorbar
+    low, high = zip(*sorted(zip(bar.tickvals, bar.ticktext, strict=True)), strict=True)
+    assert low[0] < 0.5 < low[1] and "blocked" in high[0] and "may attend" in high[1]
+
+
+def test_hover_is_a_sentence():
+    trace = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0]
+    said = [trace.hovertemplate.replace("<extra></extra>", "").replace("<br>", " ")] * 2
+    for k, cell in enumerate([(0, 2), (1, 0)]):
+        for i, part in enumerate(trace.customdata[cell[0]][cell[1]]):
+            said[k] = said[k].replace(f"%{{customdata[{i}]}}", part)
+    assert said == ["query 0 “a” may attend key 2 “z”", "query 1 “b” is blocked from key 0 “x”"]
+
+
+def test_the_description_counts():
+    assert "(3 of 6 cells)" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).layout.meta["description"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])
+def test_numbers_are_refused_because_1_may_mean_blocked(dtype):
+    with pytest.raises(ValueError, match=rf"mask has type {np.dtype(dtype)}; allowed is bool, where True means may"):
+        mask_heatmap(MASK.astype(dtype), ["a", "b"], ["x", "y", "z"])

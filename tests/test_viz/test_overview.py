@@ -1,0 +1,160 @@
+"""All heads at a glance: each tile is its head, and a click anywhere in a tile is that head's."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from viz.figures import head_overview
+
+SHAPES = [(3, 4, 5, 7), (2, 8, 1, 9), (2, 3, 9, 1), (1, 1, 1, 1), (2, 2, 64, 64), (2, 3, 2, 60)]
+
+
+def make(*shape: int) -> np.ndarray:
+    values = np.random.default_rng(5).random(shape) + 0.01
+    return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def blocks(empty: np.ndarray) -> list[slice]:
+    """The runs of positions that are not empty."""
+    edges = np.diff(np.concatenate([[1], empty.astype(int), [1]]))
+    return [slice(a, b) for a, b in zip(np.flatnonzero(edges == -1), np.flatnonzero(edges == 1), strict=True)]
+
+
+def tiles(figure) -> list[list[np.ndarray]]:
+    """The tiles of a montage, found by the empty lines between them."""
+    z = np.asarray(figure.data[0].z)
+    empty = np.isnan(z)
+    return [[z[r, c] for c in blocks(empty.all(0))] for r in blocks(empty.all(1))]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_tile_holds_exactly_its_head(shape):
+    weights = make(*shape)
+    found = tiles(head_overview(weights))
+    assert [len(row) for row in found] == [shape[1]] * shape[0]
+    for layer, head in itertools.product(range(shape[0]), range(shape[1])):
+        np.testing.assert_array_equal(found[layer][head], weights[layer, head])
+
+
+def test_narrow_montages_continue_a_layer_in_the_next_row():
+    weights = make(2, 5, 3, 4)
+    figure = head_overview(weights, n_columns=2)
+    found = tiles(figure)
+    assert len(found) == 6
+    for layer, head in itertools.product(range(2), range(5)):
+        np.testing.assert_array_equal(found[layer * 3 + head // 2][head % 2], weights[layer, head])
+    assert np.isnan(found[2][1]).all(), "the place after the last head stays empty"
+    assert list(figure.layout.yaxis.ticktext)[2:4] == ["layer 0<br>head 4", "layer 1<br>heads 0–1"]
+    assert list(figure.layout.xaxis.ticktext) == ["heads 0, 2, 4", "heads 1, 3"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_columns", [None, 1])
+def test_markers_lie_in_the_middle_of_the_tile_they_name(shape, n_columns):
+    weights = make(*shape)
+    figure = head_overview(weights, n_columns=n_columns)
+    z, markers = np.asarray(figure.data[0].z), figure.data[1]
+    assert [list(pair) for pair in markers.customdata] == [list(p) for p in np.ndindex(*shape[:2])]
+    for x, y, (layer, head) in zip(markers.x, markers.y, markers.customdata, strict=True):
+        rows = slice(int(y - (shape[2] - 1) / 2), int(y + (shape[2] - 1) / 2) + 1)
+        columns = slice(int(x - (shape[3] - 1) / 2), int(x + (shape[3] - 1) / 2) + 1)
+        np.testing.assert_array_equal(z[rows, columns], weights[layer, head])
+
+
+def test_addresses_reach_the_browser_as_lists():
+    # Rows of a typed array arrive in Streamlit's selection as {"0": layer, "1": head}.
+    assert all(
+        type(pair) is list and type(pair[0]) is int for pair in head_overview(make(2, 2, 3, 3)).data[1].customdata
+    )
+
+
+def test_labels_name_layers_and_heads_as_addresses_do_at_the_tiles():
+    figure = head_overview(make(2, 3, 5, 7))
+    assert list(figure.layout.yaxis.ticktext) == ["layer 0", "layer 1"]
+    assert list(figure.layout.xaxis.ticktext) == ["head 0", "head 1", "head 2"]
+    markers = figure.data[1]
+    assert sorted(set(markers.y)) == list(figure.layout.yaxis.tickvals)
+    assert sorted(set(markers.x)) == list(figure.layout.xaxis.tickvals)
+    assert markers.text[4].startswith("layer 1, head 1<br>largest weight ")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_outline_encloses_the_selected_tile_and_no_other_cell(shape):
+    selected = (shape[0] - 1, shape[1] - 1)
+    figure = head_overview(make(*shape), selected=selected)
+    (outline,) = figure.layout.shapes
+    z = np.asarray(figure.data[0].z)
+    rows = [i for i in range(z.shape[0]) if outline.y0 < i < outline.y1]
+    columns = [j for j in range(z.shape[1]) if outline.x0 < j < outline.x1]
+    tile = (
+        [i for i in rows if not np.isnan(z[i, columns]).all()],
+        [j for j in columns if not np.isnan(z[rows, j]).all()],
+    )
+    np.testing.assert_array_equal(z[np.ix_(*tile)], make(*shape)[selected])
+    # round the cells, not through them, and inside the picture
+    assert outline.y0 < tile[0][0] - 0.5 and outline.y1 > tile[0][-1] + 0.5
+    assert outline.x0 < tile[1][0] - 0.5 and outline.x1 > tile[1][-1] + 0.5
+    bottom, top = figure.layout.yaxis.range
+    assert top <= outline.y0 and outline.y1 <= bottom
+    assert not head_overview(make(*shape)).layout.shapes
+
+
+def test_one_range_for_all_heads():
+    weights = make(2, 2, 3, 4) * 0.5
+    assert head_overview(weights).data[0].zmax == 1
+    scaled = head_overview(weights, scale_to_max=True).data[0]
+    assert scaled.zmax == weights.max() and "largest" in scaled.colorbar.title.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"selected": (2, 0)}, "the selected layer is 2; allowed are integers from 0 to 1"),
+        ({"selected": (0, -1)}, "the selected head is -1; allowed are integers from 0 to 2"),
+        ({"selected": (0, True)}, "the selected head is True; allowed are integers"),
+        ({"selected": (0, 0, 0)}, r"selected is \(0, 0, 0\); allowed is a pair \(layer, head\)"),
+        ({"selected": 3}, r"selected is 3; allowed is a pair \(layer, head\)"),
+        ({"n_columns": 0}, "n_columns is 0; allowed are integers from 1 to 3"),
+        ({"n_columns": 4}, "n_columns is 4; allowed are integers from 1 to 3"),
+    ],
+)
+def test_heads_that_do_not_exist_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        head_overview(make(2, 3, 4, 5), **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "width", "n_columns"),
+    [((2, 8, 5, 7), 360, None), ((2, 4, 1, 40), 900, 2)],
+)
+def test_a_click_anywhere_in_a_tile_selects_its_head(plot, shape, width, n_columns):
+    figure = head_overview(make(*shape), selected=(0, 0), n_columns=n_columns)
+    figure.update_layout(width=width)
+    page = plot(figure)
+    z = np.asarray(figure.data[0].z)
+    rows, columns = blocks(np.isnan(z).all(1)), blocks(np.isnan(z).all(0))
+    per_layer = len(rows) // shape[0]
+    for row, column in [(0, len(columns) - 1), (len(rows) - 1, len(columns) // 2)]:
+        head = [row // per_layer, row % per_layer * len(columns) + column]
+        for share in (0.03, 0.97, 0.5):
+            r, c = rows[row], columns[column]
+            cell = [c.start - 0.5 + share * (c.stop - c.start), r.start - 0.5 + share * (r.stop - r.start)]
+            x, y = page.evaluate(
+                """([x, y]) => { const l = g._fullLayout, box = g.getBoundingClientRect();
+                    events.length = 0;
+                    return [box.left + l.xaxis._offset + l.xaxis.d2p(x),
+                            box.top + l.yaxis._offset + l.yaxis.d2p(y)] }""",
+                cell,
+            )
+            page.mouse.move(x, y)
+            page.wait_for_timeout(80)  # Plotly looks for the nearest point at most every 50 ms
+            page.mouse.click(x, y)
+            page.wait_for_function("events.some(e => e[0] === 'click')", timeout=5000)
+            events = page.evaluate("events")
+            assert ["click", [head]] in events, (head, share, events)
+            if share == 0.03:  # a second click on the same head deselects it
+                assert ["selected", [head]] in events, (head, events)
+            page.wait_for_timeout(320)  # else the next one is a double click
