@@ -1,0 +1,203 @@
+"""The commands: what they print, where errors go, and that nothing the user can cause shows a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sacrebleu.metrics import BLEU, CHRF
+
+from model import checkpoint, load_translator
+from model.__main__ import main
+from model.config import TransformerConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+ROOT = Path(__file__).parents[2]
+PAIRS = [("A man walks.", "Ein Mann geht."), ("Two dogs.", "Zwei Hunde."), ("The street.", "Die Straße.")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints") / "small"
+    tokenizer = Tokenizer.train([text for pair in PAIRS for text in pair], vocab_size=310, alphabet_size=40)
+    torch.manual_seed(5)
+    config = TransformerConfig(
+        vocab_size=len(tokenizer), d_model=16, n_heads=2, n_encoder_layers=1, n_decoder_layers=1, d_ff=16, max_length=64
+    )
+    model = Transformer(config)
+    card = {"task": "translation en-de", "parameters": sum(p.numel() for p in model.parameters())}
+    checkpoint.save(folder, model, tokenizer, card)
+    return folder
+
+
+@pytest.fixture
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Runs a command on the small checkpoint; gives exit code, stdout and stderr."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(folder.parent))
+
+    def run(*words: object, stdin: str | None = None) -> tuple[int, str, str]:
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_checkpoints_lists_names_sizes_and_scores(run, folder: Path) -> None:
+    code, out, err = run("checkpoints")
+    assert (code, err) == (0, "")
+    parameters = sum(p.numel() for p in load_translator(str(folder)).model.parameters())
+    assert out.startswith(f"small: translation en-de, {parameters:,} parameters, ")
+
+
+def test_checkpoints_says_when_there_are_none(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    assert run("checkpoints") == (2, "", f"error: there is no checkpoint in {tmp_path}\n")
+
+
+def test_translate_prints_a_line_a_text(run, folder: Path) -> None:
+    expected = [load_translator(str(folder)).translate(text, beam=2).text for text in ("A man.", "Two dogs.")]
+    code, out, err = run("translate", "A man.", "Two dogs.", "--checkpoint", "small", "--beam", 2)
+    assert (code, out.splitlines(), err) == (0, expected, "")
+
+
+def test_translate_reads_lines_and_keeps_empty_ones(run, folder: Path) -> None:
+    expected = [load_translator(str(folder)).translate(text, beam=1).text for text in ("A man.", "Two dogs.")]
+    code, out, _ = run("translate", "--checkpoint", "small", "--beam", 1, stdin="A man.\n\nTwo dogs.\n")
+    assert (code, out.split("\n")) == (0, [expected[0], "", expected[1], ""])
+
+
+def test_translate_json_holds_tokens_and_probabilities(run, folder: Path) -> None:
+    expected = load_translator(str(folder)).translate("A man.")
+    code, out, _ = run("translate", "A man.", "--checkpoint", "small", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert result["text"] == expected.text
+    assert result["source_tokens"] == expected.source_tokens
+    assert result["target_tokens"] == expected.target_tokens
+    assert result["log_probabilities"] == pytest.approx(expected.log_probabilities.tolist(), abs=1e-4)
+    assert result["hypotheses"][0]["score"] == pytest.approx(expected.search.hypotheses[0].score, abs=1e-4)
+
+
+def test_trace_writes_tokens_and_every_array(run, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    code, out, _ = run("trace", "A man.", "--out", file, "--checkpoint", "small")
+    assert code == 0 and str(file) in out
+    expected = load_translator(str(folder)).translate("A man.")
+    with np.load(file, allow_pickle=False) as arrays:
+        assert set(arrays) == {*expected.trace, "source", "text", "source_tokens", "target_tokens", "predicted_tokens"}
+        assert arrays["source_tokens"].tolist() == expected.source_tokens
+        assert arrays["text"].item() == expected.text
+        for address, array in expected.trace.items():
+            np.testing.assert_array_equal(arrays[address], array)
+
+
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])
+def test_evaluate_ends_with_what_sacrebleu_says(run, folder: Path, tmp_path: Path, name: str) -> None:
+    text = "".join(f"{source}\t{target}\tmore\n" for source, target in PAIRS)
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    code, out, _ = run("evaluate", "--data", tmp_path / name, "--checkpoint", "small", "--beam", 2)
+    scores = json.loads(out.splitlines()[-1])
+    hypotheses = load_translator(str(folder)).translate_lines([source for source, _ in PAIRS], beam=2)
+    references = [[target for _, target in PAIRS]]
+    bleu = BLEU()
+    assert code == 0
+    assert scores["sentences"] == 3
+    assert scores["bleu"] == round(bleu.corpus_score(hypotheses, references).score, 2)
+    assert scores["chrf"] == round(CHRF().corpus_score(hypotheses, references).score, 2)
+    assert scores["signature"] == str(bleu.get_signature())
+    assert "tok:13a" in scores["signature"] and "case:mixed" in scores["signature"]
+    assert scores["tokens_per_second"] > 0
+
+
+def test_evaluate_lowercases_and_keeps_scores_on_request(run, folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for file in folder.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    data = tmp_path / "pairs.tsv"
+    data.write_text("A man walks.\tEIN MANN\n", encoding="utf-8")
+    code, out, _ = run("evaluate", "--data", data, "--checkpoint", copy, "--lowercase", "--save-as", "pairs")
+    kept = checkpoint.read_json(copy / checkpoint.CARD)["scores"]["pairs"]
+    assert code == 0
+    assert "case:lc" in kept["signature"]
+    assert kept["command"].startswith(f"python -m model evaluate --data {data}")
+    assert {key: kept[key] for key in json.loads(out)} == json.loads(out)
+
+
+def test_perfect_translations_score_100(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from model.evaluate import evaluate
+
+    translator = load_translator(str(folder))
+    long_pairs = [(source, f"{target} Und noch vier Wörter mehr.") for source, target in PAIRS]
+    monkeypatch.setattr(translator, "translate_lines", lambda *_: [target for _, target in long_pairs])
+    assert evaluate(translator, long_pairs, 4, 0.6)["bleu"] == 100.0
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["translate", "x", "--checkpoint", "nope"], "there is no checkpoint 'nope'; there are small"),
+        (["translate", "x", "--checkpoint", "../small"], "there is no checkpoint '../small'"),
+        (["translate", "", "--checkpoint", "small"], "nothing to translate"),
+        (["translate", "x" * 3000, "--checkpoint", "small"], "3,000 characters; at most 2,000"),
+        (["translate", "x", "--checkpoint", "small", "--beam", "0"], "from 1 to 16, got 0"),
+        (["translate", "x", "--checkpoint", "small", "--length-penalty", "nan"], "from 0 to 5, got nan"),
+        (["trace", "x", "--checkpoint", "small", "--out", "no-such-folder/x.npz"], "no-such-folder/x.npz: No such file"),
+        (["evaluate", "--data", "no-such.tsv", "--checkpoint", "small"], "the file no-such.tsv does not exist"),
+        (["train", "nope", "--data-dir", ".", "--out", "x"], "unknown preset 'nope'"),
+        (["train", "nope.json", "--data-dir", ".", "--out", "x"], "nope.json cannot be read"),
+        (["train", "tiny", "--data-dir", "no-such-folder", "--out", "x"], "python -m model download multi30k"),
+        (["download", "nope", "--data-dir", "x"], "unknown corpus 'nope'"),
+    ],
+)
+def test_errors_are_one_line_on_stderr(run, words: list[str], message: str) -> None:
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "holds no lines"),
+        (b"no tab here\n", "line 1: expected source<TAB>reference"),
+        (b"a\tb\n\tc\n", "line 2: expected source<TAB>reference"),
+        (b"\xff\xfe\x00", "cannot be read as UTF-8"),
+    ],
+)
+def test_evaluate_refuses_bad_files(run, tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "bad.tsv"
+    file.write_bytes(content)
+    code, out, err = run("evaluate", "--data", file, "--checkpoint", "small")
+    assert (code, out) == (2, "")
+    assert message in err and err.count("\n") == 1
+
+
+def test_bad_usage_exits_with_2_and_help_with_0(run) -> None:
+    for words, code in ((["unknown"], 2), ([], 2), (["translate", "--beam", "two"], 2), (["train", "--help"], 0)):
+        with pytest.raises(SystemExit) as exit:
+            run(*words)
+        assert exit.value.code == code
+
+
+def test_as_a_program(folder: Path) -> None:
+    """Once through the shell: exit code, streams and no traceback."""
+    command = [sys.executable, "-m", "model", "translate", "--checkpoint"]
+    good = subprocess.run([*command, str(folder), "A man."], cwd=ROOT, capture_output=True, text=True)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout == load_translator(str(folder)).translate("A man.").text + "\n"
+    bad = subprocess.run([*command, "nope", "A man."], cwd=ROOT, capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("error: there is no checkpoint 'nope'") and bad.stderr.count("\n") == 1
