@@ -24,7 +24,7 @@ Example = tuple[list[int], list[int]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded ids: src (B, S) ends with the end token, tgt (B, T) starts with the start token and ends with the end token."""
+    """Padded: src (B, S) ends with the end token; tgt (B, T) begins with the start token, ends with the end token."""
 
     src: Tensor
     tgt: Tensor
@@ -102,9 +102,10 @@ class TrainingStream:
             yield from (pad(batch) for batch in batches)
 
     def _join(self, pairs: list, rng: random.Random) -> list:
+        rate = self._noise.join_rate
         joined = []
         for pair in pairs:
-            if joined and rng.random() < self._noise.join_rate and len(pair[0]) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
+            if joined and rng.random() < rate and len(pair[0]) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
                 joined[-1] = (joined[-1][0] + pair[0], joined[-1][1] + pair[1])
             else:
                 joined.append(pair)

@@ -77,6 +77,14 @@ class RunConfig(JsonConfig):
     model: TransformerConfig
     training: TrainingConfig
 
+    def __post_init__(self) -> None:
+        # One more for the start or the end token.
+        if self.training.max_length >= self.model.max_length:
+            raise ValueError(
+                f"training.max_length ({self.training.max_length}) must be below model.max_length "
+                f"({self.model.max_length})"
+            )
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> RunConfig:
         """Read {"model": {...}, "training": {...}}.
@@ -115,7 +123,9 @@ PRESETS = {
     ),
     # A few minutes on a laptop, to see the whole path work.
     "tiny": RunConfig(
-        model=TransformerConfig(vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128),
+        model=TransformerConfig(
+            vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128
+        ),
         training=TrainingConfig(
             data="multi30k",
             steps=600,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +34,13 @@ def _read_multi30k(folder: Path, split: str, language: str) -> list[str]:
 
 
 def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
-    column = ("en", "de").index(language)
-    return [line.split("\t")[column] for line in read_lines(folder / f"{split}.tsv.gz")]
+    path, column = folder / f"{split}.tsv.gz", ("en", "de").index(language)
+    sentences = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if "\t" not in line:
+            raise ValueError(f"{path}, line {number}: expected English, a tab, German; got {line[:80]!r}")
+        sentences.append(line.split("\t")[column])
+    return sentences
 
 
 CORPORA = {
@@ -59,7 +65,7 @@ def read_lines(path: Path) -> Iterator[str]:
                 yield line.rstrip("\r\n")
     except FileNotFoundError:
         raise ValueError(f"the file {path} does not exist") from None
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"the file {path} cannot be read as UTF-8 text: {error}") from None
 
 

@@ -70,7 +70,7 @@ def perplexity(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) 
         logits = model(batch.src.to(device), tgt[:, :-1]).flatten(0, 1)  # (B * T, V)
         total += F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=PAD_ID, reduction="sum").item()
         count += int((tgt[:, 1:] != PAD_ID).sum())
-    return math.exp(total / count)
+    return math.exp(min(total / count, 700.0))  # e^709 is the largest float; a model that diverged may exceed it
 
 
 def translate_all(model: Transformer, tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ from model.training.batching import Batch, TrainingStream
 from model.training.config import RunConfig
 from model.training.data import CORPORA, load_corpus, parse_mix
 from model.training.evaluation import Validation
+from model.training.interrupts import undivided
 from model.transformer import Transformer
 
 HISTORY = "history.jsonl"
@@ -119,7 +120,10 @@ class Trainer:
         config = self.run.training
         if self.progress.step >= config.steps:
             raise ValueError(f"the run is complete: {self.progress.step} of {config.steps} steps done")
-        self.out.mkdir(parents=True, exist_ok=True)
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"the folder {self.out} cannot be made: {error}") from None
         bar = tqdm(total=config.steps, initial=self.progress.step, unit="step", dynamic_ncols=True)
         try:
             self._train(bar)
@@ -133,20 +137,24 @@ class Trainer:
         meter = _Meter()
         self.model.train()
         for batch in self._batches():
-            begun = time.monotonic()
-            loss, norm = self._step(batch)
-            meter.add(loss, norm, batch.n_tokens, time.monotonic() - begun)
-            progress.seconds += time.monotonic() - begun
-            progress.tokens += batch.n_tokens
+            begun = time.perf_counter()
+            with undivided():
+                loss, norm = self._step(batch)
+                seconds = time.perf_counter() - begun
+                progress.batch += 1
+                progress.seconds += seconds
+                progress.tokens += batch.n_tokens
+                if progress.step % config.average_every == 0:
+                    self._snapshot()
+            meter.add(loss, norm, batch.n_tokens, seconds)
             bar.update()
             step = progress.step
-            if step % config.average_every == 0:
-                self._snapshot()
-            if step % _LOG_EVERY == 0 or step == config.steps:
+            validates = step % config.validate_every == 0 or step == config.steps
+            if step % _LOG_EVERY == 0 or validates:
                 bar.set_postfix_str(f"loss {meter.loss:.3f}, {meter.tokens_per_second:.0f} tok/s", refresh=False)
                 entry = {"step": step, "learning_rate": self.schedule(step), **meter.entry()}
                 meter = _Meter()
-                if step % config.validate_every == 0 or step == config.steps:
+                if validates:
                     entry |= self._validate(bar)
                 self._log(entry)
             if time.monotonic() - last_save > SAVE_EVERY_SECONDS:
@@ -156,15 +164,13 @@ class Trainer:
                 return
 
     def _batches(self) -> Iterator[Batch]:
-        """Batches from where the run stands, without end."""
+        """Batches from where the run stands, without end; who trains on one counts it."""
         progress = self.progress
         while True:
             skipped = progress.batch
             for number, batch in enumerate(self.stream.epoch(progress.epoch)):
-                if number < skipped:
-                    continue
-                progress.batch = number + 1
-                yield batch
+                if number >= skipped:
+                    yield batch
             if progress.batch == 0:
                 raise ValueError("the training data hold no sentence pair that is short enough")
             progress.epoch, progress.batch = progress.epoch + 1, 0
@@ -213,6 +219,14 @@ class Trainer:
         with (self.out / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
+    def _forget_unsaved_history(self) -> None:
+        """Drop what was logged after the last save: a run that was killed does those steps again."""
+        path = self.out / HISTORY
+        if path.is_file():
+            lines = [line for line in checkpoint.read_text(path).splitlines() if line.endswith("}")]  # or half written
+            lines = [line for line in lines if json.loads(line)["step"] <= self.progress.step]
+            checkpoint.write_text(path, "".join(line + "\n" for line in lines))
+
     def card(self) -> dict[str, Any]:
         """What is known of the run, for card.json; scores are added by `evaluate`."""
         config, progress = self.run.training, self.progress
@@ -221,19 +235,26 @@ class Trainer:
             "source": config.source,
             "target": config.target,
             "command": self.command,
-            "data": {name: {"weight": weight, "licence": CORPORA[name].licence} for name, weight in parse_mix(config.data).items()},
+            "data": {
+                name: {"weight": weight, "licence": CORPORA[name].licence}
+                for name, weight in parse_mix(config.data).items()
+            },
             "parameters": sum(value.numel() for value in self.model.parameters()),
             "steps": progress.step,
             "complete_passes": progress.epoch,
             "training_tokens": progress.tokens,
             "training_hours": round(progress.seconds / 3600, 2),
-            "device": torch.cuda.get_device_name() if self.device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads",
+            "device": _device_name(self.device),
             "averaged_snapshots": len(self.snapshots),
             "training": config.to_dict(),
         }
 
     def save(self) -> None:
         """Write the checkpoint with the averaged weights, and the state to resume from."""
+        with undivided():
+            self._save()
+
+    def _save(self) -> None:
         checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
         self._resume_dir.mkdir(parents=True, exist_ok=True)
         tensors = {f"model.{name}": value for name, value in self.model.named_parameters()}
@@ -246,14 +267,18 @@ class Trainer:
         if self.device.type == "cuda":
             tensors["random.cuda"] = torch.cuda.get_rng_state()
         checkpoint.write_tensors(self._resume_dir / "state.safetensors", tensors)
-        checkpoint.write_json(self._resume_dir / "state.json", {"run": self.run.to_dict(), "progress": vars(self.progress)})
+        state = {"run": self.run.to_dict(), "progress": vars(self.progress)}
+        checkpoint.write_json(self._resume_dir / "state.json", state)
 
     def _load_state(self) -> None:
         """Continue exactly where `save` left the run."""
         state = checkpoint.read_json(self._resume_dir / "state.json")
-        if state["run"]["model"] != self.run.model.to_dict():
-            raise ValueError(f"{self.out} holds a run of a model of other sizes: resume it with the configuration it began with")
+        if state.get("run", {}).get("model") != self.run.model.to_dict():
+            raise ValueError(
+                f"{self.out} holds a run of a model of other sizes: resume it with the configuration it began with"
+            )
         self.progress = Progress(**state["progress"])
+        self._forget_unsaved_history()
         tensors = checkpoint.read_tensors(self._resume_dir / "state.safetensors")
         checkpoint.load_parameters(self.model, _under("model.", tensors))
         adam = {key: _under(f"adam.{key}.", tensors) for key in ("step", "exp_avg", "exp_avg_sq")}
@@ -282,6 +307,10 @@ def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) ->
         The mean in nats, a scalar.
     """
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing)
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

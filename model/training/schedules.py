@@ -79,7 +79,7 @@ def warmup_stable_decay(peak: float, warmup: int, steps: int, decay: int) -> Sch
     Example:
         >>> schedule = warmup_stable_decay(1.0, 2, 10, 4)
         >>> schedule(1), schedule(6), schedule(7), schedule(10)
-        (0.5, 1.0, 1.0, 0.25)
+        (0.5, 1.0, 0.8, 0.2)
     """
     return lambda step: peak * _warm(step, warmup) * _remaining(step, steps - decay, steps)
 
