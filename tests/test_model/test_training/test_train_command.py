@@ -1,0 +1,84 @@
+"""python -m model train: what the caller can mend is one line on stderr and exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model import checkpoint
+from model.__main__ import main
+from tests.test_model.test_training.language import tiny_run
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def signals():
+    """Training changes what SIGTERM does; a test gives it back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def config_file(tmp_path: Path, content: str | None = None) -> str:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(tiny_run(steps=2, validation_pairs=0).to_dict()) if content is None else content)
+    return str(path)
+
+
+def test_as_a_program_errors_are_one_line_and_exit_code_2(tmp_path):
+    """All at once: most of the time goes into starting Python."""
+    broken = config_file(tmp_path, '{"model": ')
+    wrong = {
+        "unknown preset 'huge'": ["huge", "--data-dir", str(tmp_path), "--out", str(tmp_path / "a")],
+        "is not JSON": [broken, "--data-dir", str(tmp_path), "--out", str(tmp_path / "b")],
+        "python -m model download multi30k": ["tiny", "--data-dir", str(tmp_path / "no"), "--out", str(tmp_path / "c")],
+    }
+    running = {
+        words: subprocess.Popen(
+            [sys.executable, "-m", "model", "train", *arguments], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        )
+        for words, arguments in wrong.items()
+    }
+    for words, process in running.items():
+        _, errors = process.communicate()
+        assert process.returncode == 2, errors
+        assert words in errors
+        assert len(errors.splitlines()) == 1 and "Traceback" not in errors
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[]", "must hold a JSON object"),
+        ("{}", "the key 'model' is missing"),
+        ('{"model": {"vocab_size": 1000}, "training": {"stepps": 3}}', "unknown key 'stepps'"),
+        ('{"model": {"vocab_size": 1000}, "training": {"steps": -1}}', "steps must be at least 1, got -1"),
+        ('{"model": {"vocab_size": 100}, "training": {"data": "multi30k"}}', "vocab_size must be above 420"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(tmp_path, data_dir, capsys, content, words):
+    path = config_file(tmp_path, content) if content is not None else str(tmp_path / "none.json")
+    assert main(["train", path, "--data-dir", str(data_dir), "--out", str(tmp_path / "out")]) == 2
+    errors = capsys.readouterr().err
+    assert words in errors and len(errors.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_writes_a_checkpoint_with_its_command(tmp_path, data_dir):
+    out = tmp_path / "out"
+    arguments = ["train", config_file(tmp_path), "--data-dir", str(data_dir), "--out", str(out), "--steps", "3"]
+    assert main(arguments) == 0
+    card = checkpoint.load(out).card
+    assert card["steps"] == 3
+    assert card["command"].startswith("python -m model train ") and card["command"].endswith("--steps 3")
+    assert main([*arguments[:-1], "4", "--resume"]) == 0
+    assert checkpoint.load(out).card["steps"] == 4
+    assert main(arguments) == 2  # another run is there
