@@ -1,0 +1,132 @@
+"""Configurations: what is refused, in which words, and that JSON brings them back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from model.config import TransformerConfig
+from model.training.config import PRESETS, RunConfig
+from tests.test_model.builders import tiny_config
+
+INT_FIELDS = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length")
+FLOAT_FIELDS = ("dropout", "norm_eps")
+TEXT_FIELDS = ("norm", "activation", "positional")
+BOOL_FIELDS = ("final_norm", "attention_bias", "scale_embedding", "tie_embeddings", "output_bias")
+
+
+def values(**changes) -> dict:
+    return tiny_config().to_dict() | changes
+
+
+def refusal(**changes) -> str:
+    """The words with which a configuration with these values is refused, from JSON."""
+    with pytest.raises(ValueError) as caught:
+        TransformerConfig.from_dict(values(**changes))
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_every_field_is_tested_below() -> None:
+    names = {field.name for field in dataclasses.fields(TransformerConfig)}
+    assert names == {*INT_FIELDS, *FLOAT_FIELDS, *TEXT_FIELDS, *BOOL_FIELDS}
+
+
+@pytest.mark.parametrize("name", INT_FIELDS)
+@pytest.mark.parametrize("value", [True, 4.0, "4", None, [4], math.nan])
+def test_an_integer_must_be_one(name: str, value) -> None:
+    message = refusal(**{name: value})
+    assert f"{name} must be of type int, got {value!r}" in message
+
+
+@pytest.mark.parametrize("name", INT_FIELDS)
+@pytest.mark.parametrize("value", [0, -1])
+def test_sizes_are_at_least_one(name: str, value: int) -> None:
+    assert f"{name} must be at least 1, got {value}" in refusal(**{name: value})
+
+
+@pytest.mark.parametrize("name", FLOAT_FIELDS)
+@pytest.mark.parametrize("value", [True, "0.1", None, [0.1]])
+def test_a_number_must_be_one(name: str, value) -> None:
+    assert f"{name} must be of type float, got {value!r}" in refusal(**{name: value})
+
+
+@pytest.mark.parametrize("name", FLOAT_FIELDS)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.1, 1, 10**400])
+def test_numbers_out_of_range(name: str, value: float) -> None:
+    message = refusal(**{name: value})
+    assert name in message and str(value) in message
+
+
+def test_dropout_may_be_zero_and_norm_eps_may_not() -> None:
+    assert TransformerConfig.from_dict(values(dropout=0)).dropout == 0
+    assert "norm_eps must be above 0 and below 1, got 0" in refusal(norm_eps=0)
+
+
+@pytest.mark.parametrize("name", BOOL_FIELDS)
+@pytest.mark.parametrize("value", [1, 0, "true", None])
+def test_a_choice_of_two_must_be_true_or_false(name: str, value) -> None:
+    assert f"{name} must be of type bool, got {value!r}" in refusal(**{name: value})
+
+
+@pytest.mark.parametrize("name", TEXT_FIELDS)
+def test_names_are_checked(name: str) -> None:
+    assert f"{name} must be of type str, got 3" in refusal(**{name: 3})
+    message = refusal(**{name: "sideways"})
+    assert f"{name} must be one of" in message and "'sideways'" in message
+
+
+def test_the_names_that_are_allowed_are_told() -> None:
+    assert "pre, post" in refusal(norm="PRE")
+    assert "relu, gelu, swish" in refusal(activation="tanh")
+    assert "sinusoidal, sinusoidal_concatenated, none" in refusal(positional="rotary")
+
+
+def test_heads_divide_the_width() -> None:
+    assert "d_model (12) must be a multiple of n_heads (5)" in refusal(n_heads=5)
+    assert tiny_config().d_head == 4
+
+
+def test_waves_need_an_even_width() -> None:
+    assert "d_model must be even for sinusoidal positions, got 9" in refusal(d_model=9)
+    assert TransformerConfig.from_dict(values(d_model=9, positional="none")).d_model == 9
+
+
+def test_unknown_and_missing_keys() -> None:
+    message = refusal(d_modle=12)
+    assert "unknown key 'd_modle'" in message and "d_model" in message
+    with pytest.raises(ValueError, match="TransformerConfig: the key 'vocab_size' is missing"):
+        TransformerConfig.from_dict({"d_model": 12})
+
+
+@pytest.mark.parametrize("given", [[], None, "x", 3])
+def test_something_else_than_an_object(given) -> None:
+    with pytest.raises(ValueError, match=f"expected a JSON object, got {type(given).__name__}"):
+        TransformerConfig.from_dict(given)
+
+
+def test_keys_left_out_take_their_defaults() -> None:
+    assert TransformerConfig.from_dict({"vocab_size": 300}) == TransformerConfig(vocab_size=300)
+
+
+def test_json_round_trip() -> None:
+    config = tiny_config(norm="post", final_norm=False, dropout=0.25, activation="gelu", output_bias=True)
+    read = TransformerConfig.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert read == config
+    assert type(read.d_model) is int and read != tiny_config()
+
+
+def test_a_configuration_does_not_change() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        tiny_config().d_model = 24
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_survive_json(name: str) -> None:
+    preset = PRESETS[name]
+    assert RunConfig.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
+    assert preset.training.max_length <= preset.model.max_length
