@@ -22,7 +22,7 @@ from model.transformer import Transformer
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
 # A configuration that asks for more than this is refused before anything is allocated.
 MAX_PARAMETERS = 500_000_000
-MAX_LAYERS = 200
+MAX_LAYERS = 100
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 

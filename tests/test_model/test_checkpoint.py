@@ -1,0 +1,352 @@
+"""Checkpoint folders: what comes back, and how a damaged or hostile one is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from model import checkpoint
+from model.config import TransformerConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+from tests.test_model.builders import randomise
+
+CARD = {"task": "translation en-de", "scores": {"bleu": 41.5}, "words": "Straße"}
+SRC = torch.tensor([[5, 6, 270, 8, 9, 10, 2], [11, 5, 12, 2, 0, 0, 0]])
+TGT = torch.tensor([[1, 13, 14, 5, 264], [1, 6, 15, 0, 0]])
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(["the cat sat on the mat", "die Katze saß auf der Matte"], 290, 20)
+
+
+@cache
+def config(**changes: Any) -> TransformerConfig:
+    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 20, "n_encoder_layers": 1, "n_decoder_layers": 2, "max_length": 16}
+    return TransformerConfig(vocab_size=len(tokenizer()), **(sizes | changes))
+
+
+def model_of(**changes: Any) -> Transformer:
+    torch.manual_seed(0)
+    model = Transformer(config(**changes))
+    randomise(model)
+    return model.eval()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A good checkpoint, to be damaged."""
+    path = tmp_path / "mine"
+    checkpoint.save(path, model_of(), tokenizer(), CARD)
+    return path
+
+
+def refusal(folder: Path) -> str:
+    """The one sentence with which the folder is refused."""
+    begun = time.monotonic()
+    with pytest.raises(ValueError) as caught:
+        checkpoint.load(folder)
+    assert time.monotonic() - begun < 20
+    message = str(caught.value)
+    assert type(caught.value) is ValueError
+    assert folder.name in message and "\n" not in message and len(message) < 500
+    return message
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], Any]) -> None:
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    change(tensors)
+    save_file(tensors, path)
+
+
+NAME = "decoder.layers.1.cross_attention.k_projection.weight"
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {},
+            {"norm": "post", "final_norm": False, "attention_bias": False},
+            {"tie_embeddings": False, "output_bias": True, "activation": "gelu"},
+        ],
+    )
+    def test_what_comes_back(self, tmp_path: Path, changes: dict[str, Any]) -> None:
+        """The weights are stored in half precision: what is loaded is the model rounded to it, exactly."""
+        model = model_of(**changes)
+        checkpoint.save(tmp_path / "mine", model, tokenizer(), CARD)
+        loaded = checkpoint.load(tmp_path / "mine")
+        rounded = model_of(**changes)
+        for parameter in rounded.parameters():
+            parameter.data = parameter.data.half().float()
+        with torch.no_grad():
+            logits = loaded.model(SRC, TGT)
+            assert torch.equal(logits, rounded(SRC, TGT))
+            assert not torch.equal(logits, model(SRC, TGT))
+        assert loaded.card == CARD
+        assert loaded.model.config == model.config
+        assert loaded.tokenizer.to_json() == tokenizer().to_json()
+
+    def test_the_loaded_model_is_for_reading(self, folder: Path) -> None:
+        model = checkpoint.load(folder).model
+        assert not model.training and not any(module.training for module in model.modules())
+        assert all(parameter.dtype == torch.float32 and not parameter.requires_grad for parameter in model.parameters())
+
+    def test_tied_parameters_are_stored_once(self, tmp_path: Path, folder: Path) -> None:
+        tied = set(load_file(folder / "model.safetensors"))
+        checkpoint.save(tmp_path / "untied", model_of(tie_embeddings=False), tokenizer(), CARD)
+        untied = set(load_file(tmp_path / "untied" / "model.safetensors"))
+        assert untied - tied == {"decoder.input.embedding.weight", "output.weight"}
+        model = checkpoint.load(folder).model
+        assert model.output.weight is model.encoder.input.embedding.weight is model.decoder.input.embedding.weight
+
+    def test_files(self, folder: Path) -> None:
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"config.json", "model.safetensors", "tokenizer.json", "card.json"}
+        tensors = load_file(folder / "model.safetensors")
+        assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
+        assert not any("table" in name for name in tensors)  # positions are computed, not stored
+        assert json.loads((folder / "config.json").read_text("utf-8"))["architecture"] == "transformer"
+        assert "Straße" in (folder / "card.json").read_text("utf-8")
+
+    def test_saving_again_replaces(self, folder: Path) -> None:
+        checkpoint.save(folder, model_of(n_decoder_layers=1), tokenizer(), {"second": True})
+        loaded = checkpoint.load(folder)
+        assert loaded.model.config.n_decoder_layers == 1 and loaded.card == {"second": True}
+
+    def test_an_interrupted_save_leaves_the_old_file(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(tensors: dict[str, torch.Tensor], path: Path) -> None:
+            Path(path).write_bytes(b"half")
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(checkpoint, "save_file", fail)
+        before = (folder / "model.safetensors").read_bytes()
+        with pytest.raises(KeyboardInterrupt):
+            checkpoint.write_tensors(folder / "model.safetensors", {"a": torch.zeros(1)})
+        assert (folder / "model.safetensors").read_bytes() == before
+        checkpoint.load(folder)
+
+    @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+    def test_other_precisions_are_read(self, folder: Path, dtype: torch.dtype) -> None:
+        expected = checkpoint.load(folder).model.state_dict()
+        change_tensors(folder, lambda tensors: tensors.update({name: t.to(dtype) for name, t in tensors.items()}))
+        found = checkpoint.load(folder).model.state_dict()
+        for name, value in expected.items():
+            assert torch.equal(found[name], value.to(dtype).float())
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "card.json"])
+    def test_missing(self, folder: Path, name: str) -> None:
+        (folder / name).unlink()
+        assert name in refusal(folder)
+
+    @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "card.json"])
+    def test_a_folder_in_its_place(self, folder: Path, name: str) -> None:
+        (folder / name).unlink()
+        (folder / name).mkdir()
+        assert name in refusal(folder)
+
+    def test_no_folder_at_all(self, tmp_path: Path) -> None:
+        assert "config.json" in refusal(tmp_path / "nowhere")
+
+    @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "card.json"])
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"[1, 2]", b"null", b"{", b"\xff\xfe{}", b"[" * 10**5, b'{"a":' * 10**5, b'{"d_ff": %s}' % (b"9" * 5000)],
+        ids=["empty", "list", "null", "cut", "not-utf-8", "deep-list", "deep-object", "huge-number"],
+    )
+    def test_not_a_json_object(self, folder: Path, name: str, content: bytes) -> None:
+        (folder / name).write_bytes(content)
+        assert name in refusal(folder)
+
+
+class TestWeights:
+    def write(self, folder: Path, content: bytes) -> str:
+        (folder / "model.safetensors").write_bytes(content)
+        message = refusal(folder)
+        assert "model.safetensors is not a whole safetensors file" in message
+        return message
+
+    @pytest.mark.parametrize("keep", [0, 1, 7, 8, 100, -1000, -1])
+    def test_truncated(self, folder: Path, keep: int) -> None:
+        self.write(folder, (folder / "model.safetensors").read_bytes()[:keep])
+
+    def test_with_something_appended(self, folder: Path) -> None:
+        self.write(folder, (folder / "model.safetensors").read_bytes() + b"x")
+
+    def test_a_pickle_in_its_place_is_not_run(self, folder: Path, tmp_path: Path) -> None:
+        witness = tmp_path / "witness"
+
+        class Trap:
+            def __reduce__(self):
+                return (Path.touch, (witness,))
+
+        content = pickle.dumps({"weight": Trap()})
+        pickle.loads(content)  # the trap works
+        assert witness.exists()
+        witness.unlink()
+        self.write(folder, content)
+        torch.save({"weight": Trap()}, tmp_path / "torch.pt")
+        self.write(folder, (tmp_path / "torch.pt").read_bytes())
+        assert not witness.exists()
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            {"a": {"dtype": "F16", "shape": [2**40, 2**40], "data_offsets": [0, 1]}},
+            {"a": {"dtype": "F16", "shape": [10**9], "data_offsets": [0, 2 * 10**9]}},
+            {"a": {"dtype": "F16", "shape": [-1], "data_offsets": [0, 2]}},
+            {"a": {"dtype": "object", "shape": [1], "data_offsets": [0, 1]}},
+            {"a": 5},
+            [],
+        ],
+    )
+    def test_a_lying_header(self, folder: Path, header: Any) -> None:
+        text = json.dumps(header).encode()
+        self.write(folder, struct.pack("<Q", len(text)) + text + b"\0")
+
+    def test_a_header_longer_than_the_file(self, folder: Path) -> None:
+        self.write(folder, struct.pack("<Q", 2**60) + b"{}")
+
+    def test_missing_tensor(self, folder: Path) -> None:
+        change_tensors(folder, lambda tensors: tensors.pop(NAME))
+        assert f"the tensor {NAME} is missing" in refusal(folder)
+
+    def test_extra_tensor(self, folder: Path) -> None:
+        change_tensors(folder, lambda tensors: tensors.update({"encoder.extra": torch.zeros(2)}))
+        assert "the tensor encoder.extra does not belong to this model" in refusal(folder)
+
+    def test_a_tied_tensor_stored_twice(self, folder: Path) -> None:
+        twice = torch.zeros(len(tokenizer()), 12, dtype=torch.float16)
+        change_tensors(folder, lambda tensors: tensors.update({"output.weight": twice}))
+        assert "the tensor output.weight does not belong to this model" in refusal(folder)
+
+    @pytest.mark.parametrize("shape", [(12, 13), (144,), (1, 12, 12), (), (0, 12)])
+    def test_wrong_shape(self, folder: Path, shape: tuple[int, ...]) -> None:
+        change_tensors(folder, lambda tensors: tensors.update({NAME: torch.zeros(shape, dtype=torch.float16)}))
+        assert f"the tensor {NAME} has shape {shape}, the configuration says (12, 12)" in refusal(folder)
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+    def test_not_finite(self, folder: Path, value: float) -> None:
+        change_tensors(folder, lambda tensors: tensors[NAME][3].fill_(value))
+        assert f"the tensor {NAME} must hold finite floating-point numbers only" in refusal(folder)
+
+    @pytest.mark.parametrize(
+        "dtype", [torch.int64, torch.int8, torch.bool, torch.complex64, torch.float8_e4m3fn, torch.float8_e5m2], ids=str
+    )
+    def test_another_type(self, folder: Path, dtype: torch.dtype) -> None:
+        change_tensors(folder, lambda tensors: tensors.update({NAME: torch.zeros(12, 12).to(dtype)}))
+        assert f"the tensor {NAME} must hold finite floating-point numbers only" in refusal(folder)
+
+    def test_shapes_are_checked_before_data_are_read(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Watched:
+            def __init__(self, *args, **kwargs):
+                self.file = safe_open(*args, **kwargs)
+
+            def __enter__(self):
+                self.file.__enter__()
+                return self
+
+            def __exit__(self, *error):
+                return self.file.__exit__(*error)
+
+            def keys(self):
+                return self.file.keys()
+
+            def get_slice(self, name):
+                return self.file.get_slice(name)
+
+            def get_tensor(self, name):
+                raise AssertionError("data were read")
+
+        monkeypatch.setattr(checkpoint, "safe_open", Watched)
+        change_tensors(folder, lambda tensors: tensors.update({NAME: torch.zeros(12, 13)}))
+        assert "has shape (12, 13)" in refusal(folder)
+
+
+class TestConfiguration:
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"surprise": 1}, "config.json: TransformerConfig: unknown key 'surprise'"),
+            ({"norm": "sideways"}, "config.json: norm must be one of pre, post, got 'sideways'"),
+            ({"d_model": "12"}, "config.json: TransformerConfig: d_model must be of type int, got '12'"),
+            ({"dropout": float("nan")}, "config.json: dropout must be in [0, 1), got nan"),
+            ({"norm_eps": float("inf")}, "config.json: norm_eps must be above 0 and below 1, got inf"),
+            ({"architecture": "gru"}, "config.json: architecture must be 'transformer', got 'gru'"),
+            ({"architecture": ["transformer"]}, "architecture must be 'transformer', got ['transformer']"),
+            ({"vocab_size": 9999}, "tokens, the configuration 9999"),
+            ({"d_ff": 21}, "the tensor encoder.layers.0.feed_forward.inner.weight has shape (20, 12)"),
+            ({"n_decoder_layers": 3}, "the tensor decoder.layers.2.self_attention.q_projection.weight is missing"),
+            ({"n_decoder_layers": 1}, "does not belong to this model"),
+            ({"final_norm": False}, "does not belong to this model"),
+            ({"tie_embeddings": False}, "is missing"),
+        ],
+    )
+    def test_refused(self, folder: Path, changes: dict[str, Any], words: str) -> None:
+        change_json(folder / "config.json", **changes)
+        assert words in refusal(folder)
+
+    def test_no_architecture(self, folder: Path) -> None:
+        (folder / "config.json").write_text(json.dumps(config().to_dict()))
+        assert "architecture must be 'transformer', got None" in refusal(folder)
+
+    def test_the_tokenizer_of_another_model(self, folder: Path) -> None:
+        other = Tokenizer.train(["the cat sat on the mat"], 281, 20)
+        (folder / "tokenizer.json").write_text(other.to_json(), "utf-8")
+        assert f"the tokenizer has {len(other)} tokens, the configuration {len(tokenizer())}" in refusal(folder)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"d_model": 10**9, "n_heads": 1},
+            {"d_model": 10**30, "n_heads": 1},
+            {"d_ff": 10**12},
+            {"max_length": 10**12},
+            {"max_length": 10**30},
+            {"max_length": 10**9, "positional": "none"},
+            {"n_encoder_layers": 10**6},
+            {"n_decoder_layers": 10**6},
+            {"n_decoder_layers": 10**30},
+            {"d_model": 2, "n_heads": 1, "d_ff": 1, "n_encoder_layers": 10**5, "n_decoder_layers": 10**5},
+            {"d_model": 8192, "n_encoder_layers": 50, "n_heads": 1},
+        ],
+        ids=str,
+    )
+    def test_absurd_sizes_are_refused_before_anything_is_made(
+        self, folder: Path, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def made(config: TransformerConfig) -> None:
+            raise AssertionError(f"a model was made for {config}")
+
+        monkeypatch.setattr(checkpoint, "Transformer", made)
+        change_json(folder / "config.json", **changes)
+        message = refusal(folder)
+        assert "config.json: " in message and ("at most" in message or "ask for more than" in message)
+
+    def test_the_largest_that_is_not_refused_is_compared_quickly(self, folder: Path) -> None:
+        change_json(folder / "config.json", n_encoder_layers=100, n_decoder_layers=100)
+        assert "is missing" in refusal(folder)
+
+    def test_real_sizes_are_not_refused(self) -> None:
+        """The paper's big model has 213 million parameters."""
+        big = {"d_model": 1024, "d_ff": 4096, "n_heads": 16, "n_encoder_layers": 6, "n_decoder_layers": 6}
+        checkpoint._check_sizes(TransformerConfig(vocab_size=37000, max_length=5000, **big))
