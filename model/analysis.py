@@ -1,0 +1,232 @@
+"""Numbers over recorded arrays: numpy in, numpy out.
+
+Shape letters: L layers, H heads, T queries (rows), S keys (columns), V vocabulary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.tokenizer import BYTE_TOKENS, MARK, SPECIAL_TOKENS
+
+AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "standard deviation": np.std}
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def aggregate(weights: np.ndarray, how: str, over: Sequence[str]) -> np.ndarray:
+    """Summarise attention over heads, layers or both.
+
+    A maximum or a standard deviation is no distribution: its rows do not sum to 1.
+
+    Args:
+        weights: (L, H, T, S).
+        how: "mean", "max" or "standard deviation" (of the population).
+        over: what to summarise over: "layers", "heads" or both; the other axis stays, with length 1 where summarised.
+
+    Returns:
+        (L or 1, H or 1, T, S) float32.
+
+    Raises:
+        ValueError: if how or over is another word.
+
+    Example:
+        >>> aggregate(np.eye(2, dtype=np.float32).reshape(1, 2, 1, 2), "mean", ["heads"]).tolist()
+        [[[[0.5, 0.5]]]]
+    """
+    if how not in AGGREGATES:
+        raise ValueError(f"the summary must be one of {', '.join(AGGREGATES)}, got {how!r}")
+    axes = {"layers": 0, "heads": 1}
+    unknown = [name for name in over if name not in axes]
+    if unknown or not over:
+        raise ValueError(f"heads are summarised over layers, heads or both, got {', '.join(over) or 'nothing'}")
+    return AGGREGATES[how](weights, axis=tuple(axes[name] for name in over), keepdims=True).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Words:
+    """How tokens make up words.
+
+    Attributes:
+        names: one string a word, without the mark of the space.
+        of_token: for each token the number of its word.
+    """
+
+    names: list[str]
+    of_token: list[int]
+
+
+def words(tokens: Sequence[str]) -> Words:
+    """Join subwords to words: a word begins at a mark of a space and at punctuation; special tokens stand alone.
+
+    Args:
+        tokens: token strings, as `Tokenizer.tokens` gives them.
+
+    Returns:
+        The words; bytes are put together to the characters they spell.
+
+    Example:
+        >>> words(["<s>", "▁happ", "y", ".", "</s>"])
+        Words(names=['<s>', 'happy', '.', '</s>'], of_token=[0, 1, 1, 2, 3])
+    """
+    groups: list[list[str]] = []
+    of_token = []
+    for token in tokens:
+        if not groups or _begins_word(groups[-1], token):
+            groups.append([])
+        groups[-1].append(token)
+        of_token.append(len(groups) - 1)
+    return Words([_spell(group) for group in groups], of_token)
+
+
+def _begins_word(group: Sequence[str], token: str) -> bool:
+    special = token in SPECIAL_TOKENS or group[-1] in SPECIAL_TOKENS
+    return special or token.startswith(MARK) or (_is_mark_of_punctuation(token) != _is_mark_of_punctuation(group[-1]))
+
+
+def _is_mark_of_punctuation(token: str) -> bool:
+    bare = token.removeprefix(MARK)
+    return bool(bare) and token not in BYTE_TOKENS and not any(c.isalnum() for c in bare)
+
+
+def _spell(group: Sequence[str]) -> str:
+    spelt = bytearray()
+    for token in group:
+        byte = _BYTE.fullmatch(token)
+        spelt += bytes.fromhex(byte[1]) if byte else token.encode()
+    return spelt.decode(errors="replace").removeprefix(MARK) or MARK
+
+
+def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
+    """Turn attention between tokens into attention between words (Clark et al. 2019, section 4.1).
+
+    To a word: the sum over its tokens. From a word: the mean over its tokens. So rows that sum to 1 still do.
+
+    Args:
+        weights: (..., T, S).
+        queries: the words of the T rows.
+        keys: the words of the S columns.
+
+    Returns:
+        (..., query words, key words) float32.
+
+    Raises:
+        ValueError: if the words are not those of as many tokens as there are rows and columns.
+    """
+    if (len(queries.of_token), len(keys.of_token)) != weights.shape[-2:]:
+        raise ValueError(
+            f"the weights have {weights.shape[-2]} rows and {weights.shape[-1]} columns, "
+            f"the words {len(queries.of_token)} and {len(keys.of_token)} tokens"
+        )
+    from_words = np.eye(len(queries.names), dtype=np.float32)[queries.of_token].T  # (words, T)
+    from_words /= from_words.sum(axis=1, keepdims=True)
+    to_words = np.eye(len(keys.names), dtype=np.float32)[keys.of_token]  # (S, words)
+    return (from_words @ weights @ to_words).astype(np.float32)
+
+
+def is_special(tokens: Sequence[str]) -> np.ndarray:
+    """Which tokens are special tokens.
+
+    Args:
+        tokens: N token strings.
+
+    Returns:
+        bool (N,).
+    """
+    return np.array([token in SPECIAL_TOKENS for token in tokens], dtype=bool)
+
+
+def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave rows and columns out and say how much attention went with them; nothing is renormalised.
+
+    Args:
+        weights: (..., T, S).
+        rows: bool (T,), True = leave out.
+        columns: bool (S,), True = leave out.
+
+    Returns:
+        The rest (..., rows kept, columns kept), and the mass removed from each kept row (..., rows kept).
+    """
+    kept = weights[..., ~rows, :]
+    return kept[..., ~columns], kept[..., columns].sum(axis=-1)
+
+
+def top_share(weights: np.ndarray, share: float) -> np.ndarray:
+    """Mark the largest weights of every row that together hold a share of the row's mass.
+
+    Args:
+        weights: (..., T, S), not negative.
+        share: in (0, 1]; 1 marks every weight above 0.
+
+    Returns:
+        bool (..., T, S): the fewest largest weights whose sum reaches the share; ties go to the earlier key.
+
+    Raises:
+        ValueError: if the share is out of range.
+
+    Example:
+        >>> top_share(np.array([[0.1, 0.6, 0.3]]), 0.8).tolist()
+        [[False, True, True]]
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"the share of the mass must be above 0 and at most 1, got {share}")
+    order = np.argsort(-weights, axis=-1, kind="stable")
+    ranked = np.take_along_axis(weights, order, axis=-1).astype(np.float64)
+    before = np.cumsum(ranked, axis=-1) - ranked  # the mass of all larger weights
+    total = ranked.sum(axis=-1, keepdims=True)
+    kept = (before < share * total * (1 - 1e-6)) & (ranked > 0)  # rounding must not ask for one weight more
+    marked = np.zeros(weights.shape, dtype=bool)
+    np.put_along_axis(marked, order, kept, axis=-1)
+    return marked
+
+
+def entropy(weights: np.ndarray) -> np.ndarray:
+    """Entropy of every row.
+
+    Args:
+        weights: (..., S), rows summing to 1 (or 0, which gives 0).
+
+    Returns:
+        (...) in nats: 0 where all mass is on one key, ln S where it is spread evenly.
+
+    Example:
+        >>> entropy(np.array([[1.0, 0.0], [0.5, 0.5]])).round(4).tolist()
+        [0.0, 0.6931]
+    """
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    return np.abs((weights * logs).sum(axis=-1))
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Logarithm of the softmax over the last axis, in float64.
+
+    Args:
+        logits: (..., V).
+
+    Returns:
+        (..., V) float64, in nats.
+    """
+    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The most probable tokens of every step.
+
+    Args:
+        logits: (T, V).
+        count: how many tokens a step, at most V.
+
+    Returns:
+        Token ids (T, count), the most probable first, and their log-probabilities (T, count) in nats.
+
+    Raises:
+        ValueError: if count is out of range.
+    """
+    if not 1 <= count <= logits.shape[-1]:
+        raise ValueError(f"from 1 to {logits.shape[-1]} candidates can be had, got {count}")
+    ids = np.argsort(-logits, axis=-1, kind="stable")[..., :count]
+    return ids, np.take_along_axis(log_softmax(logits), ids, axis=-1)

@@ -1,0 +1,115 @@
+"""Numbers over recorded arrays, against other ways to compute them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from model import analysis
+
+RNG = np.random.default_rng(0)
+
+
+def random_weights(*shape: int) -> np.ndarray:
+    return RNG.dirichlet(np.ones(shape[-1]), size=shape[:-1]).astype(np.float32)
+
+
+@pytest.mark.parametrize("how, reference", [("mean", "mean"), ("max", "amax"), ("standard deviation", "std")])
+@pytest.mark.parametrize("over, axes", [(["layers"], (0,)), (["heads"], (1,)), (["layers", "heads"], (0, 1))])
+def test_aggregate(how: str, reference: str, over: list[str], axes: tuple[int, ...]) -> None:
+    weights = random_weights(2, 3, 5, 7)
+    options = {"correction": 0} if reference == "std" else {}
+    expected = getattr(torch, reference)(torch.from_numpy(weights), dim=axes, keepdim=True, **options)
+    actual = analysis.aggregate(weights, how, over)
+    assert actual.dtype == np.float32
+    np.testing.assert_allclose(actual, expected.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("how, over", [("median", ["heads"]), ("mean", []), ("mean", ["tokens"])])
+def test_aggregate_refuses_other_words(how: str, over: list[str]) -> None:
+    with pytest.raises(ValueError, match="median" if how == "median" else "nothing|tokens"):
+        analysis.aggregate(random_weights(1, 1, 2, 2), how, over)
+
+
+@pytest.mark.parametrize(
+    "tokens, names, of_token",
+    [
+        (["<s>", "▁an", "im", "al", "▁d", "id", "n", "'", "t", ".", "</s>"],
+         ["<s>", "animal", "didn", "'", "t", ".", "</s>"], [0, 1, 1, 1, 2, 2, 2, 3, 4, 5, 6]),
+        (["▁a", "▁a", "a"], ["a", "aa"], [0, 1, 1]),
+        (["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "!"], ["😀", "!"], [0, 0, 0, 0, 0, 1]),
+        (["<0xFF>", "</s>"], ["\ufffd", "</s>"], [0, 1]),
+        (["▁", "▁x"], ["▁", "x"], [0, 1]),
+        (["</s>", "</s>"], ["</s>", "</s>"], [0, 1]),
+        ([], [], []),
+    ],
+)
+def test_words(tokens: list[str], names: list[str], of_token: list[int]) -> None:
+    assert analysis.words(tokens) == analysis.Words(names, of_token)
+
+
+def test_merge_words_sums_keys_and_averages_queries() -> None:
+    weights = random_weights(2, 3, 4, 5)
+    queries, keys = analysis.Words(["a", "b"], [0, 0, 0, 1]), analysis.Words(["x", "y", "z"], [0, 1, 1, 2, 2])
+    merged = analysis.merge_words(weights, queries, keys)
+    assert merged.shape == (2, 3, 2, 3)
+    expected = weights[:, :, :3, 1:3].sum(axis=-1).mean(axis=-1)
+    np.testing.assert_allclose(merged[:, :, 0, 1], expected, atol=1e-6)
+    np.testing.assert_allclose(merged[:, :, 1, 0], weights[:, :, 3, 0], atol=1e-6)
+    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
+
+
+def test_merge_words_refuses_other_sizes() -> None:
+    with pytest.raises(ValueError, match="4 rows and 5 columns, the words 5 and 4 tokens"):
+        analysis.merge_words(random_weights(4, 5), analysis.words(["▁a"] * 5), analysis.words(["▁a"] * 4))
+
+
+def test_hide_says_what_it_removed() -> None:
+    weights = random_weights(2, 4, 5)
+    rows, columns = np.array([True, False, False, False]), np.array([False, False, True, False, True])
+    kept, removed = analysis.hide(weights, rows, columns)
+    np.testing.assert_array_equal(kept, weights[:, 1:][:, :, [0, 1, 3]])
+    np.testing.assert_allclose(kept.sum(-1) + removed, 1, atol=1e-6)
+    assert analysis.is_special(["<s>", "▁s", "</s>", "<0x3C>", "<pad>"]).tolist() == [True, False, True, False, True]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.9, 1.0])
+def test_top_share_is_the_smallest_set_that_reaches_it(share: float) -> None:
+    weights = random_weights(3, 6, 9)
+    marked = analysis.top_share(weights, share)
+    for row, marks in zip(weights.reshape(-1, 9), marked.reshape(-1, 9), strict=True):
+        ordered = np.sort(row)[::-1]
+        fewest = next(n for n in range(1, 10) if ordered[:n].sum() >= share - 1e-6)
+        assert marks.sum() == fewest
+        assert row[marks].min() >= row[~marks].max(initial=0)
+
+
+def test_top_share_of_equal_masked_and_empty_rows() -> None:
+    rows = np.array([[0.25, 0.25, 0.25, 0.25], [0, 1, 0, 0], [0, 0, 0, 0]], dtype=np.float32)
+    assert analysis.top_share(rows, 0.5).tolist() == [
+        [True, True, False, False], [False, True, False, False], [False] * 4
+    ]
+    for share in (0, -0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            analysis.top_share(rows, share)
+
+
+def test_entropy_and_log_softmax_against_torch() -> None:
+    weights = random_weights(4, 6)
+    expected = torch.distributions.Categorical(torch.from_numpy(weights).double()).entropy()
+    np.testing.assert_allclose(analysis.entropy(weights), expected.numpy(), atol=1e-5)
+    assert analysis.entropy(np.zeros((1, 3), dtype=np.float32)).tolist() == [0.0]
+    logits = RNG.normal(size=(3, 8)).astype(np.float32) * 50
+    expected = torch.from_numpy(logits).double().log_softmax(-1)
+    np.testing.assert_allclose(analysis.log_softmax(logits), expected.numpy(), atol=1e-9)
+
+
+def test_candidates_are_the_most_probable_tokens() -> None:
+    logits = RNG.normal(size=(4, 10)).astype(np.float32)
+    ids, log_probabilities = analysis.candidates(logits, 3)
+    expected = torch.from_numpy(logits).double().log_softmax(-1).topk(3)
+    np.testing.assert_array_equal(ids, expected.indices.numpy())
+    np.testing.assert_allclose(log_probabilities, expected.values.numpy(), atol=1e-9)
+    with pytest.raises(ValueError, match="from 1 to 10 candidates can be had, got 11"):
+        analysis.candidates(logits, 11)
