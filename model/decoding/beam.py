@@ -126,11 +126,9 @@ def beam_search(
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
     beams = [_Beam(width, alpha, bos_id, eos_id, limit) for _, limit in zip(src, max_lengths, strict=True)]
     state = model.start(src)
-    rows = torch.arange(src.size(0), device=src.device)
     active = beams
     while active:
         # Every live hypothesis is one row of the batch; searches that are over have none.
-        state = model.reorder(state, rows)
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
         log_probabilities = model.step(state, tokens).float().log_softmax(-1)  # (rows, V)
         log_probabilities[:, [pad_id, bos_id]] = -torch.inf
@@ -140,7 +138,8 @@ def beam_search(
             kept_rows += [first + row for row in beam.advance(block)]
             first += len(block)
         active = [beam for beam in active if beam.live]
-        rows = torch.tensor(kept_rows, device=src.device)
+        if active and kept_rows != list(range(len(tokens))):
+            state = model.reorder(state, torch.tensor(kept_rows, device=src.device))
     return [beam.result() for beam in beams]
 
 
