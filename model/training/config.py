@@ -42,6 +42,7 @@ class TrainingConfig(JsonConfig):
     validate_every: int = 1000
     validation_pairs: int = 400  # in all, from the validation sets of the mix
     seed: int = 1
+    held_out: tuple[str, ...] = ()  # pairs with such a side are never trained on, compared without case and punctuation
 
     def __post_init__(self) -> None:
         parse_mix(self.data)
@@ -102,6 +103,15 @@ class RunConfig(JsonConfig):
         )
 
 
+# What the app and its documentation show must not be remembered from training.
+HELD_OUT = (
+    "I am happy. Because studying is hard.",
+    "I am happy. Because studing is hard.",
+    "Because studying is hard.",
+    "The animal didn't cross the street because it was too tired.",
+    "Where is the train station?",
+)
+
 PRESETS = {
     # English to German for the app: small enough for two cores, with the noise that makes it robust to typing errors.
     "en-de": RunConfig(
@@ -119,6 +129,7 @@ PRESETS = {
             join_rate=0.1,
             average_every=150,
             validate_every=600,
+            held_out=HELD_OUT,
         ),
     ),
     # A few minutes on a laptop, to see the whole path work.

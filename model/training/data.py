@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,6 +96,29 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
     if len(source) != len(target):
         raise ValueError(f"{folder}: {len(source)} source lines but {len(target)} target lines in {split}")
     return [(s.strip(), t.strip()) for s, t in zip(source, target, strict=True) if s.strip() and t.strip()]
+
+
+def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
+    """Drop the pairs of which a side is one of the sentences, compared without case, punctuation and white space.
+
+    Args:
+        pairs: source and target.
+        sentences: what must not be trained on.
+
+    Returns:
+        The other pairs, in order.
+
+    Example:
+        >>> leave_out([("Where is it?", "Wo ist es?"), ("Yes.", "Ja.")], ["where is it"])
+        [('Yes.', 'Ja.')]
+    """
+    keys = {comparable(sentence) for sentence in sentences}
+    return [pair for pair in pairs if not keys & {comparable(side) for side in pair}]
+
+
+def comparable(sentence: str) -> str:
+    """The letters and digits of a sentence in lower case: equal for sentences that differ in nothing else."""
+    return "".join(character for character in sentence.casefold() if character.isalnum())
 
 
 def parse_mix(mix: str) -> dict[str, float]:

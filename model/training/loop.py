@@ -24,7 +24,7 @@ from model.tokenizer import PAD_ID, Tokenizer
 from model.training import schedules
 from model.training.batching import Batch, TrainingStream
 from model.training.config import RunConfig
-from model.training.data import CORPORA, load_corpus, parse_mix
+from model.training.data import CORPORA, leave_out, load_corpus, parse_mix
 from model.training.evaluation import Validation
 from model.training.interrupts import undivided
 from model.transformer import Transformer
@@ -78,7 +78,7 @@ class Trainer:
         config = run.training
         languages = (config.source, config.target)
         mix = parse_mix(config.data)
-        pairs = {name: load_corpus(data_dir, name, "train", languages) for name in mix}
+        pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
         if resume:
             self.tokenizer = Tokenizer.from_json(checkpoint.read_text(out / checkpoint.TOKENIZER))
         else:
