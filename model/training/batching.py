@@ -81,17 +81,19 @@ class TrainingStream:
         self._max_length = max_length
         self._seed = seed
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """The batches of one pass over the data; the same number gives the same batches.
+    def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[Batch]:
+        """The batches of one pass over the data; the same number and weights give the same batches.
 
         Args:
             number: of the pass, from 0.
+            weights: how often each corpus is seen in this pass, where not as the constructor was told.
         """
         rng = random.Random(f"{self._seed}/{number}")
         self._source.restart()
         self._target.restart()
         chosen: list[tuple[list[str], list[str]]] = []
-        for pairs, weight in self._corpora:
+        usual = [weight for _, weight in self._corpora]
+        for (pairs, _), weight in zip(self._corpora, weights or usual, strict=True):
             chosen += self._join(_repeat(pairs, weight, rng), rng)
         rng.shuffle(chosen)
         for start in range(0, len(chosen), _POOL):

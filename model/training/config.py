@@ -24,6 +24,7 @@ class TrainingConfig(JsonConfig):
     source: str = "en"
     target: str = "de"
     data: str = "tatoeba + 2*multi30k"  # what a pass consists of
+    final_data: str = ""  # what a pass consists of during the final decay, from the same corpora; as before when empty
     steps: int = 10_000
     batch_tokens: int = 4096  # ids in a batch, padding included, source and target
     max_length: int = 100  # longer pairs are left out, in tokens a side
@@ -45,6 +46,11 @@ class TrainingConfig(JsonConfig):
     held_out: tuple[str, ...] = ()  # pairs with such a side are never trained on, compared without case and punctuation
 
     def __post_init__(self) -> None:
+        if self.final_data and not (set(parse_mix(self.final_data)) <= set(parse_mix(self.data)) and self.decay):
+            raise ValueError(
+                f"final_data is a mix of corpora of data ({self.data}) for the steps of the decay, "
+                f"got {self.final_data!r} and decay {self.decay}"
+            )
         parse_mix(self.data)
         schedules.by_name(self.schedule, d_model=2, peak=1, warmup=max(self.warmup, 1), steps=1, decay=0)
         if {self.source, self.target} != set(LANGUAGES):
@@ -118,6 +124,7 @@ PRESETS = {
         model=TransformerConfig(vocab_size=8000),
         training=TrainingConfig(
             data="tatoeba + 2*multi30k",
+            final_data="tatoeba + 4*multi30k",
             steps=7000,
             batch_tokens=3200,
             schedule="warmup_stable_decay",

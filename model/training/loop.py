@@ -44,6 +44,7 @@ class Progress:
         batch: batches of the pass that are done.
         seconds: time spent training, over all resumptions.
         tokens: source and target tokens seen.
+        final: whether the present pass is over the data of the final decay.
     """
 
     step: int = 0
@@ -51,6 +52,7 @@ class Progress:
     batch: int = 0
     seconds: float = 0.0
     tokens: int = 0
+    final: bool = False
 
 
 class Trainer:
@@ -166,14 +168,31 @@ class Trainer:
     def _batches(self) -> Iterator[Batch]:
         """Batches from where the run stands, without end; who trains on one counts it."""
         progress = self.progress
+        mixes = {final: list(self._mix(final).values()) for final in (False, True)}
         while True:
+            if self._is_final() and not progress.final:
+                progress.epoch, progress.batch, progress.final = progress.epoch + 1, 0, True
             skipped = progress.batch
-            for number, batch in enumerate(self.stream.epoch(progress.epoch)):
+            for number, batch in enumerate(self.stream.epoch(progress.epoch, mixes[progress.final])):
                 if number >= skipped:
                     yield batch
-            if progress.batch == 0:
-                raise ValueError("the training data hold no sentence pair that is short enough")
-            progress.epoch, progress.batch = progress.epoch + 1, 0
+                if self._is_final() and not progress.final:
+                    break
+            else:
+                if progress.batch == 0:
+                    raise ValueError("the training data hold no sentence pair that is short enough")
+                progress.epoch, progress.batch = progress.epoch + 1, 0
+
+    def _mix(self, final: bool) -> dict[str, float]:
+        """How often each corpus is seen in a pass, before or during the final decay; all corpora are named."""
+        config = self.run.training
+        mix = parse_mix(config.data)
+        return dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if final and config.final_data else mix
+
+    def _is_final(self) -> bool:
+        """Whether the next step belongs to the final decay and its data."""
+        config = self.run.training
+        return bool(config.final_data) and self.progress.step >= config.steps - config.decay
 
     def _step(self, batch: Batch) -> tuple[float, float]:
         """One update; returns the loss a token (nats, smoothed) and the gradient norm before clipping."""
