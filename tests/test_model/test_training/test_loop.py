@@ -163,13 +163,13 @@ class TestResuming:
 
     @pytest.mark.parametrize(
         "stops",
-        [lambda n: [2], lambda n: [n], lambda n: [n + 1], lambda n: [3, n, n + 4]],
+        [lambda n: [2], lambda n: [n], lambda n: [n + 1], lambda n: [3, n, 26]],
         ids=["within a pass", "at the end of a pass", "at the start of a pass", "three times"],
     )
     def test_an_interrupted_run_is_the_uninterrupted_one(
         self, stops, data_dir, tmp_path, uninterrupted, steps_a_pass, stop_in_step
     ):
-        """Ctrl-C in the middle of a step, resumed, perhaps again."""
+        """Ctrl-C in the middle of a step, resumed, perhaps again; the last after snapshots that the average needs."""
         done = 0
         for step in stops(steps_a_pass):
             stop_in_step(step - done)
