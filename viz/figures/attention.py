@@ -21,6 +21,7 @@ def attention_heatmap(
     key_axis: str = "key (is read)",
     title: str = "",
     mask: np.ndarray | None = None,
+    predicted: Sequence[str] | None = None,
     scale_to_max: bool = False,
 ) -> go.Figure:
     """Draw the attention weights of one head: who asks in rows, who is read in columns.
@@ -32,6 +33,7 @@ def attention_heatmap(
         query_axis, key_axis: what the rows and the columns are.
         title: text above the map.
         mask: bool (T, S), True = may attend; the other cells are hatched and their hover text says so.
+        predicted: T tokens, where each query is a step that predicted one; the hover text names it.
         scale_to_max: let the colours end at the largest weight instead of 1; the colour bar then says so.
 
     Returns:
@@ -59,6 +61,7 @@ def attention_heatmap(
         key_axis=key_axis,
         blocked=blocked,
         cell_texts=heatmap.value_texts(weights, blocked, ".3f") if some_blocked else None,
+        predicted=None if predicted is None else checks.as_tokens("predicted", predicted, len(queries), "rows"),
         **colors,
     )
 

@@ -45,15 +45,20 @@ def tick_text(token: str) -> str:
     return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
 
 
-def hover_text(token: str, position: int) -> str:
-    """Return position and full token, escaped, for a hover text.
+def quoted(token: str) -> str:
+    """Return a full token in quotation marks, escaped.
 
     Right-to-left text is isolated so that it cannot reorder the words beside it.
     """
     text = visible(token)
     if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
         text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
-    return f"{position} “{escape(text)}”"
+    return f"“{escape(text)}”"
+
+
+def hover_text(token: str, position: int) -> str:
+    """Return position and full token, escaped, for a hover text."""
+    return f"{position} {quoted(token)}"
 
 
 def hover_texts(tokens: Sequence[str]) -> list[str]:
