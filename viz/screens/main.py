@@ -1,0 +1,14 @@
+"""What all pages share: the window's title, the navigation, the style."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from viz.screens import shared
+
+# A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
+ICON = Path(__file__).with_name("icon.svg")
+
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+shared.style()
+st.navigation([st.Page("translate.py", title="Translate", default=True)], position="top").run()

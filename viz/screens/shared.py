@@ -1,0 +1,129 @@
+"""What every page needs: the model, cached translations, and ways to show text that a visitor or a file brought.
+
+State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
+
+LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
+CACHED_RESULTS = 64
+LABEL_WIDTH = 11  # pixels that a slanted label needs beside the next one
+COLOR_BAR_WIDTH = 70
+
+# What pages draw from a trace; the rest (several times as much) is not kept in the cache.
+_DRAWN = (".weights", ".mask", ".positions")
+
+_STYLE = """
+<style>
+.stMainBlockContainer { max-width: 90rem; padding-top: 3.5rem; padding-bottom: 3rem; }
+h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
+.stText { overflow-wrap: anywhere; unicode-bidi: plaintext; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
+.stTextInput input { unicode-bidi: plaintext; }
+.js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
+.js-plotly-plot .modebar-group { background: transparent !important; }
+[class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
+[class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
+</style>
+"""
+
+
+def style() -> None:
+    """Add the few rules of style that themes have no setting for."""
+    st.html(_STYLE)
+
+
+@st.cache_resource(show_spinner=False)
+def translator(name: str) -> Translator:
+    """Load a checkpoint once for all visitors.
+
+    Args:
+        name: of the checkpoint.
+
+    Returns:
+        The Translator, shared between threads.
+
+    Raises:
+        ValueError: if it cannot be loaded; the message says why.
+    """
+    try:
+        return load_translator(name)
+    except OSError as error:
+        raise ValueError(f"the checkpoint {name!r} cannot be read: {error}") from None
+
+
+def default_checkpoint() -> str:
+    """The name of the checkpoint that pages start with: en-de, or the first one there is."""
+    names = available()
+    return DEFAULT_CHECKPOINT if DEFAULT_CHECKPOINT in names or not names else names[0]
+
+
+def preload() -> None:
+    """Load the model and run it once, so that the first visitor waits for nothing."""
+    try:
+        translator(default_checkpoint()).translate("a", beam=1)
+    except ValueError:
+        pass  # no usable checkpoint: the page tells its reader
+
+
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Translating …")
+def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Translation:
+    """Translate a text, or return what is remembered of it.
+
+    Args:
+        checkpoint: name of the checkpoint.
+        text: what to translate.
+        beam: width of the search; 1 is greedy.
+        length_penalty: of the search.
+
+    Returns:
+        The Translation without its search, its trace cut down to what pages draw: weights, masks and positions.
+
+    Raises:
+        ValueError: as `Translator.translate`; errors are not remembered.
+    """
+    result = translator(checkpoint).translate(text, beam, length_penalty)
+    drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
+    return dataclasses.replace(result, trace=drawn, search=None)
+
+
+def keep_legible(figure: go.Figure, key: str) -> None:
+    """Let a chart scroll sideways in its own box where the page is too narrow for its labels.
+
+    Args:
+        figure: with labelled columns.
+        key: the chart's.
+    """
+    n_labels = len(figure.layout.xaxis.tickvals or ())
+    width = round(LABEL_WIDTH * n_labels + figure.layout.margin.l + figure.layout.margin.r + COLOR_BAR_WIDTH)
+    st.html(f"<style>.st-key-{key} {{ overflow-x: auto; }} .st-key-{key} > div {{ min-width: {width}px; }}</style>")
+
+
+def sentence(error: ValueError) -> str:
+    """The words of an error as a sentence of the page."""
+    words = str(error)
+    return words[:1].upper() + words[1:].rstrip(".") + "."
+
+
+def small(text: str, key: str) -> None:
+    """Show a line in small letters, exactly as it is: no Markdown, no HTML.
+
+    Args:
+        text: any text.
+        key: a name that no other text of the page has.
+    """
+    with st.container(key=f"small-{key}"):
+        st.text(text)
+
+
+def large(text: str, key: str) -> None:
+    """Show a line in large letters, exactly as it is; arguments as for `small`."""
+    with st.container(key=f"large-{key}"):
+        st.text(text)
