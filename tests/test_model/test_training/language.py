@@ -49,11 +49,12 @@ def small_tokenizer() -> Tokenizer:
     return Tokenizer.train((text for pair in sentence_pairs(100, seed=2) for text in pair), VOCAB_SIZE)
 
 
-def toy_tokenizer() -> Tokenizer:
-    """A tokenizer with the merges a+b and ab+c and nothing else."""
-    tokens = [*SPECIAL_TOKENS, *BYTE_TOKENS, *"abcd", "ab", "abc"]
+def toy_tokenizer(*merges: tuple[str, str]) -> Tokenizer:
+    """A tokenizer over a, b, c, d with these merges, first first; a+b and ab+c if none is given."""
+    merges = merges or (("a", "b"), ("ab", "c"))
+    tokens = [*SPECIAL_TOKENS, *BYTE_TOKENS, *"abcd", *map("".join, merges)]
     vocab = {token: index for index, token in enumerate(tokens)}
-    return Tokenizer.from_json(json.dumps({"model": {"vocab": vocab, "merges": [["a", "b"], ["ab", "c"]]}}))
+    return Tokenizer.from_json(json.dumps({"model": {"vocab": vocab, "merges": merges}}))
 
 
 def tiny_run(model: dict[str, Any] | None = None, **training: Any) -> RunConfig:

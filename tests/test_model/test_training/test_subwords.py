@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import string
@@ -34,6 +35,14 @@ def test_without_dropout_the_segmentation_is_the_tokenizers(text):
 def test_drawing_with_next_to_no_dropout_merges_as_the_tokenizer_does(text):
     """Goes through the drawing itself, unlike a dropout of 0: the merges are applied in the library's order."""
     assert cut(text, 1e-12) == TOKENIZER.encode(text)
+
+
+def test_merges_that_compete_come_in_the_order_of_the_tokenizer():
+    """All words of four to six letters over a, b, c, with merges that take letters from each other."""
+    tokenizer = toy_tokenizer(("b", "c"), ("a", "b"), ("a", "a"), ("ab", "a"), ("aa", "bc"))
+    sampler, rng = SubwordSampler(tokenizer, 1e-12), random.Random(1)
+    words = ["".join(letters) for n in (4, 5, 6) for letters in itertools.product("abc", repeat=n)]
+    assert [sampler.piece_ids(word, rng) for word in words] == [tokenizer.piece_ids(word) for word in words]
 
 
 @given(texts, st.floats(0.01, 0.99), st.integers(0, 5))
