@@ -128,9 +128,9 @@ def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None)
     try:
         with safe_open(path, framework="pt") as file:
             if expected is not None:
-                shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+                shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
                 _check_shapes(path, shapes, expected)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise ValueError(f"{path} is not a whole safetensors file: {error}") from None
     for name, tensor in tensors.items():

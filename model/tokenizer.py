@@ -1,7 +1,8 @@
 """Subwords to text and back: joint byte-pair encoding with byte fallback, on the `tokenizers` library.
 
-A word's first piece starts with the mark U+2581 (as in SentencePiece), punctuation is split off, and a character outside
-the alphabet becomes its UTF-8 bytes (`<0xF0>`), so every text can be encoded and comes back up to Unicode normalisation (NFC).
+A word's first piece starts with the mark U+2581 (as in SentencePiece), punctuation is split off, and a character
+outside the alphabet becomes its UTF-8 bytes (`<0xF0>`), so every text can be encoded and comes back up to Unicode
+normalisation (NFC).
 """
 
 from __future__ import annotations
