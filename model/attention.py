@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -24,6 +23,7 @@ def masked_softmax(scores: Tensor) -> Tensor:
         (..., T, S), rows summing to 1, or all 0 where every score of the row is -inf (softmax alone gives NaN).
 
     Example:
+        >>> import torch
         >>> masked_softmax(torch.tensor([[0.0, 0.0], [-math.inf, -math.inf]])).tolist()
         [[0.5, 0.5], [0.0, 0.0]]
     """

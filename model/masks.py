@@ -47,7 +47,7 @@ def causal_mask(n_queries: int, n_keys: int | None = None, device: torch.device 
     """
     n_keys = n_queries if n_keys is None else n_keys
     if n_keys < n_queries:
-        raise ValueError(f"a causal mask needs at least as many keys as queries, got {n_keys} keys, {n_queries} queries")
+        raise ValueError(f"a causal mask needs as many keys as queries or more, got {n_keys} keys, {n_queries} queries")
     ones = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device)
     return ones.tril(diagonal=n_keys - n_queries)[None, None]  # (1, 1, T, S)
 

@@ -2,8 +2,8 @@
 
 A `Tap` is an identity in the forward pass: `weights = self.tap_weights(softmax(scores))`. Its address is its path
 in the module tree without the prefix `tap_`: `decoder.layers.0.cross_attention.weights`. `record()` reads,
-`intervene()` changes; both nest. What is active lives in a ContextVar and never on the module, so one model object can serve many
-threads and a recording or change in one is unseen by the others.
+`intervene()` changes; both nest. What is active lives in a ContextVar and never on the module, so one model object can
+serve many threads and a recording or change in one is unseen by the others.
 """
 
 from __future__ import annotations
