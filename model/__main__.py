@@ -93,10 +93,9 @@ def _add_checkpoint(command: argparse.ArgumentParser) -> None:
 
 
 def _add_beam(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--beam", type=int, default=4, metavar="N", help="beam width, 1 is greedy; default: %(default)s")
-    command.add_argument(
-        "--length-penalty", type=float, default=0.6, metavar="A", help="exponent of the length penalty; default: %(default)s"
-    )
+    command.add_argument("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s")
+    length_penalty = "exponent of the length penalty; default: %(default)s"
+    command.add_argument("--length-penalty", type=float, default=0.6, metavar="A", help=length_penalty)
 
 
 def _checkpoints(arguments: argparse.Namespace) -> None:
@@ -159,10 +158,10 @@ def _trace(arguments: argparse.Namespace) -> None:
 
     translator = load_translator(arguments.checkpoint)
     translation = translator.translate(arguments.text, arguments.beam, arguments.length_penalty)
-    tokens = {name: np.array(getattr(translation, name)) for name in ("source_tokens", "target_tokens", "predicted_tokens")}
-    texts = {"source": np.array(translation.source), "text": np.array(translation.text)}
+    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
+    words = {name: np.array(getattr(translation, name)) for name in names}
     with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
-        np.savez_compressed(file, **texts, **tokens, **translation.trace)
+        np.savez_compressed(file, **words, **translation.trace)
     print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
 
 

@@ -48,8 +48,8 @@ def evaluate(
         lowercase: compare without case.
 
     Returns:
-        sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty and
-        tokens_per_second (subwords of the translations over the time of translating).
+        sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty
+        and tokens_per_second (subwords of the translations over the time of translating).
 
     Raises:
         ValueError: if a source is too long; the message names the line.
