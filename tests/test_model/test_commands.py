@@ -153,7 +153,7 @@ def test_perfect_translations_score_100(folder: Path, monkeypatch: pytest.Monkey
         (["translate", "x" * 3000, "--checkpoint", "small"], "3,000 characters; at most 2,000"),
         (["translate", "x", "--checkpoint", "small", "--beam", "0"], "from 1 to 16, got 0"),
         (["translate", "x", "--checkpoint", "small", "--length-penalty", "nan"], "from 0 to 5, got nan"),
-        (["trace", "x", "--checkpoint", "small", "--out", "no-such-folder/x.npz"], "no-such-folder/x.npz: No such file"),
+        (["trace", "x", "--checkpoint", "small", "--out", "no-such-folder/x.npz"], "no-such-folder/x.npz: No such"),
         (["evaluate", "--data", "no-such.tsv", "--checkpoint", "small"], "the file no-such.tsv does not exist"),
         (["train", "nope", "--data-dir", ".", "--out", "x"], "unknown preset 'nope'"),
         (["train", "nope.json", "--data-dir", ".", "--out", "x"], "nope.json cannot be read"),
