@@ -1,0 +1,94 @@
+"""A tiny checkpoint with random weights, made by the project's own code, and the app on top of it."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import checkpoint, load_translator
+from model.config import TransformerConfig
+from model.tokenizer import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS, Tokenizer
+from model.transformer import Transformer
+from model.translator import Translator
+from tests.support.server import serve
+
+SENTENCES = [
+    "The animal didn't cross the street because it was too tired.",
+    "A man is riding a bicycle down the street.",
+    "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+    "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
+]
+CARD = {
+    "source": "en",
+    "target": "de",
+    "parameters": 1_234_567,
+    "data": {"toys": {"weight": 1.0}},
+    "scores": {"toys/test": {"bleu": 12.34, "beam": 4}},
+}
+# Every number is another one, and the decoder has fewer layers than the encoder.
+SIZES = {"d_model": 32, "n_heads": 4, "n_encoder_layers": 3, "n_decoder_layers": 2, "d_ff": 40, "max_length": 60}
+SEED = 9  # with these weights translations are short, and a beam finds other ones than greedy search
+
+
+def save_tiny(folder: Path, card: dict = CARD, **changes) -> Path:
+    """Writes a checkpoint whose heads all differ; returns its folder."""
+    tokenizer = Tokenizer.train(SENTENCES, vocab_size=380, alphabet_size=50)
+    torch.manual_seed(SEED)
+    sizes = SIZES | {"tie_embeddings": False, "output_bias": True} | changes
+    model = Transformer(TransformerConfig(vocab_size=len(tokenizer), **sizes))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.add_((0.3 if "attention" in name else 0.1) * torch.randn_like(parameter))  # sharpens the heads
+        model.output.bias[: len(SPECIAL_TOKENS) + len(BYTE_TOKENS)] = -20  # pieces of words only
+        model.output.bias[EOS_ID] = 1  # and an end
+    checkpoint.save(folder, model, tokenizer, card)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of checkpoints with the tiny one in it, under the name that the app starts with."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    save_tiny(folder / "en-de")
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_collection() -> Iterator[None]:
+    """Keeps what is loaded out of the garbage collection that Streamlit starts after every run, as app.py does."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def tiny_checkpoint(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has every page of these tests use the tiny checkpoint."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
+
+
+@pytest.fixture(scope="session")
+def recorded(checkpoints: Path) -> Translator:
+    """The same checkpoint, loaded for itself: what pages draw is compared with what this one records."""
+    return load_translator(str(checkpoints / "en-de"))
+
+
+@pytest.fixture(scope="session")
+def app_server(checkpoints: Path) -> Iterator[str]:
+    """The address of the app, served with the tiny checkpoint."""
+    before = os.environ.get("HEADLIGHT_CHECKPOINTS")
+    os.environ["HEADLIGHT_CHECKPOINTS"] = str(checkpoints)
+    try:
+        with serve() as url:
+            yield url
+    finally:
+        if before is None:
+            del os.environ["HEADLIGHT_CHECKPOINTS"]
+        else:
+            os.environ["HEADLIGHT_CHECKPOINTS"] = before

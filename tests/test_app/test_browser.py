@@ -1,0 +1,120 @@
+"""The app in a real browser: typing, clicking, themes, narrow windows.
+
+The page fixture objects to console errors and to requests that leave the machine.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from viz.screens.shared import LENGTH_PENALTY
+
+expect.set_options(timeout=60_000)  # milliseconds until a wait gives up; a busy machine is no failure
+
+SENTENCE = "A man is too tired."
+LONG = "The animal didn't cross the street because it was too tired. A man is riding a bicycle."
+
+CAPTION = "[data-testid=stCaptionContainer] p"
+
+# What the browser has drawn, and where on the screen the middle of a tile lies.
+DRAWN = "gd => Array.from(gd._fullData[0].z, row => Array.from(row))"
+TILE = """(gd, head) => {
+  const marker = gd._fullData[1].customdata.findIndex(row => row[0] === head[0] && row[1] === head[1]);
+  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(gd._fullData[1].x[marker]),
+          box.top + yaxis._offset + yaxis.d2p(gd._fullData[1].y[marker])];
+}"""
+# The contrast (WCAG 2) of an element's colour, opacities counted, with what lies behind the page.
+CONTRAST = """element => {
+  const channels = css => (css.match(/[\\d.]+/g) || []).map(Number);
+  const style = getComputedStyle(element), svg = element instanceof SVGElement;
+  const back = channels(getComputedStyle(document.querySelector('.stApp')).backgroundColor);
+  const ink = channels(svg ? style.fill : style.color);
+  let alpha = ink[3] ?? 1;
+  for (let e = element; e; e = e.parentElement) alpha *= Number(getComputedStyle(e).opacity);
+  const mixed = [0, 1, 2].map(i => ink[i] * alpha + back[i] * (1 - alpha));
+  const light = c => c.map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const [a, b] = [light(mixed), light(back)].sort((x, y) => y - x);
+  return (a + 0.05) / (b + 0.05);
+}"""
+
+
+def plot(page: Page, key: str):
+    """The Plotly element of a chart."""
+    return page.locator(f".st-key-{key} .js-plotly-plot")
+
+
+def open_page(page: Page, url: str, query: str = "") -> None:
+    """Opens the app and waits for its two maps."""
+    page.goto(f"{url}/{query}")
+    for key in ("overview", "heatmap"):
+        expect(plot(page, key).locator(".main-svg").first).to_be_visible()
+
+
+def click_tile(page: Page, layer: int, head: int) -> None:
+    """Clicks the middle of a tile of the overview with the mouse."""
+    plot(page, "overview").scroll_into_view_if_needed()
+    page.mouse.click(*plot(page, "overview").evaluate(TILE, [layer, head]))
+
+
+def test_type_a_sentence_read_it_and_open_a_head(page, app_server, recorded):
+    open_page(page, app_server)
+    box = page.get_by_role("textbox", name="English sentence")
+    box.fill(SENTENCE)
+    box.press("Enter")
+    result = recorded.translate(SENTENCE, beam=4, length_penalty=LENGTH_PENALTY)
+    expect(page.locator(".st-key-large-translation")).to_have_text(result.text)
+
+    # The overview of the new sentence is there when the large map has its tokens.
+    expect(plot(page, "heatmap").locator(".ytick")).to_have_count(len(result.target_tokens))
+    click_tile(page, 1, 2)
+    expect(page.get_by_text("Cross-attention, layer 1, head 2")).to_be_visible()
+    expect(page.get_by_role("radio", name="2", exact=True).last).to_be_checked()
+    for part in ("layer=1", "head=2", r"text=A(\+|%20)man"):
+        expect(page).to_have_url(re.compile(part))
+    expect(plot(page, "heatmap").locator(".main-svg").first).to_be_visible()
+    drawn = np.array(plot(page, "heatmap").evaluate(DRAWN), dtype=np.float32)
+    np.testing.assert_array_equal(drawn, recorded.translate(SENTENCE).attention("cross")[1, 2])
+    assert plot(page, "heatmap").locator(".ytick").all_text_contents() == result.target_tokens
+    assert plot(page, "heatmap").locator(".xtick").all_text_contents() == result.source_tokens
+
+
+def test_the_same_head_opens_by_keyboard(page, app_server, recorded):
+    open_page(page, app_server)
+    page.get_by_role("radio", name="3", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Cross-attention, layer 0, head 3")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_labels_can_be_read(page, app_server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, app_server)
+    for place in (".xtick text", ".ytick text", ".g-xtitle text", ".stText", CAPTION, "h1"):
+        assert page.locator(f".stMain {place}").count(), place
+        for element in page.locator(f".stMain {place}").all():
+            assert element.evaluate(CONTRAST) >= 4.5, place
+    background = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert (int(background.strip("rgb()").split(",")[0]) > 128) == (scheme == "light")
+
+
+@pytest.mark.parametrize(
+    ("width", "query"),
+    [
+        (400, ""),
+        (400, "?view=Mask&text="),
+        (400, "?view=Positions"),
+        *((w, f"?text={LONG}&stretch=true") for w in (400, 1400)),
+    ],
+)
+def test_nothing_sticks_out_of_the_page(page, app_server, width, query):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{app_server}/{query}")
+    expect(page.locator(".js-plotly-plot .main-svg").nth(3)).to_be_visible()
+    for element in (page.locator("html"), page.locator(".stMain")):
+        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
