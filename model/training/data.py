@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import unicodedata
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -117,8 +118,20 @@ def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
 
 
 def comparable(sentence: str) -> str:
-    """The letters and digits of a sentence in lower case: equal for sentences that differ in nothing else."""
-    return "".join(character for character in sentence.casefold() if character.isalnum())
+    """The letters and digits of a sentence without case, equal for sentences that differ in nothing else.
+
+    Args:
+        sentence: any text.
+
+    Returns:
+        What is to be compared; of a sentence without letters and digits, the sentence.
+
+    Example:
+        >>> comparable("It's 5 %."), comparable("!?")
+        ('its5', '!?')
+    """
+    text = unicodedata.normalize("NFKC", sentence).casefold()
+    return "".join(character for character in text if character.isalnum()) or text
 
 
 def parse_mix(mix: str) -> dict[str, float]:

@@ -10,7 +10,6 @@ import codecs
 import gzip
 import hashlib
 import http.client
-import unicodedata
 import urllib.error
 import urllib.request
 import zipfile
@@ -23,7 +22,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.training.data import CORPORA, Pair
+from model.training.data import CORPORA, Pair, comparable
 
 URLS = {
     "multi30k": "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw",  # a folder
@@ -134,7 +133,7 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
         >>> train
         [('Hi.', 'Hallo!'), ('Hi!', 'Tag.'), ('Go.', 'Geh.')]
     """
-    keyed = [(pair, "en " + _key(pair[0]), "de " + _key(pair[1])) for pair in dict.fromkeys(pairs)]
+    keyed = [(pair, "en " + comparable(pair[0]), "de " + comparable(pair[1])) for pair in dict.fromkeys(pairs)]
     parents: dict[str, str] = {}
 
     def root(node: str) -> str:
@@ -154,12 +153,6 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
         percent = int.from_bytes(hashlib.sha256(names[cluster].encode()).digest()[:8]) % 100
         splits[{0: 1, 1: 2}.get(percent, 0) if sizes[cluster] <= _MAX_CLUSTER else 0].append(pair)
     return splits
-
-
-def _key(sentence: str) -> str:
-    """The sentence's letters and digits, without case; of one that has none, the sentence."""
-    text = unicodedata.normalize("NFKC", sentence).casefold()
-    return "".join(character for character in text if character.isalnum()) or text
 
 
 def _fetch(url: str, path: Path, check: Callable[[Path], object]) -> None:

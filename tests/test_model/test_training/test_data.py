@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from model.training.data import CORPORA, load_corpus, parse_mix, read_lines
+from model.training.data import CORPORA, comparable, leave_out, load_corpus, parse_mix, read_lines
 from tests.test_model.test_training.language import write_gz
 
 BOTH = ("en", "de")
@@ -118,3 +118,16 @@ def test_a_line_of_a_table_without_a_tab_is_named(tmp_path):
     write_gz(tmp_path / "news-de-en" / "train.tsv.gz", ["one\teins", "two zwei"])
     with pytest.raises(ValueError, match=r"train\.tsv\.gz, line 2: expected English, a tab, German; got 'two zwei'"):
         load_corpus(tmp_path, "news", "train", BOTH)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("It's late.", "its LATE"), ("Straße", "strasse"), ("e\u0301t\u00e9 x\u00b2", "\u00e9te\u0301 x2"), ("?!", "?!")],
+    ids=["case and punctuation", "sharp s", "composed or not", "punctuation alone"],
+)
+def test_sentences_that_differ_in_nothing_else_are_comparable(one, other):
+    assert comparable(one) == comparable(other) != ""
+
+
+def test_sentences_of_punctuation_alone_are_not_all_the_same():
+    assert leave_out([("?!", "?!"), ("Yes.", "Ja.")], ["..."]) == [("?!", "?!"), ("Yes.", "Ja.")]
