@@ -14,7 +14,7 @@ from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, availa
 
 LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
 CACHED_RESULTS = 64
-LABEL_WIDTH = 11  # pixels that a slanted label needs beside the next one
+SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the next one
 COLOR_BAR_WIDTH = 70
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
@@ -101,8 +101,9 @@ def keep_legible(figure: go.Figure, key: str) -> None:
         figure: with labelled columns.
         key: the chart's.
     """
-    n_labels = len(figure.layout.xaxis.tickvals or ())
-    width = round(LABEL_WIDTH * n_labels + figure.layout.margin.l + figure.layout.margin.r + COLOR_BAR_WIDTH)
+    axis = figure.layout.xaxis
+    labels = len(axis.tickvals or ()) * (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH)
+    width = round(labels + figure.layout.margin.l + figure.layout.margin.r + COLOR_BAR_WIDTH)
     st.html(f"<style>.st-key-{key} {{ overflow-x: auto; }} .st-key-{key} > div {{ min-width: {width}px; }}</style>")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.translator import KINDS, Translation
+from model.translator import KINDS, Translation, checkpoints_folder
 from viz.figures import attention_heatmap, describe, head_overview, mask_heatmap, positional_heatmap, positional_waves
 from viz.screens import shared, words
 
@@ -239,7 +239,8 @@ def page() -> None:
         card = shared.translator(name).card
     except ValueError as error:
         st.error("There is no model to translate with.")
-        shared.small(shared.sentence(error), "no-model")
+        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        shared.small("To train one: python -m model train --help", "train")
         return
     live(name)
     shared.small(words.describe_card(name, card), "card")
