@@ -10,7 +10,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from model.training import schedules
+
 DEFAULT_CHECKPOINT = "en-de"
+_TRAIN_EPILOG = f"""\
+CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out takes the defaults of
+model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. Among them:
+  schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
+                {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
+                factor), warmup, and decay for the last one
+  batch_tokens  ids in a batch
+  accumulate    batches an update, as if they were one
+
+Ctrl-C saves; --resume goes on to the same weights as if nothing had happened.
+
+Several processes, each with its share of every update's batches, each on a GPU of its own where there are GPUs:
+  torchrun --nproc-per-node 2 -m model train PRESET|CONFIG.json --data-dir DIR --out DIR
+"""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -73,7 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_evaluate)
 
-    command = commands.add_parser("train", help="train a model")
+    command = commands.add_parser(
+        "train",
+        help="train a model",
+        description="Train a model, or go on with one.",
+        epilog=_TRAIN_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     command.add_argument("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file")
     command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with the corpora")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the run's folder")

@@ -12,15 +12,22 @@ from model.training.config import PRESETS, RunConfig
 
 
 def train(arguments: argparse.Namespace) -> None:
-    """Train the preset or configuration file named on the command line."""
+    """Train the preset or configuration file named on the command line, in one process or in those of torchrun."""
     from model.training.loop import Trainer
+    from model.training.processes import joined
 
     run = read_run(arguments.config)
     if arguments.steps is not None:
         run = replace(run, training=replace(run.training, steps=arguments.steps))
     # Being told to end is answered like Ctrl-C: the state is saved.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    Trainer(run, arguments.data_dir, arguments.out, arguments.command_line, arguments.resume).train()
+    with joined() as processes:
+        try:
+            Trainer(run, arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, processes).train()
+        except KeyboardInterrupt:
+            if processes.is_first:
+                raise
+            raise SystemExit(130) from None  # one process says it for all
 
 
 def read_run(name: str) -> RunConfig:

@@ -27,10 +27,11 @@ class TrainingConfig(JsonConfig):
     final_data: str = ""  # what a pass consists of during the final decay, from the same corpora; as before when empty
     steps: int = 10_000
     batch_tokens: int = 4096  # ids in a batch, padding included, source and target
+    accumulate: int = 1  # batches an update in each process, as if they were one
     max_length: int = 100  # longer pairs are left out, in tokens a side
-    schedule: str = "noam"
+    schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
-    warmup: int = 2000
+    warmup: int = 2000  # steps until the peak, for every schedule
     decay: int = 0  # steps of the final decay, for "warmup_stable_decay"
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
@@ -55,7 +56,8 @@ class TrainingConfig(JsonConfig):
         schedules.by_name(self.schedule, d_model=2, peak=1, warmup=max(self.warmup, 1), steps=1, decay=0)
         if {self.source, self.target} != set(LANGUAGES):
             raise ValueError(f"source and target must be en and de in some order, got {self.source} and {self.target}")
-        for name in ("steps", "batch_tokens", "max_length", "average_last", "average_every", "validate_every"):
+        at_least_one = ("steps", "batch_tokens", "accumulate", "max_length")
+        for name in (*at_least_one, "average_last", "average_every", "validate_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", "typo_rate", "join_rate"):

@@ -9,10 +9,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def undivided() -> Iterator[None]:
+def undivided() -> Iterator[list[int]]:
     """Let Ctrl-C, and being told to end, wait until the block is done.
 
     Half a training step, its random numbers drawn and its weights not yet changed, is nothing to go on from exactly.
+
+    Yields:
+        The numbers of the signals that wait, a list that grows.
     """
     numbers = (signal.SIGINT, signal.SIGTERM)
     handlers = {number: signal.getsignal(number) for number in numbers if callable(signal.getsignal(number))}
@@ -22,7 +25,7 @@ def undivided() -> Iterator[None]:
     for number in handlers:
         signal.signal(number, lambda received, _: waiting.append(received))
     try:
-        yield
+        yield waiting
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -44,10 +44,11 @@ def batches_seen(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> list[bool
     seen: list[bool] = []
     original = trainer._step
 
-    def step(batch):
+    def step(batches, stop):
+        (batch,) = batches
         words = {word for row in batch.tgt.tolist() for word in trainer.tokenizer.decode(row).split()}
         seen.append(words == {"yyyy"})
-        return original(batch)
+        return original(batches, stop)
 
     monkeypatch.setattr(trainer, "_step", step)
     trainer.train()
@@ -71,10 +72,10 @@ def test_resuming_before_at_and_after_the_change_is_exact(
     interrupted = Trainer(run_of(), two_corpora, tmp_path / "parts")
     original = interrupted._step
 
-    def step(batch):
+    def step(*arguments):
         if interrupted.progress.step == stop:
             raise KeyboardInterrupt
-        return original(batch)
+        return original(*arguments)
 
     monkeypatch.setattr(interrupted, "_step", step)
     with pytest.raises(KeyboardInterrupt):

@@ -17,7 +17,8 @@ from model.tokenizer import EOS_ID
 from model.training import loop
 from model.training.config import RunConfig
 from model.training.data import load_corpus
-from model.training.loop import HISTORY, Trainer
+from model.training.history import HISTORY
+from model.training.loop import Trainer
 from tests.test_model.test_training.language import tiny_run
 
 EVERY_NOISE = tiny_run()
@@ -145,6 +146,16 @@ def uninterrupted(data_dir, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def accumulating(data_dir, tmp_path_factory) -> tuple[RunConfig, Path]:
+    """The same with three batches an update, so that updates reach over the ends of passes."""
+    out = tmp_path_factory.mktemp("runs") / "accumulating"
+    torch.set_num_threads(1)
+    run = tiny_run(accumulate=3, steps=12)
+    Trainer(run, data_dir, out).train()
+    return run, out
+
+
+@pytest.fixture(scope="module")
 def steps_a_pass(data_dir, tmp_path_factory) -> int:
     """The number of batches in the first pass of that run."""
     trainer = Trainer(EVERY_NOISE, data_dir, tmp_path_factory.mktemp("unused"))
@@ -190,10 +201,10 @@ class TestResuming:
     def test_an_interruption_between_steps_saves_too(self, data_dir, tmp_path, uninterrupted, monkeypatch):
         original, calls = loop.Trainer._step, iter(range(100))
 
-        def step(self, batch):
+        def step(self, *arguments):
             if next(calls) == 7:
                 raise KeyboardInterrupt
-            return original(self, batch)
+            return original(self, *arguments)
 
         with monkeypatch.context() as patch:
             patch.setattr(loop.Trainer, "_step", step)
@@ -202,6 +213,22 @@ class TestResuming:
         assert state(tmp_path)[1]["step"] == 7
         Trainer(EVERY_NOISE, data_dir, tmp_path, resume=True).train()
         assert_same_run(tmp_path, uninterrupted)
+
+    @pytest.mark.parametrize("offset", [0, 1], ids=["before an update over the end of a pass", "after it"])
+    def test_an_interrupted_run_with_accumulation_is_the_uninterrupted_one(
+        self, offset, data_dir, tmp_path, accumulating, steps_a_pass, stop_in_step
+    ):
+        run, expected = accumulating
+        assert steps_a_pass % 3, "the first pass must end within an update"
+        step = steps_a_pass // 3 + offset
+        stop_in_step(step)
+        with pytest.raises(KeyboardInterrupt):
+            Trainer(run, data_dir, tmp_path).train()
+        stopped = state(tmp_path)[1]
+        assert (stopped["step"], stopped["epoch"]) == (step, offset)
+        assert offset * steps_a_pass + stopped["batch"] == 3 * step
+        Trainer(run, data_dir, tmp_path, resume=True).train()
+        assert_same_run(tmp_path, expected)
 
     def test_more_steps_continue_a_complete_run(self, data_dir, tmp_path, uninterrupted):
         short = dataclasses.replace(EVERY_NOISE, training=dataclasses.replace(EVERY_NOISE.training, steps=11))
@@ -214,7 +241,7 @@ class TestResuming:
         run = tiny_run(steps=20, validation_pairs=0)
         Trainer(run, data_dir, tmp_path).train()
         with (tmp_path / HISTORY).open("a", encoding="utf-8") as file:
-            file.write('{"step": 40, "loss": 1.0}\n{"step": 60, "lo')
+            file.write('{"step": 40, "loss": 1.0}\n[]\n{"step": 60, "lo')
         Trainer(tiny_run(steps=40, validation_pairs=0), data_dir, tmp_path, resume=True).train()
         assert [entry["step"] for entry in history(tmp_path)] == [20, 40]
 

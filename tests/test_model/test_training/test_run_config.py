@@ -67,6 +67,7 @@ def test_wrong_keys_are_refused(values, words):
         ("steps", True, "steps must be of type int, got True"),
         ("steps", 1.5, "steps must be of type int, got 1.5"),
         ("batch_tokens", -1, "batch_tokens must be at least 1"),
+        ("accumulate", 0, "accumulate must be at least 1, got 0"),
         ("average_last", 0, "average_last must be at least 1"),
         ("average_every", 0, "average_every must be at least 1"),
         ("validate_every", 0, "validate_every must be at least 1"),

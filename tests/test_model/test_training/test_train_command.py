@@ -12,6 +12,8 @@ import pytest
 
 from model import checkpoint
 from model.__main__ import main
+from model.training import schedules
+from model.training.config import RunConfig
 from tests.test_model.test_training.language import tiny_run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -51,6 +53,20 @@ def test_as_a_program_errors_are_one_line_and_exit_code_2(tmp_path):
         assert words in errors
         assert len(errors.splitlines()) == 1 and "Traceback" not in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json"]
+
+
+def test_help_names_every_schedule_and_how_to_start_several_processes(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    text = capsys.readouterr().out
+    assert not [name for name in schedules.NAMES if name not in text]
+    assert "accumulate" in text and "torchrun --nproc-per-node" in text and "--resume" in text
+
+
+@pytest.mark.parametrize("name", schedules.NAMES)
+def test_every_schedule_can_be_configured(name):
+    values = {"model": {"vocab_size": 1000}, "training": {"schedule": name, "decay": 10}}
+    assert RunConfig.from_dict(values).training.schedule == name
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,206 @@
+"""The exact state of a run, in two files: state.json says where it stands, state.safetensors holds the tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model import checkpoint
+from model.config import TransformerConfig
+from model.training.config import RunConfig, TrainingConfig
+
+STATE, TENSORS = "state.json", "state.safetensors"
+# What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
+MAY_DIFFER = (
+    "steps",
+    "schedule",
+    "learning_rate",
+    "warmup",
+    "decay",
+    "final_data",
+    "held_out",
+    "validate_every",
+    "validation_pairs",
+    "average_last",
+    "average_every",
+)
+_ADAM = ("step", "exp_avg", "exp_avg_sq")
+
+
+@dataclass
+class Progress:
+    """Where a run stands, saved with its state.
+
+    Attributes:
+        step: optimiser steps done.
+        epoch: the pass over the data, from 0.
+        batch: batches of the pass that are done.
+        seconds: time spent training, over all resumptions.
+        tokens: source and target tokens seen.
+        final: whether the present pass is over the data of the final decay.
+
+    Raises:
+        ValueError: if a value is not such a number; the message names it.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    final: bool = False
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            kinds = {"int": (int,), "float": (int, float), "bool": (bool,)}[field.type]
+            if type(value) not in kinds or not 0 <= value < float("inf"):
+                raise ValueError(f"{field.name} of progress cannot be {value!r}")
+
+
+def save(
+    folder: Path,
+    run: RunConfig,
+    progress: Progress,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    snapshots: list[dict[str, Tensor]],
+    n_processes: int = 1,
+) -> None:
+    """Write all that is needed to go on exactly.
+
+    Args:
+        folder: made if it does not exist.
+        run: what the run is resumed with, or with what `check` allows.
+        progress: where it stands.
+        model: its parameters.
+        optimizer: Adam.
+        snapshots: the weights that the average is made of.
+        n_processes: how many processes train together.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {f"model.{name}": value for name, value in model.named_parameters()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"adam.{key}.{name}"] = value
+    for i, snapshot in enumerate(snapshots):
+        tensors |= {f"snapshot.{i}.{name}": value for name, value in snapshot.items()}
+    tensors["random.cpu"] = torch.get_rng_state()
+    if next(model.parameters()).device.type == "cuda":
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    checkpoint.write_tensors(folder / TENSORS, tensors)
+    values = {"run": run.to_dict(), "progress": vars(progress), "processes": n_processes}
+    checkpoint.write_json(folder / STATE, values)
+
+
+def read(folder: Path, run: RunConfig, n_processes: int = 1) -> Progress:
+    """Read where a run stands, if it may go on with this configuration.
+
+    Args:
+        folder: as written by `save`.
+        run: what is to go on; keys that the saved one lacks had their defaults.
+        n_processes: how many processes are to train together.
+
+    Returns:
+        Its progress.
+
+    Raises:
+        ValueError: if the file is missing or damaged, or the run began with something else.
+    """
+    path = folder / STATE
+    values = checkpoint.read_json(path)
+    try:
+        progress = Progress(**values["progress"])
+        model = TransformerConfig.from_dict(values["run"]["model"])
+        training, begun_with = dict(values["run"]["training"]), values.get("processes", 1)
+        batches = begun_with * training.pop("accumulate", 1)
+        if type(batches) is not int:
+            raise ValueError(f"{batches!r} is no number of batches")
+    except (ValueError, KeyError, TypeError) as error:
+        reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path} is damaged ({reason}): put back a copy of it, or begin anew") from None
+    if model != run.model:
+        raise ValueError(
+            f"{folder.parent} holds a run of a model of other sizes: resume it with the configuration it began with"
+        )
+    _check_same(folder.parent, training, batches, run.training, n_processes)
+    return progress
+
+
+def _check_same(out: Path, begun: dict[str, Any], batches: int, config: TrainingConfig, n_processes: int) -> None:
+    """Refuse to go on with an update that is made of something else."""
+    defaults = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}
+    same = [name for name in defaults if name not in (*MAY_DIFFER, "accumulate")]
+    pairs = {name: (begun.get(name, defaults[name]), getattr(config, name)) for name in same}
+    pairs["accumulate times the number of processes"] = (batches, config.accumulate * n_processes)
+    for name, (before, now) in pairs.items():
+        if before != now:
+            raise ValueError(
+                f"{out} holds a run that began with {name} {before!r}, which cannot become {now!r}: resume it with "
+                f"what it began with, where only these may differ: {', '.join(MAY_DIFFER)}"
+            )
+
+
+def load_tensors(
+    folder: Path, progress: Progress, model: nn.Module, optimizer: torch.optim.Optimizer
+) -> list[dict[str, Tensor]]:
+    """Set weights, Adam's state and the random state to what `save` wrote.
+
+    Args:
+        folder: as written by `save`.
+        progress: as given by `read`.
+        model: of the saved sizes.
+        optimizer: Adam over its parameters.
+
+    Returns:
+        The snapshots.
+
+    Raises:
+        ValueError: if the file is missing, damaged or incomplete, or of another step than state.json.
+    """
+    path = folder / TENSORS
+    tensors = checkpoint.read_tensors(path)
+    count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
+    _check_complete(path, tensors, progress, dict(model.named_parameters()), count)
+    checkpoint.load_parameters(model, _under("model.", tensors))
+    for name, parameter in model.named_parameters() if progress.step else ():
+        # Adam counts its steps in a tensor that lives where the fused kernel runs.
+        optimizer.state[parameter] = {key: tensors[f"adam.{key}.{name}"].to(parameter.device) for key in _ADAM}
+    try:
+        torch.set_rng_state(tensors["random.cpu"])
+        if "random.cuda" in tensors and next(model.parameters()).device.type == "cuda":
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: the state of the random numbers is none ({error})") from None
+    return [_under(f"snapshot.{i}.", tensors) for i in range(count)]
+
+
+def _check_complete(
+    path: Path, tensors: dict[str, Tensor], progress: Progress, parameters: dict[str, nn.Parameter], n_snapshots: int
+) -> None:
+    """Refuse tensors that are missing, misshapen or not finite, before anything is changed."""
+    expected: dict[str, torch.Size | None] = {"random.cpu": None}
+    for name, parameter in parameters.items():
+        expected[f"model.{name}"] = parameter.shape
+        if progress.step:
+            expected |= {f"adam.{key}.{name}": parameter.shape for key in _ADAM} | {f"adam.step.{name}": torch.Size()}
+        expected |= {f"snapshot.{i}.{name}": parameter.shape for i in range(n_snapshots)}
+    for name, shape in expected.items():
+        if name not in tensors:
+            raise ValueError(f"{path} is damaged: the tensor {name} is missing")
+        tensor = tensors[name]
+        if shape is not None and (tensor.shape != shape or not tensor.is_floating_point()):
+            raise ValueError(f"{path} is damaged: the tensor {name} is not of {tuple(shape)} floating-point numbers")
+        if shape is not None and not torch.isfinite(tensor).all():
+            raise ValueError(f"{path} is damaged: the tensor {name} holds numbers that are not finite")
+        if name.startswith("adam.step.") and int(tensor) != progress.step:
+            raise ValueError(f"{path} is of step {int(tensor)}, but {STATE} beside it of step {progress.step}")
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
