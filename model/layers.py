@@ -56,7 +56,8 @@ class Residual(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.dropout = nn.Dropout(config.dropout)
-        self.order = self._pre if config.norm == "pre" else self._post
+        self.is_pre = config.norm == "pre"
+        self.order = self._pre if self.is_pre else self._post
         self.tap_stream = Tap("B T D")
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:

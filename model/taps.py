@@ -98,7 +98,7 @@ def record(*patterns: str) -> Iterator[Trace]:
 
     def visit(address: str, value: Tensor) -> Tensor:
         if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
-            trace.add(address, value.detach().clone())
+            trace.add(address, (value.detach() if value.requires_grad else value).clone())
         return value
 
     with _visiting(visit):

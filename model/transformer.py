@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -106,13 +107,24 @@ class Cache:
         cross: per layer, keys and values of the memory (B, H, S, K), computed once.
         cross_mask: (B, 1, 1, S) bool.
         own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
+        sentences: which of the encoded sentences each row decodes, (B,).
         length: the number of steps so far.
     """
 
     cross: list[KeysValues]
     cross_mask: Tensor
     own: list[KeysValues | None]
+    sentences: Tensor
     length: int = 0
+
+    @cached_property
+    def needed_cross_mask(self) -> Tensor | None:
+        """The cross mask, or None where it hides nothing: without one the fused attention is faster."""
+        return None if self.cross_mask.all() else self.cross_mask
+
+    def fresh(self) -> Cache:
+        """A cache over the same memory that has decoded nothing yet."""
+        return replace(self, own=[None] * len(self.own), length=0)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
         """Add the keys and values of new positions to a layer's, and return all of them."""
@@ -126,14 +138,18 @@ class Cache:
         """The cache with the batch rows (index tensor, any length) in a new order."""
 
         def take(pair: KeysValues | None) -> KeysValues | None:
-            return pair and (pair[0][rows], pair[1][rows])
+            return pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows))
 
-        return replace(
-            self,
-            cross=[take(pair) for pair in self.cross],
-            cross_mask=self.cross_mask[rows],
-            own=[take(pair) for pair in self.own],
-        )
+        moved = replace(self, own=[take(pair) for pair in self.own])
+        sentences = self.sentences[rows]
+        if not torch.equal(sentences, self.sentences):  # else rows moved within their sentences: the memory did not
+            moved = replace(
+                moved,
+                cross=[take(pair) for pair in self.cross],
+                cross_mask=self.cross_mask[rows],
+                sentences=sentences,
+            )
+        return moved
 
 
 class Transformer(nn.Module):
@@ -187,7 +203,8 @@ class Transformer(nn.Module):
         mask = masks.padding_mask(src, PAD_ID)  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
         cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
-        return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross))
+        sentences = torch.arange(src.size(0), device=src.device)
+        return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
 
     def decode(self, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
         """Run the decoder over target tokens that follow those in the cache.

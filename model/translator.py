@@ -4,115 +4,39 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from model import checkpoint
+from model import checkpoint, masks
 from model.config import TransformerConfig
 from model.decoding import Search, beam_search
-from model.taps import record
+from model.stepper import Stepper, lay_out
+from model.taps import Trace, record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from model.training.batching import pad_ids
+from model.transformer import Cache
+from model.translation import KINDS, Translation
+
+__all__ = ["KINDS", "Translation", "Translator", "available", "checkpoints_folder", "load_translator", "tidy"]
 
 DEFAULT_CHECKPOINT = "en-de"
-KINDS = ("encoder_self", "decoder_self", "cross")
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000
 
-_MODULES = {
-    "encoder_self": ("encoder", "self_attention"),
-    "decoder_self": ("decoder", "self_attention"),
-    "cross": ("decoder", "cross_attention"),
-}
-
-
 @dataclass(frozen=True)
-class Translation:
-    """One translation and what the model computed for it.
+class _Source:
+    """A text, its ids, and what the encoder made of it, recorded."""
 
-    In the shapes below S counts source_tokens and T target_tokens.
-
-    Attributes:
-        source: the text that was translated, with white space and control characters tidied.
-        text: the translation.
-        source_tokens: what the encoder read, the end token last.
-        target_tokens: what the decoder read, the start token first: the names of the rows of decoder and cross maps.
-        predicted_tokens: what it predicted at each of these, the end token last unless the length limit came first.
-        log_probabilities: (T,) float32, of each predicted token, in nats.
-        finished: whether the translation ended by itself and not at the length limit.
-        trace: every recorded array of one teacher-forced pass over the translation, by address, without the batch axis;
-            float32, masks bool.
-        search: the hypotheses and the search tree; None where the target was given.
-        config: of the model.
-    """
-
-    source: str
     text: str
-    source_tokens: list[str]
-    target_tokens: list[str]
-    predicted_tokens: list[str]
-    log_probabilities: np.ndarray
-    finished: bool
-    trace: Mapping[str, np.ndarray] = field(repr=False)
-    search: Search | None = field(repr=False)
-    config: TransformerConfig = field(repr=False)
-
-    def attention(self, kind: str) -> np.ndarray:
-        """The attention weights of every layer and head.
-
-        Args:
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Returns:
-            float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S); rows sum to 1.
-
-        Raises:
-            ValueError: if the kind is another word.
-        """
-        return np.stack([self.trace[f"{layer}.weights"] for layer in self._layers(kind)])
-
-    def mask(self, kind: str) -> np.ndarray:
-        """The mask that the model used, the same in every layer and head.
-
-        Args:
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Returns:
-            bool (queries, keys), True = may attend.
-
-        Raises:
-            ValueError: if the kind is another word.
-        """
-        return self.trace[f"{self._layers(kind)[0]}.mask"][0]
-
-    def positional(self, side: str) -> np.ndarray:
-        """The positional encoding that was added to the embeddings.
-
-        Args:
-            side: "source" or "target".
-
-        Returns:
-            float32 (S, d_model) or (T, d_model).
-
-        Raises:
-            ValueError: if the side is another word.
-        """
-        if side not in ("source", "target"):
-            raise ValueError(f'the side is "source" or "target", got {side!r}')
-        return self.trace[f"{'encoder' if side == 'source' else 'decoder'}.input.positions"]
-
-    def _layers(self, kind: str) -> list[str]:
-        if kind not in _MODULES:
-            raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
-        stack, module = _MODULES[kind]
-        count = self.config.n_encoder_layers if stack == "encoder" else self.config.n_decoder_layers
-        return [f"{stack}.layers.{layer}.{module}" for layer in range(count)]
+    ids: list[int]
+    trace: Trace
+    memory: Cache
 
 
 class Translator:
@@ -126,7 +50,8 @@ class Translator:
         self.name = loaded.folder.name
         self.folder = loaded.folder
         self.card = loaded.card
-        self.model = loaded.model
+        self.model = lay_out(loaded.model)
+        self.stepper = Stepper(self.model)
         self.tokenizer = loaded.tokenizer
 
     @property
@@ -142,8 +67,8 @@ class Translator:
     def translate(self, text: str, beam: int = 4, length_penalty: float = 0.6) -> Translation:
         """Translate one text and record everything.
 
-        The search runs without recording; one teacher-forced pass over its result then gives whole maps. Nothing of
-        an earlier call is remembered.
+        The encoder runs once and is recorded. The search runs without recording; one teacher-forced pass of the decoder
+        over its result then gives whole maps. Nothing of an earlier call is remembered.
 
         Args:
             text: in the checkpoint's source language.
@@ -156,10 +81,10 @@ class Translator:
         Raises:
             ValueError: if there is nothing to translate, the text is too long, or beam or penalty are not allowed.
         """
-        source, src = self._read(text)
-        search = self._search([src], beam, length_penalty)[0]
+        source = self._encode(*self._read(text))
+        search = self._search([source.ids], beam, length_penalty, source.memory.fresh())[0]
         best = search.hypotheses[0]
-        return self._record(source, src, best.ids, best.finished, search)
+        return self._record(source, best.ids, best.finished, search)
 
     def force(self, text: str, target: str) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
@@ -174,9 +99,9 @@ class Translator:
         Raises:
             ValueError: if either text is empty or too long.
         """
-        source, src = self._read(text)
-        target, ids = self._read(target)
-        return self._record(source, src, ids[:-1], True, None)
+        source = self._read(text)
+        _, ids = self._read(target)
+        return self._record(self._encode(*source), ids[:-1], True, None)
 
     def translate_lines(self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6) -> list[str]:
         """Translate many texts in batches, without recording.
@@ -232,13 +157,22 @@ class Translator:
             raise ValueError(f"the text has {len(ids)} tokens; at most {limit} are allowed")
         return tidied, ids
 
-    def _search(self, sources: Sequence[list[int]], beam: int, length_penalty: float) -> list[Search]:
+    @torch.inference_mode()
+    def _encode(self, text: str, ids: list[int]) -> _Source:
+        """Run the encoder once, recorded, for both the search and the recorded pass of the decoder."""
+        with record() as trace:
+            memory = self.model.encode(torch.tensor([ids]))
+        return _Source(text, ids, trace, memory)
+
+    def _search(
+        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | None = None
+    ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
         if not 0 <= length_penalty <= 5:
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
         return beam_search(
-            self.model,
+            self.stepper,
             pad_ids(sources),
             width=beam,
             alpha=length_penalty,
@@ -247,32 +181,35 @@ class Translator:
             pad_id=PAD_ID,
             # What is read must have a position: the start token and all but the last that is written.
             max_lengths=[min(2 * len(src) + 10, self.config.max_length) for src in sources],
+            state=memory,
         )
 
-    @torch.no_grad()
-    def _record(self, source: str, src: list[int], ids: list[int], finished: bool, search: Search | None) -> Translation:
+    @torch.inference_mode()
+    def _record(self, source: _Source, ids: list[int], finished: bool, search: Search | None) -> Translation:
+        """Make the decoder read a target, recorded, and put everything together."""
         # At the length limit the last token was written and never read.
         written = [*ids, EOS_ID] if finished else ids
         read = [BOS_ID, *written[:-1]]
+        tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model(torch.tensor([src]), torch.tensor([read]))  # (1, T, V)
+            logits = self.model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), source.memory.fresh())  # (1, T, V)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         return Translation(
-            source=source,
+            source=source.text,
             text=self.tokenizer.decode(ids),
-            source_tokens=self.tokenizer.tokens(src),
+            source_tokens=self.tokenizer.tokens(source.ids),
             target_tokens=self.tokenizer.tokens(read),
             predicted_tokens=self.tokenizer.tokens(written),
             log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
             finished=finished,
-            trace={address: _array(value[0]) for address, value in trace.items()},
+            trace={address: _array(value)[0] for part in (source.trace, trace) for address, value in part.items()},
             search=search,
             config=self.config,
         )
 
 
 def _array(value: torch.Tensor) -> np.ndarray:
-    return (value if value.dtype == torch.bool else value.float()).numpy()
+    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
 
 
 def tidy(text: str) -> str:

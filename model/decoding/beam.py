@@ -6,8 +6,10 @@ Scores are sums of log-probabilities divided by the length penalty of Wu et al. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -90,7 +92,7 @@ def length_penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def beam_search(
     model: Decodable,
     src: Tensor,
@@ -101,6 +103,7 @@ def beam_search(
     eos_id: int,
     pad_id: int,
     max_lengths: Sequence[int],
+    state: Any = None,
 ) -> list[Search]:
     """Search for the best translation of every source.
 
@@ -115,6 +118,7 @@ def beam_search(
         eos_id: the token that ends a target.
         pad_id: never chosen, nor is bos_id.
         max_lengths: for each source, at most so many tokens, the end token counted.
+        state: what model.start(src) returned, where the caller has begun already.
 
     Returns:
         A Search for each source.
@@ -125,18 +129,23 @@ def beam_search(
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
     beams = [_Beam(width, alpha, bos_id, eos_id, limit) for _, limit in zip(src, max_lengths, strict=True)]
-    state = model.start(src)
+    state = model.start(src) if state is None else state
     active = beams
     while active:
         # Every live hypothesis is one row of the batch; searches that are over have none.
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
         log_probabilities = model.step(state, tokens).float().log_softmax(-1)  # (rows, V)
-        log_probabilities[:, [pad_id, bos_id]] = -torch.inf
+        # Twice the width is enough: at most one candidate a hypothesis ends it. Two may be those never chosen.
+        best = log_probabilities.topk(min(2 * width + 2, log_probabilities.size(1)))
+        rows = [
+            [candidate for candidate in zip(*row) if candidate[0] not in (pad_id, bos_id)]
+            for row in zip(best.indices.tolist(), best.values.tolist())
+        ]
         kept_rows, first = [], 0
         for beam in active:
-            block = log_probabilities[first : first + len(beam.live)]
-            kept_rows += [first + row for row in beam.advance(block)]
-            first += len(block)
+            last = first + len(beam.live)
+            kept_rows += [first + row for row in beam.advance(rows[first:last])]
+            first = last
         active = [beam for beam in active if beam.live]
         if active and kept_rows != list(range(len(tokens))):
             state = model.reorder(state, torch.tensor(kept_rows, device=src.device))
@@ -158,24 +167,25 @@ class _Beam:
         """The last token of each live hypothesis."""
         return [self.tree.token[node] for node in self.live]
 
-    def advance(self, log_probabilities: Tensor) -> list[int]:
+    def advance(self, candidates: list[list[tuple[int, float]]]) -> list[int]:
         """Extend the live hypotheses by the best tokens.
 
         Args:
-            log_probabilities: (live, V) of the next token.
+            candidates: for each live hypothesis the most probable next tokens with their log-probabilities.
 
         Returns:
             For each hypothesis that is live now, which of the old ones it extends.
         """
         tree, before = self.tree, self.live
-        totals = log_probabilities + log_probabilities.new_tensor([tree.total[node] for node in before])[:, None]
-        # Twice the width is enough: at most one candidate a hypothesis ends it.
-        best = totals.flatten().topk(min(2 * self.width, totals.numel()))
+        best = [
+            (tree.total[node] + log_probability, row, token)
+            for row, node in enumerate(before)
+            for token, log_probability in candidates[row]
+            if log_probability > -math.inf
+        ]
+        best.sort(key=lambda candidate: -candidate[0])
         self.live, kept_rows = [], []
-        for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-            row, token = divmod(index, log_probabilities.size(1))
-            if total == -torch.inf:
-                continue
+        for total, row, token in best[: 2 * self.width]:
             fate = "pruned" if len(self.live) == self.width else "finished" if token == self.eos_id else "kept"
             node = tree.add(before[row], token, total, fate)
             if fate == "finished":

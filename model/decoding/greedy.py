@@ -8,7 +8,7 @@ from torch import Tensor
 from model.decoding.protocol import Decodable
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def greedy(model: Decodable, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int) -> list[list[int]]:
     """Decode every source with the most probable token at every step.
 

@@ -14,7 +14,7 @@ from model import checkpoint, load_translator, masks
 from model.config import TransformerConfig
 from model.decoding import beam_search
 from model.positional import sinusoidal
-from model.taps import record
+from model.taps import addresses, intervene, observed, record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.transformer import Transformer
 from model.translator import MAX_CHARACTERS, Translation, Translator, available, tidy
@@ -146,6 +146,46 @@ def test_the_recorded_pass_is_what_decoding_saw_row_by_row(translator: Translato
                 seen, expected = row[0, :, 0], whole.trace[address][:, t, : row.size(-1)]
                 assert not whole.trace[address][:, t, row.size(-1) :].any()
             np.testing.assert_allclose(seen.numpy(), expected, atol=1e-5)
+
+
+def test_every_tap_fires_once_and_the_encoder_runs_once(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+    encode = translator.model.encode
+    monkeypatch.setattr(translator.model, "encode", lambda src: runs.append(observed()) or encode(src))
+    for translation in (translator.translate(TEXT), translator.force(TEXT, "Zwei Männer gehen.")):
+        assert set(translation.trace) == set(addresses(translator.model))
+    assert runs == [True, True]
+    with record() as outer:
+        whole = translator.translate(TEXT, beam=1)
+    for address in outer:
+        once = address.startswith("encoder.") or address.endswith(("cross_attention.k", "cross_attention.v"))
+        assert len(outer.all(address)) == (1 if once else len(whole.target_tokens) + 1), address
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_search_is_not_recorded_and_steps_without_modules(
+    translator: Translator, beam: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, modules = [], []
+    step, decode = translator.stepper.step, translator.model.decode
+    monkeypatch.setattr(translator.stepper, "step", lambda *args: steps.append(observed()) or step(*args))
+    monkeypatch.setattr(translator.model, "decode", lambda *args: modules.append(observed()) or decode(*args))
+    translation = translator.translate(TEXT, beam=beam)
+    assert len(steps) >= len(translation.target_tokens) and not any(steps)
+    assert modules == [True]  # the recorded pass
+
+
+def test_an_intervention_reaches_the_search(translator: Translator) -> None:
+    """Both the search and the recorded pass see the change, and still agree."""
+    change = {"decoder.layers.1.cross_attention.weights": torch.zeros_like, "encoder.output": lambda x: 3 * x}
+    with intervene(change):
+        changed = translator.translate(TEXT, beam=1)
+    assert not changed.trace["decoder.layers.1.cross_attention.context"].any()
+    total = changed.search.hypotheses[0].log_probability
+    assert changed.log_probabilities.sum() == pytest.approx(total, abs=1e-4)
+    assert total != pytest.approx(translator.translate(TEXT, beam=1).search.hypotheses[0].log_probability, abs=1e-3)
 
 
 def test_forcing_its_own_translation_records_the_same(translator: Translator, translation: Translation) -> None:

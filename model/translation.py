@@ -1,0 +1,101 @@
+"""The result of one translation: texts, tokens, every recorded array, and the maps that people ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model.config import TransformerConfig
+from model.decoding import Search
+
+KINDS = ("encoder_self", "decoder_self", "cross")
+_MODULES = {
+    "encoder_self": ("encoder", "self_attention"),
+    "decoder_self": ("decoder", "self_attention"),
+    "cross": ("decoder", "cross_attention"),
+}
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation and what the model computed for it.
+
+    In the shapes below S counts source_tokens and T target_tokens.
+
+    Attributes:
+        source: the text that was translated, with white space and control characters tidied.
+        text: the translation.
+        source_tokens: what the encoder read, the end token last.
+        target_tokens: what the decoder read, the start token first: the names of the rows of decoder and cross maps.
+        predicted_tokens: what it predicted at each of these, the end token last unless the length limit came first.
+        log_probabilities: (T,) float32, of each predicted token, in nats.
+        finished: whether the translation ended by itself and not at the length limit.
+        trace: every recorded array of one teacher-forced pass over the translation, by address, without the batch axis;
+            float32, masks bool.
+        search: the hypotheses and the search tree; None where the target was given.
+        config: of the model.
+    """
+
+    source: str
+    text: str
+    source_tokens: list[str]
+    target_tokens: list[str]
+    predicted_tokens: list[str]
+    log_probabilities: np.ndarray
+    finished: bool
+    trace: Mapping[str, np.ndarray] = field(repr=False)
+    search: Search | None = field(repr=False)
+    config: TransformerConfig = field(repr=False)
+
+    def attention(self, kind: str) -> np.ndarray:
+        """The attention weights of every layer and head.
+
+        Args:
+            kind: "encoder_self", "decoder_self" or "cross".
+
+        Returns:
+            float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S); rows sum to 1.
+
+        Raises:
+            ValueError: if the kind is another word.
+        """
+        return np.stack([self.trace[f"{layer}.weights"] for layer in self._layers(kind)])
+
+    def mask(self, kind: str) -> np.ndarray:
+        """The mask that the model used, the same in every layer and head.
+
+        Args:
+            kind: "encoder_self", "decoder_self" or "cross".
+
+        Returns:
+            bool (queries, keys), True = may attend.
+
+        Raises:
+            ValueError: if the kind is another word.
+        """
+        return self.trace[f"{self._layers(kind)[0]}.mask"][0]
+
+    def positional(self, side: str) -> np.ndarray:
+        """The positional encoding that was added to the embeddings.
+
+        Args:
+            side: "source" or "target".
+
+        Returns:
+            float32 (S, d_model) or (T, d_model).
+
+        Raises:
+            ValueError: if the side is another word.
+        """
+        if side not in ("source", "target"):
+            raise ValueError(f'the side is "source" or "target", got {side!r}')
+        return self.trace[f"{'encoder' if side == 'source' else 'decoder'}.input.positions"]
+
+    def _layers(self, kind: str) -> list[str]:
+        if kind not in _MODULES:
+            raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
+        stack, module = _MODULES[kind]
+        count = self.config.n_encoder_layers if stack == "encoder" else self.config.n_decoder_layers
+        return [f"{stack}.layers.{layer}.{module}" for layer in range(count)]
