@@ -1,0 +1,111 @@
+"""What the benchmarks share: sentences that no call sees twice, interleaved timing, tables."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import torch
+
+from model import load_translator
+from model.translator import DEFAULT_CHECKPOINT, Translator
+
+Result = TypeVar("Result")
+
+# One from each list makes a sentence of twelve words.
+_PARTS = (
+    ("A young man", "An old woman", "The little girl", "The tall boy", "Our new teacher", "My best friend"),
+    ("in a red shirt", "in a black jacket", "with a brown dog", "with a big hat", "in the white dress"),
+    ("is walking", "is sitting", "was standing", "is waiting", "was running", "was sleeping"),
+    ("near the house.", "at the station.", "by the river.", "in the street.", "on the beach.", "under a tree."),
+)
+
+
+def sentences(seed: int = 0) -> Iterator[str]:
+    """English sentences of twelve words, each another one, in a random order.
+
+    Example:
+        >>> [len(sentence.split()) for sentence in itertools.islice(sentences(), 3)]
+        [12, 12, 12]
+    """
+    every = [" ".join(parts) for parts in itertools.product(*_PARTS)]
+    random.Random(seed).shuffle(every)
+    return iter(every)
+
+
+def arguments(description: str, rounds: int) -> argparse.Namespace:
+    """Read the options that every benchmark of translation has.
+
+    Args:
+        description: what the benchmark measures.
+        rounds: timed calls of each side unless --rounds says otherwise.
+
+    Returns:
+        checkpoint, rounds, warmup, threads, cpu.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, help="name or path (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each side (default: %(default)s)")
+    parser.add_argument("--warmup", type=int, default=4, help="untimed calls of each side first (default: %(default)s)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="threads of torch (default: 1 2)")
+    parser.add_argument("--cpu", action="store_true", help="count processor time: on a busy machine, with 1 thread")
+    return parser.parse_args()
+
+
+def translator_of(options: argparse.Namespace) -> Translator:
+    """The translator that the options name, or the end of the program in one line."""
+    try:
+        return load_translator(options.checkpoint)
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
+def timed(call: Callable[[], Result], cpu: bool) -> tuple[float, Result]:
+    """How many seconds a call takes, by the clock on the wall or in processor time, and what it returns."""
+    clock = time.process_time if cpu else time.perf_counter
+    start = clock()
+    result = call()
+    return clock() - start, result
+
+
+def spread(times: Sequence[float]) -> str:
+    """Median and quartiles of some times in milliseconds.
+
+    Example:
+        >>> spread([0.001, 0.002, 0.003, 0.004, 0.005])
+        '3.0 (2.0 to 4.0)'
+    """
+    low, middle, high = statistics.quantiles((1000 * t for t in times), n=4, method="inclusive")
+    return f"{middle:.1f} ({low:.1f} to {high:.1f})"
+
+
+def ratio(slower: Sequence[float], faster: Sequence[float]) -> str:
+    """Ratio of the medians, and the quartiles of the ratios of neighbouring calls.
+
+    Example:
+        >>> ratio([2.0, 4.0, 6.0], [1.0, 2.0, 2.0])
+        '2.00 (2.00 to 2.50)'
+    """
+    low, _, high = statistics.quantiles((a / b for a, b in zip(slower, faster)), n=4, method="inclusive")
+    return f"{statistics.median(slower) / statistics.median(faster):.2f} ({low:.2f} to {high:.2f})"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell."""
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (heads, *rows))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def conditions(options: argparse.Namespace) -> str:
+    """What the numbers were made with and how to read them."""
+    clock = "processor time" if options.cpu else "wall-clock time"
+    return (
+        f"torch {torch.__version__}, float32, {torch.backends.cpu.get_cpu_capability()}; {clock}, medians of "
+        f"{options.rounds} calls a side, taken in turns, with quartiles; a new sentence for every pair\n"
+    )

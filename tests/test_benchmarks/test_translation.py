@@ -1,0 +1,72 @@
+"""The benchmarks of translation run, compare equal sizes, and never show a sentence twice."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import recording, translate
+from benchmarks.common import sentences
+from model import checkpoint
+from model.adapters.peers import random_marian
+from model.config import TransformerConfig
+from model.tokenizer import Tokenizer
+from model.transformer import Transformer
+
+SIZES = {"d_model": 24, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 3, "d_ff": 32, "max_length": 100}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints") / "tiny"
+    tokenizer = Tokenizer.train(list(sentences())[:50], vocab_size=400, alphabet_size=40)
+    torch.manual_seed(3)
+    model = Transformer(TransformerConfig(vocab_size=len(tokenizer), **SIZES))
+    checkpoint.save(folder, model, tokenizer, {"task": "test", "parameters": 1})
+    return folder
+
+
+def test_sentences_have_twelve_words_and_do_not_come_twice() -> None:
+    every = list(sentences())
+    assert len(set(every)) == len(every) >= 500
+    assert {len(sentence.split()) for sentence in every} == {12}
+    assert list(sentences(1)) != every
+
+
+def test_their_model_has_the_same_matrices() -> None:
+    """All parameters of two axes, by shape: norms and the bias of the output differ, the work does not."""
+    config = TransformerConfig(vocab_size=60, **SIZES)
+    ours = Transformer(config)
+    theirs = random_marian(config)
+
+    def matrices(model) -> list[tuple[int, ...]]:
+        learnt = (parameter for parameter in model.parameters() if parameter.requires_grad)
+        return sorted(tuple(parameter.shape) for parameter in learnt if parameter.dim() > 1)
+
+    assert matrices(theirs) == matrices(ours)
+    assert theirs.config._attn_implementation == "eager"
+    assert not theirs.training and theirs.dtype == torch.float32
+
+
+@pytest.mark.parametrize("benchmark", [translate, recording], ids=["translate", "recording"])
+def test_prints_a_table(
+    benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    threads = torch.get_num_threads()
+    options = ["--checkpoint", str(folder), "--rounds", "3", "--warmup", "0", "--threads", "1"]
+    monkeypatch.setattr(sys, "argv", ["benchmark", *options])
+    benchmark.main()
+    torch.set_num_threads(threads)
+    *_, heads, greedy, beam = capsys.readouterr().out.splitlines()
+    assert heads.startswith("threads  beam")
+    assert greedy.split()[:2] == ["1", "1"] and beam.split()[:2] == ["1", "4"]
+    assert float(greedy.split()[-4]) > 0
+
+
+def test_an_unknown_checkpoint_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", "nowhere"])
+    with pytest.raises(SystemExit, match="error: there is no checkpoint 'nowhere'"):
+        recording.main()
