@@ -134,22 +134,27 @@ def beam_search(
     while active:
         # Every live hypothesis is one row of the batch; searches that are over have none.
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
-        log_probabilities = model.step(state, tokens).float().log_softmax(-1)  # (rows, V)
-        # Twice the width is enough: at most one candidate a hypothesis ends it. Two may be those never chosen.
-        best = log_probabilities.topk(min(2 * width + 2, log_probabilities.size(1)))
-        rows = [
-            [candidate for candidate in zip(*row) if candidate[0] not in (pad_id, bos_id)]
-            for row in zip(best.indices.tolist(), best.values.tolist())
-        ]
+        candidates = _candidates(model.step(state, tokens), width, (pad_id, bos_id))
         kept_rows, first = [], 0
         for beam in active:
             last = first + len(beam.live)
-            kept_rows += [first + row for row in beam.advance(rows[first:last])]
+            kept_rows += [first + row for row in beam.advance(candidates[first:last])]
             first = last
         active = [beam for beam in active if beam.live]
         if active and kept_rows != list(range(len(tokens))):
             state = model.reorder(state, torch.tensor(kept_rows, device=src.device))
     return [beam.result() for beam in beams]
+
+
+def _candidates(logits: Tensor, width: int, never: tuple[int, int]) -> list[list[tuple[int, float]]]:
+    """The most probable next tokens of each row of logits (rows, V), with their log-probabilities."""
+    log_probabilities = logits.float().log_softmax(-1)  # (rows, V)
+    # Twice the width is enough: at most one candidate a hypothesis ends it. Two more may be those never chosen.
+    best = log_probabilities.topk(min(2 * width + len(never), log_probabilities.size(1)))
+    return [
+        [(token, value) for token, value in zip(tokens, values) if token not in never]
+        for tokens, values in zip(best.indices.tolist(), best.values.tolist())
+    ]
 
 
 class _Beam:
