@@ -100,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with the corpora")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the run's folder")
     command.add_argument("--resume", action="store_true", help="continue the run in --out where it stopped")
+    command.add_argument(
+        "--start-from", default="", metavar="FOLDER", help="begin with the weights and the tokenizer of a checkpoint"
+    )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
     command.set_defaults(run=_train)
 

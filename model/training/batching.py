@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.data import Pair
-from model.training.subwords import SubwordSampler, misspell
+from model.training.subwords import SubwordSampler, misspell, recase
 
 # Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
 _POOL = 8192
@@ -43,6 +43,7 @@ class Noise:
         bpe_dropout: of leaving out a merge of a source word.
         bpe_dropout_target: the same in the target.
         typo_rate: of a typing error in a source word.
+        recase_rate: of the other case for the first letter of a source word.
         join_rate: of joining a pair with the next into one of two sentences.
     """
 
@@ -50,6 +51,7 @@ class Noise:
     bpe_dropout_target: float = 0.0
     typo_rate: float = 0.0
     join_rate: float = 0.0
+    recase_rate: float = 0.0
 
 
 class TrainingStream:
@@ -117,6 +119,8 @@ class TrainingStream:
         source, target = pair
         if self._noise.typo_rate:
             source = [misspell(piece, rng) if rng.random() < self._noise.typo_rate else piece for piece in source]
+        if self._noise.recase_rate:
+            source = [recase(piece) if rng.random() < self._noise.recase_rate else piece for piece in source]
         src = [index for piece in source for index in self._source.piece_ids(piece, rng)]
         tgt = [index for piece in target for index in self._target.piece_ids(piece, rng)]
         return src, tgt

@@ -23,7 +23,16 @@ def train(arguments: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with joined() as processes:
         try:
-            Trainer(run, arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, processes).train()
+            trainer = Trainer(
+                run,
+                arguments.data_dir,
+                arguments.out,
+                arguments.command_line,
+                arguments.resume,
+                processes,
+                arguments.start_from,
+            )
+            trainer.train()
         except KeyboardInterrupt:
             if processes.is_first:
                 raise

@@ -19,7 +19,7 @@ _BATCH_TOKENS = 4096
 
 
 class Validation:
-    """Scores a model during training, on the first pairs of each validation set.
+    """Scores a model during training, on pairs from all over each validation set (some are sorted by length).
 
     Args:
         corpora: name to pairs.
@@ -28,7 +28,7 @@ class Validation:
     """
 
     def __init__(self, corpora: Mapping[str, Sequence[Pair]], tokenizer: Tokenizer, n_pairs: int) -> None:
-        self._corpora = {name: list(pairs[: n_pairs // len(corpora)]) for name, pairs in corpora.items()}
+        self._corpora = {name: _spread(pairs, n_pairs // len(corpora)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
 
     def run(self, model: Transformer) -> dict[str, float]:
@@ -47,6 +47,12 @@ class Validation:
                 hypotheses = translate_all(model, self._tokenizer, [source for source, _ in pairs])
                 scores[f"valid_bleu.{name}"] = round(BLEU().corpus_score(hypotheses, [[t for _, t in pairs]]).score, 2)
         return scores
+
+
+def _spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
+    """So many pairs at equal distances, all of them where there are no more."""
+    count = min(count, len(pairs))
+    return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
 @torch.no_grad()

@@ -46,6 +46,7 @@ class Trainer:
         out: the run's folder.
         command: the command line, for the card.
         resume: continue from out/resume instead of starting anew.
+        start_from: a checkpoint folder with whose weights and tokenizer to begin, instead of random and new ones.
         processes: those that train together; each takes its share of the batches, and only the first one logs,
             validates and saves. One alone when left out.
 
@@ -62,6 +63,7 @@ class Trainer:
         command: str = "",
         resume: bool = False,
         processes: Processes | None = None,
+        start_from: str = "",
     ) -> None:
         self.out = out
         self.command = command
@@ -72,11 +74,14 @@ class Trainer:
             raise ValueError(f"there is nothing to resume in {out}: run without --resume first")
         if not resume and self._resume_dir.exists():
             raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
-        self.tokenizer = self._read_data(run, data_dir, resume)
+        begun = checkpoint.load(Path(start_from)) if start_from else None
+        self.tokenizer = self._read_data(run, data_dir, resume, begun and begun.tokenizer)
         self.run = replace(run, model=replace(run.model, vocab_size=len(self.tokenizer)))
         config = self.run.training
         torch.manual_seed(config.seed)
         self.model = Transformer(self.run.model).to(self.device)
+        if begun:
+            self._warm_start(begun.model)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.schedule = schedules.by_name(
             config.schedule,
@@ -95,15 +100,23 @@ class Trainer:
                 forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.model)
 
-    def _read_data(self, run: RunConfig, data_dir: Path, resume: bool) -> Tokenizer:
-        """Read the corpora, into self.stream and self.validation, and the tokenizer, or train it."""
+    def _warm_start(self, model: Transformer) -> None:
+        """Begin with the weights of another model instead of random ones."""
+        if model.config != self.run.model:
+            theirs, ours = model.config.to_dict(), self.run.model.to_dict()
+            name = next(name for name in ours if theirs[name] != ours[name])
+            raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
+        checkpoint.load_parameters(self.model, dict(model.named_parameters()))
+
+    def _read_data(self, run: RunConfig, data_dir: Path, resume: bool, tokenizer: Tokenizer | None) -> Tokenizer:
+        """Read the corpora, into self.stream and self.validation, and the tokenizer, or train it if none is given."""
         config = run.training
         languages = (config.source, config.target)
         mix = parse_mix(config.data)
         pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
         if resume:
             tokenizer = Tokenizer.from_json(checkpoint.read_text(self.out / checkpoint.TOKENIZER))
-        else:
+        elif tokenizer is None:
             texts = (text for name in mix for pair in pairs[name] for text in pair)
             trained = Tokenizer.train(texts, run.model.vocab_size).to_json() if self.processes.is_first else ""
             tokenizer = Tokenizer.from_json(self.processes.agree(trained))

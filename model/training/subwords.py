@@ -97,3 +97,21 @@ def misspell(piece: str, rng: random.Random) -> str:
     if kind == 2:
         return piece[:at] + _LETTERS[int(rng.random() * len(_LETTERS))] + piece[at + 1 :]
     return piece[: at - 1] + piece[at] + piece[at - 1] + piece[at + 1 :]
+
+
+def recase(piece: str) -> str:
+    """Swap the case of a word's first letter, as in careless typing.
+
+    Args:
+        piece: one of `Tokenizer.pieces`.
+
+    Returns:
+        The piece with the other case; numbers, punctuation and letters without another case as they were.
+
+    Example:
+        >>> recase("▁Because"), recase("▁it"), recase("▁7")
+        ('▁because', '▁It', '▁7')
+    """
+    at = len(piece) - len(piece.lstrip(MARK))
+    swapped = piece[at : at + 1].swapcase()
+    return piece[:at] + swapped + piece[at + 1 :] if len(swapped) == 1 else piece

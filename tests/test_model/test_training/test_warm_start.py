@@ -1,0 +1,67 @@
+"""Beginning with the weights of a checkpoint, and the noise of careless typing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import checkpoint
+from model.tokenizer import Tokenizer
+from model.training.batching import Noise, TrainingStream
+from model.training.evaluation import Validation
+from model.training.loop import Trainer
+from tests.test_model.test_training.language import sentence_pairs, tiny_run
+
+
+@pytest.fixture(scope="module")
+def shipped(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "first"
+    Trainer(tiny_run(steps=3), data_dir, folder).train()
+    return folder
+
+
+def test_it_begins_with_the_weights_and_the_tokenizer_of_the_checkpoint(
+    shipped: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    trainer = Trainer(tiny_run(), data_dir, tmp_path / "second", start_from=str(shipped))
+    begun = checkpoint.load(shipped)
+    assert trainer.tokenizer.to_json() == begun.tokenizer.to_json()
+    expected = dict(begun.model.named_parameters())
+    assert all(torch.equal(value, expected[name]) for name, value in trainer.model.named_parameters())
+    assert all(value.requires_grad for value in trainer.model.parameters())
+    trainer.train()
+    assert any(not torch.equal(value, expected[name]) for name, value in trainer.model.named_parameters())
+
+
+def test_a_checkpoint_of_another_size_is_refused(shipped: Path, data_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the checkpoint to start from has d_ff 64, the run 128"):
+        Trainer(tiny_run(model={"d_ff": 128}), data_dir, tmp_path / "x", start_from=str(shipped))
+    with pytest.raises(ValueError, match="does-not-exist/config.json cannot be read"):
+        Trainer(tiny_run(), data_dir, tmp_path / "x", start_from="does-not-exist")
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.999])
+def test_recasing_changes_the_first_letters_of_the_source_only(tokenizer: Tokenizer, rate: float) -> None:
+    pairs = sentence_pairs(30, seed=4)
+    stream = TrainingStream([(pairs, 1)], tokenizer, Noise(recase_rate=rate), 400, 60, seed=1)
+    seen = {}
+    for batch in stream.epoch(0):
+        for src, tgt in zip(batch.src.tolist(), batch.tgt.tolist(), strict=True):
+            seen[tokenizer.decode(tgt)] = tokenizer.decode(src)
+    assert set(seen) == {target for _, target in pairs}
+    for source, target in pairs:
+        assert seen[target].lower() == source
+        upper = [word[0].isupper() for word in seen[target].split()]
+        assert not any(upper) if rate == 0 else True
+    share = sum(word[0].isupper() for text in seen.values() for word in text.split())
+    total = sum(len(text.split()) for text in seen.values())
+    assert share / total == pytest.approx(rate, abs=0.05)
+
+
+def test_validation_pairs_come_from_all_over_the_set(tokenizer: Tokenizer) -> None:
+    pairs = [(str(i), str(i)) for i in range(10)]
+    assert Validation({"a": pairs, "b": pairs}, tokenizer, 8)._corpora["b"] == [pairs[i] for i in (0, 2, 5, 7)]
+    assert Validation({"a": pairs}, tokenizer, 100)._corpora["a"] == pairs
+    assert Validation({"a": pairs}, tokenizer, 0)._corpora["a"] == []
