@@ -11,7 +11,7 @@ function element(tag, className, text) {
   return made;
 }
 
-// A frame over one row or column of the map, wherever it is zoomed to.
+// A frame round one row or column of the map, wherever it is zoomed to; it lies outside and hides no cell of it.
 function frame(plot, area, axis, place) {
   const range = plot.layout[axis + "axis"].range;
   const at = (value) => Math.min(1, Math.max(0, (value - range[0]) / (range[1] - range[0])));
@@ -23,7 +23,7 @@ function frame(plot, area, axis, place) {
   const made = element("div", "headlight-frame");
   const upright = axis === "x";
   Object.assign(made.style, {
-    position: "absolute", pointerEvents: "none", boxSizing: "border-box", border: "3px solid #ff4b1f", zIndex: 5,
+    position: "absolute", pointerEvents: "none", outline: "2px solid #ff4b1f", zIndex: 5,
     left: `${box.left - whole.left + (upright ? from * box.width : 0)}px`,
     top: `${box.top - whole.top + (upright ? 0 : from * box.height)}px`,
     width: `${upright ? (to - from) * box.width : box.width}px`,
