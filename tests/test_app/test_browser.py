@@ -86,9 +86,25 @@ def test_type_a_sentence_read_it_and_open_a_head(page, app_server, recorded):
 
 def test_the_same_head_opens_by_keyboard(page, app_server, recorded):
     open_page(page, app_server)
-    page.get_by_role("radio", name="3", exact=True).focus()
+    page.locator(".st-key-head").get_by_role("radio", name="3", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Cross-attention, layer 0, head 3")).to_be_visible()
+
+
+def test_a_chip_lights_its_row_and_names_the_runner_ups(page, app_server, recorded):
+    open_page(page, app_server, f"?text={SENTENCE}&rows=predicted")
+    result = recorded.translate(SENTENCE)
+    chip = page.locator(".chip").nth(len(result.source_tokens))  # the first of the translation
+    chip.focus()
+    frame = page.locator(".headlight-frame")
+    expect(frame).to_have_count(1)
+    expect(page.locator(".chips .more")).to_contain_text(f"{result.predicted_tokens[0]}: probability")
+    row, area = frame.bounding_box(), plot(page, "heatmap").locator(".nsewdrag").bounding_box()
+    assert abs(row["y"] - area["y"]) < 2 and abs(row["width"] - area["width"]) < 2
+    assert abs(row["height"] - area["height"] / len(result.predicted_tokens)) < 2
+    page.keyboard.press("Tab")
+    expect(frame).to_have_count(1)
+    assert frame.bounding_box()["y"] > row["y"] + row["height"] - 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

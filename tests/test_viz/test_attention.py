@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from viz import theme
-from viz.figures import attention_heatmap
+from viz.figures import attention_heatmap, head_overview
 
 QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
 
@@ -106,3 +106,49 @@ def test_titles_are_drawn_literally(weights):
     figure = attention_heatmap(weights, QUERIES, KEYS, title="<i>x</i>", query_axis="<s>", key_axis="a & b")
     assert figure.layout.title.text == "&lt;i&gt;x&lt;/i&gt;"
     assert figure.layout.yaxis.title.text == "&lt;s&gt;" and figure.layout.xaxis.title.text == "a &amp; b"
+
+
+def test_cells_below_the_threshold_are_blank_and_still_named():
+    weights = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], dtype=np.float32)
+    shown = np.array([[True, True, False], [False, True, True]])
+    allowed = np.array([[True, True, True], [False, True, True]])
+    figure = attention_heatmap(weights, ["a", "b"], ["c", "d", "e"], shown=shown, mask=allowed)
+    z = figure.data[0].z
+    np.testing.assert_array_equal(np.isnan(z), ~shown)
+    np.testing.assert_array_equal(z[shown], weights[shown])
+    texts = [[cell[2] for cell in row] for row in figure.data[0].customdata]
+    below = "not drawn (below the threshold)"
+    assert texts == [["0.700", "0.200", f"0.100, {below}"], ["not allowed (masked)", "0.500", "0.500"]]
+
+
+def test_hover_names_what_was_read_or_predicted_and_what_is_hidden():
+    weights = np.full((2, 2), 0.25, dtype=np.float32)
+    figure = attention_heatmap(weights, ["a", "b"], ["c", "d"], read=["<s>", "a"], removed=np.array([0.5, 0.125]))
+    assert [row[0][0] for row in figure.data[0].customdata] == [
+        "0 “a”, read “&lt;s&gt;”<br>0.500 of this row is hidden",
+        "1 “b”, read “a”<br>0.125 of this row is hidden",
+    ]
+    with pytest.raises(ValueError, match=r"removed has 3 numbers, but the array has 2 rows"):
+        attention_heatmap(weights, ["a", "b"], ["c", "d"], removed=np.zeros(3))
+
+
+def test_a_summary_says_what_its_numbers_are():
+    weights = np.full((1, 1, 2, 2), 0.25, dtype=np.float32)
+    figure = head_overview(weights, layer_names=["mean of 2 layers"], head_names=["head <0>"], value="mean weight")
+    assert figure.data[1].text[0].startswith("mean of 2 layers, head &lt;0&gt;<br>largest mean weight 0.250")
+    assert figure.data[0].colorbar.title.text.startswith("mean weight")
+    large = attention_heatmap(weights[0, 0], ["a", "b"], ["c", "d"], value="mean weight")
+    assert "mean weight %{z:.3f}" in large.data[0].hovertemplate
+    with pytest.raises(ValueError, match=r"head_names has 2 labels, but the array has 1"):
+        head_overview(weights, head_names=["a", "b"])
+
+
+def test_the_overview_leaves_blank_what_the_large_map_does():
+    weights = np.full((1, 2, 2, 3), 0.25, dtype=np.float32)
+    shown = np.ones(weights.shape, bool)
+    shown[0, 1, 1, 2] = False
+    z = head_overview(weights, shown=shown).data[0].z
+    assert np.isnan(z[1, 4 + 2])
+    assert np.isnan(z).sum() == 1 + 2, "one cell, and the gap between two tiles of two rows"
+    with pytest.raises(ValueError, match=r"shown has shape \(2, 3\); allowed is \(1, 2, 2, 3\)"):
+        head_overview(weights, shown=shown[0, 0])

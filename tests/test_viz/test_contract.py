@@ -69,10 +69,28 @@ CASES = {
         lambda t, s: {"weights": weights(t, s), "mask": mask(t, s)},
         lambda a, q, k: viz.figures.attention_heatmap(a["weights"], q, k, mask=a["mask"], title="<b>t</b>"),
     ),
+    "attention_heatmap with every option": Case(
+        lambda t, s: {"weights": weights(t, s)},
+        lambda a, q, k: viz.figures.attention_heatmap(
+            a["weights"], q, k, shown=np.ones(a["weights"].shape, bool), removed=np.zeros(len(q)), value="mean weight"
+        ),
+    ),
     "head_overview": Case(
         lambda t, s: {"weights": weights(2, 3, t, s)},
         lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
         tokens=(),
+    ),
+    "candidates_heatmap": Case(
+        lambda t, s: {"probabilities": weights(t, s)},
+        lambda a, q, k: viz.figures.candidates_heatmap(a["probabilities"], q),
+        tokens=("tokens",),
+    ),
+    "candidates_heatmap with names": Case(
+        lambda t, s: {"probabilities": weights(t, 2)},
+        lambda a, q, k: viz.figures.candidates_heatmap(
+            a["probabilities"], q, [[token, "<s>"] for token in q], written=np.full(len(q), 0.5)
+        ),
+        tokens=("tokens",),
     ),
     "mask_heatmap": Case(lambda t, s: {"mask": mask(t, s)}, lambda a, q, k: viz.figures.mask_heatmap(a["mask"], q, k)),
     "scores_heatmap": Case(
@@ -249,7 +267,7 @@ def test_a_marked_cell_appears_at_its_query_and_key(name):
     z = np.asarray(figure.data[0].z)
     assert z.shape == (4, 6) and z[3, 1] == 1 and np.count_nonzero(z) == 1
     hover = figure.data[0].customdata[3][1]
-    assert hover[0] == "3 “&lt;/s&gt;”" and hover[1] == "1 “ein”"
+    assert hover[0].split("<br>")[0] == "3 “&lt;/s&gt;”" and hover[1] == "1 “ein”"
 
 
 @MAPS
@@ -294,7 +312,7 @@ def test_hover_names_tokens_literally_in_full(case):
 
 @TOKENS
 def test_equal_tokens_have_positions_of_their_own_in_the_hover(case):
-    shown = set(hover_strings(draw(case, QUERIES, QUERIES)))
+    shown = {string.split("<br>")[0] for string in hover_strings(draw(case, QUERIES, QUERIES))}
     assert {"1 “the”", "2 “the”"} <= shown
 
 
@@ -309,7 +327,7 @@ def test_ticks_are_thinned_and_hover_is_not(case, n):
     assert ticks(figure, axis) == [f"tok{i}" for i in values]
     assert (len(values) == n) == (n <= 32)
     assert ("labelled" in figure.layout[axis].title.text) == (n > 32)
-    assert {f"{i} “tok{i}”" for i in range(n)} <= set(hover_strings(figure))
+    assert {f"{i} “tok{i}”" for i in range(n)} <= {string.split("<br>")[0] for string in hover_strings(figure)}
 
 
 @TOKENS

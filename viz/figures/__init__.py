@@ -6,6 +6,7 @@ describe(figure) is the sentence for a caption or a screen reader.
 """
 
 from viz.figures.attention import attention_heatmap, head_overview
+from viz.figures.candidates import candidates_heatmap
 from viz.figures.heatmap import describe
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
@@ -13,6 +14,7 @@ from viz.figures.scores import difference_heatmap, scores_heatmap
 
 __all__ = [
     "attention_heatmap",
+    "candidates_heatmap",
     "describe",
     "difference_heatmap",
     "head_overview",

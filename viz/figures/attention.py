@@ -1,6 +1,6 @@
 """Attention weights: one head large, or every head at a glance."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,7 +9,7 @@ from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.montage import Montage
 
-_HOVER = "query %{customdata[0]}<br>key %{customdata[1]}<br>weight "
+_HOVER = "query %{customdata[0]}<br>key %{customdata[1]}<br>"
 
 
 def attention_heatmap(
@@ -21,49 +21,82 @@ def attention_heatmap(
     key_axis: str = "key (is read)",
     title: str = "",
     mask: np.ndarray | None = None,
+    shown: np.ndarray | None = None,
+    read: Sequence[str] | None = None,
     predicted: Sequence[str] | None = None,
+    removed: np.ndarray | None = None,
+    value: str = "weight",
     scale_to_max: bool = False,
 ) -> go.Figure:
-    """Draw the attention weights of one head: who asks in rows, who is read in columns.
+    """Draw the attention weights of one head, or a summary of several: who asks in rows, who is read in columns.
 
     Args:
-        weights: float (T, S), probabilities after softmax.
+        weights: float (T, S), probabilities after softmax, or a summary of such within [0, 1].
         queries: T tokens, drawn top to bottom.
         keys: S tokens, drawn left to right.
         query_axis, key_axis: what the rows and the columns are.
         title: text above the map.
         mask: bool (T, S), True = may attend; the other cells are hatched and their hover text says so.
-        predicted: T tokens, where each query is a step that predicted one; the hover text names it.
+        shown: bool (T, S), False = left blank; the hover text still names the number.
+        read, predicted: T tokens, what the step of each row read or predicted beside its name; the hover names it.
+        removed: float (T,), the part of each row that went to columns which are not drawn; the hover text names it.
+        value: what a number is, for the colour bar and the hover text.
         scale_to_max: let the colours end at the largest weight instead of 1; the colour bar then says so.
 
     Returns:
-        go.Figure; data[0].z is the weights, float32 (T, S), all of them.
+        go.Figure; data[0].z is the weights, float32 (T, S), NaN where they are left blank.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN, and values outside [0, 1].
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     queries, keys = checks.as_labels(queries, keys, weights.shape)
-    blocked = None if mask is None else ~checks.as_mask("mask", mask, weights.shape)
-    some_blocked = blocked is not None and bool(blocked.any())
-    top, colors = _weight_colors(weights, scale_to_max)
+    blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
+    blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
+    top, colors = _weight_colors(weights, scale_to_max, value)
     description = "Rows ask, columns are read: how much each query token attends to each key token, from 0 to 1."
-    if some_blocked:
-        description += " Hatched cells are not allowed by the mask."
+    description += " Hatched cells are not allowed by the mask." if blocked.any() else ""
+    description += " Blank cells are below the threshold." if blank.any() else ""
+    texts = _cell_texts(weights, blocked, blank) if blocked.any() or blank.any() else None
     return heatmap.token_heatmap(
-        weights,
+        np.where(blank, np.float32(np.nan), weights) if blank.any() else weights,
         queries,
         keys,
-        hover=_HOVER + ("%{customdata[2]}" if some_blocked else "%{z:.3f}"),
-        meta={"figure": "attention_heatmap", "description": description, "value": "weight", "range": [0.0, top]},
+        hover=f"{_HOVER}{labels.escape(value)} " + ("%{z:.3f}" if texts is None else "%{customdata[2]}"),
+        meta={"figure": "attention_heatmap", "description": description, "value": value, "range": [0.0, top]},
         title=title,
         query_axis=query_axis,
         key_axis=key_axis,
         blocked=blocked,
-        cell_texts=heatmap.value_texts(weights, blocked, ".3f") if some_blocked else None,
-        predicted=None if predicted is None else checks.as_tokens("predicted", predicted, len(queries), "rows"),
+        cell_texts=texts,
+        row_notes=_row_notes(len(queries), read, predicted, removed),
         **colors,
     )
+
+
+def _cell_texts(weights: np.ndarray, blocked: np.ndarray, blank: np.ndarray) -> np.ndarray:
+    """Write the weights, and why a cell is hatched or blank."""
+    texts = heatmap.value_texts(weights, blocked, ".3f")
+    for place in zip(*np.nonzero(blank & ~blocked), strict=True):
+        texts[place] += f", {heatmap.NOT_DRAWN}"
+    return texts
+
+
+def _row_notes(n: int, read, predicted, removed) -> list[str] | None:
+    """Write what the hover text adds to the name of each of n rows."""
+    if read is None and predicted is None and removed is None:
+        return None
+    notes = [""] * n
+    for word, tokens in (("read", read), ("predicted", predicted)):
+        if tokens is not None:
+            tokens = checks.as_tokens(word, tokens, n, "rows")
+            notes = [f"{note}, {word} {labels.quoted(token)}" for note, token in zip(notes, tokens, strict=True)]
+    if removed is not None:
+        removed = checks.as_float("removed", removed, "T")
+        if len(removed) != n:
+            raise ValueError(f"removed has {len(removed)} numbers, but the array has {n} rows; allowed is one a row.")
+        notes = [f"{note}<br>{mass:.3f} of this row is hidden" for note, mass in zip(notes, removed, strict=True)]
+    return notes
 
 
 def head_overview(
@@ -72,6 +105,10 @@ def head_overview(
     selected: tuple[int, int] | None = None,
     title: str = "",
     n_columns: int | None = None,
+    shown: np.ndarray | None = None,
+    layer_names: Sequence[str] | None = None,
+    head_names: Sequence[str] | None = None,
+    value: str = "weight",
     scale_to_max: bool = False,
 ) -> go.Figure:
     """Draw every head of every layer as one montage: layers in rows, heads in columns, each tile a small attention map.
@@ -81,10 +118,13 @@ def head_overview(
     selects that tile's head. Zooming is off: there is one drag less to mistake a click for.
 
     Args:
-        weights: float (L, H, T, S), probabilities after softmax; rows of a tile are queries, columns are keys.
+        weights: float (L, H, T, S), probabilities after softmax or summaries; rows are queries, columns are keys.
         selected: (layer, head) to draw an outline round, counted from 0.
         title: text above the montage.
         n_columns: tiles in a row, for narrow pages; with less than H the heads of a layer continue in the next row.
+        shown: bool (L, H, T, S), False = left blank.
+        layer_names, head_names: L and H names where tiles are no single layers or heads.
+        value: what a number is.
         scale_to_max: let the colours end at the largest weight of all heads instead of 1; the colour bar then says so.
 
     Returns:
@@ -97,11 +137,22 @@ def head_overview(
     n_layers, n_heads, n_queries, n_keys = weights.shape
     if n_columns is not None:
         checks.index("n_columns", n_columns, n_heads + 1, least=1)
-    montage = Montage(n_layers, n_heads, n_queries, n_keys, n_columns or n_heads)
-    top, colors = _weight_colors(weights, scale_to_max)
-    tiles = go.Heatmap(z=montage.assemble(weights), hoverinfo="skip", **colors)
+    montage = Montage(
+        n_layers,
+        n_heads,
+        n_queries,
+        n_keys,
+        n_columns or n_heads,
+        _names("layer_names", layer_names, labels.layer_label, n_layers),
+        _names("head_names", head_names, labels.head_label, n_heads),
+    )
+    top, colors = _weight_colors(weights, scale_to_max, value)
+    if shown is not None and np.shape(shown) != weights.shape:
+        raise ValueError(f"shown has shape {np.shape(shown)}; allowed is {weights.shape}, one cell for each weight.")
+    drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
+    tiles = go.Heatmap(z=montage.assemble(drawn), hoverinfo="skip", **colors)
     figure = go.Figure(
-        [tiles, _head_markers(montage, weights)],
+        [tiles, _head_markers(montage, weights, value)],
         layout=theme.layout(
             montage.n_rows * theme.TILE_HEIGHT,
             title=labels.escape(title),
@@ -116,40 +167,46 @@ def head_overview(
         hovermode="closest",
         hoverdistance=-1,
         dragmode=False,
-        meta=_overview_meta(montage, top),
+        meta=_overview_meta(montage, top, value),
     )
     if selected is not None:
         figure.add_shape(_outline(montage, selected))
     return figure
 
 
-def _overview_meta(montage: Montage, top: float) -> dict:
+def _names(name: str, names: Sequence[str] | None, number: Callable[[int], str], n: int) -> tuple[str, ...]:
+    """Return n escaped names: those given, or the numbered ones."""
+    given = [number(i) for i in range(n)] if names is None else checks.as_tokens(name, names, n, "rows or columns")
+    return tuple(map(labels.escape, given))
+
+
+def _overview_meta(montage: Montage, top: float, value: str) -> dict:
     """Return what the overview says about itself."""
     return {
         "figure": "head_overview",
         "description": (
-            f"Every head at a glance: rows are layers (0 to {montage.n_layers - 1}), "
-            f"columns are heads (0 to {montage.n_heads - 1}); "
-            "in each tile rows ask and columns are read. Click a tile to open its head."
+            f"Every map at a glance: rows are {montage.layer_names[0]} to {montage.layer_names[-1]}, "
+            f"columns are {montage.head_names[0]} to {montage.head_names[-1]}; "
+            "in each tile rows ask and columns are read. Click a tile to open it."
         ),
         "rows": "layer",
         "columns": "head",
         "n_rows": montage.n_layers,
         "n_columns": montage.n_heads,
         "tile": {"rows": "query", "columns": "key", "n_rows": montage.n_queries, "n_columns": montage.n_keys},
-        "value": "weight",
+        "value": value,
         "range": [0.0, top],
     }
 
 
-def _weight_colors(weights: np.ndarray, scale_to_max: bool) -> tuple[float, dict]:
+def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str) -> tuple[float, dict]:
     """Return the end of the colour range and the colour settings of a map of weights."""
     top = float(weights.max()) if scale_to_max and weights.max() > 0 else 1.0
-    title = f"weight<br>(largest<br>{top:.3g})" if scale_to_max else "weight"
+    title = labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")
     return top, {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
 
 
-def _head_markers(montage: Montage, weights: np.ndarray) -> go.Scatter:
+def _head_markers(montage: Montage, weights: np.ndarray, value: str) -> go.Scatter:
     """Place one invisible marker in the middle of each tile, with the head's address in customdata."""
     heads = [(layer, head) for layer in range(montage.n_layers) for head in range(montage.n_heads)]
     xs, ys = zip(*(montage.center(layer, head) for layer, head in heads), strict=True)
@@ -160,7 +217,8 @@ def _head_markers(montage: Montage, weights: np.ndarray) -> go.Scatter:
         # Lists on purpose: rows of an array reach Streamlit as {"0": layer, "1": head}.
         customdata=[list(pair) for pair in heads],
         text=[
-            f"{labels.layer_label(layer)}, {labels.head_label(head)}<br>largest weight {weights[layer, head].max():.3f}"
+            f"{montage.layer_names[layer]}, {montage.head_names[head]}<br>"
+            f"largest {labels.escape(value)} {weights[layer, head].max():.3f}"
             for layer, head in heads
         ],
         hovertemplate="%{text}<br>click to open<extra></extra>",

@@ -9,6 +9,7 @@ from viz import theme
 from viz.figures import labels
 
 NOT_ALLOWED = "not allowed (masked)"
+NOT_DRAWN = "not drawn (below the threshold)"
 
 
 def describe(figure: go.Figure) -> str:
@@ -161,7 +162,7 @@ def token_heatmap(
     key_axis: str,
     blocked: np.ndarray | None = None,
     cell_texts: np.ndarray | None = None,
-    predicted: Sequence[str] | None = None,
+    row_notes: Sequence[str] | None = None,
     **heatmap,
 ) -> go.Figure:
     """Draw a map of queries (rows, top to bottom) by keys (columns, left to right).
@@ -175,7 +176,7 @@ def token_heatmap(
         query_axis, key_axis: titles of the axes, not escaped.
         blocked: bool (T, S), cells to hatch.
         cell_texts: str (T, S) for customdata[2].
-        predicted: T tokens to name beside the queries in customdata[0].
+        row_notes: T escaped texts to add to the queries in customdata[0].
         heatmap: colour settings of go.Heatmap.
 
     Returns:
@@ -185,8 +186,8 @@ def token_heatmap(
     gap = theme.CELL_GAP if max(values.shape) <= theme.CELL_GAP_UP_TO else 0
     texts = () if cell_texts is None else (cell_texts,)
     rows = labels.hover_texts(queries)
-    if predicted is not None:
-        rows = [f"{row}, predicted {labels.quoted(token)}" for row, token in zip(rows, predicted, strict=True)]
+    if row_notes is not None:
+        rows = [row + note for row, note in zip(rows, row_notes, strict=True)]
     customdata = hover_cells(rows, labels.hover_texts(keys), *texts)
     trace = go.Heatmap(
         z=values, customdata=customdata, hovertemplate=hover + "<extra></extra>", xgap=gap, ygap=gap, **heatmap

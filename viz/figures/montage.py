@@ -15,6 +15,7 @@ class Montage:
         n_layers, n_heads: L and H.
         n_queries, n_keys: T and S, the cells of a tile.
         n_columns: tiles in a row; with less than n_heads a layer takes several rows.
+        layer_names, head_names: what the L layers and the H heads are called.
     """
 
     n_layers: int
@@ -22,6 +23,8 @@ class Montage:
     n_queries: int
     n_keys: int
     n_columns: int
+    layer_names: tuple[str, ...]
+    head_names: tuple[str, ...]
 
     @property
     def rows_per_layer(self) -> int:
@@ -76,7 +79,7 @@ class Montage:
         """Name every row of tiles by its layer, and by its heads where a layer takes several rows."""
         names = []
         for row in range(self.n_rows):
-            name = labels.layer_label(row // self.rows_per_layer)
+            name = self.layer_names[row // self.rows_per_layer]
             if self.rows_per_layer > 1:
                 first = row % self.rows_per_layer * self.n_columns
                 last = min(first + self.n_columns, self.n_heads) - 1
@@ -87,7 +90,7 @@ class Montage:
     def column_labels(self) -> list[str]:
         """Name every column of tiles by its head, or by all of them where layers take several rows."""
         return [
-            labels.head_label(column)
+            self.head_names[column]
             if self.rows_per_layer == 1
             else "heads " + ", ".join(map(str, range(column, self.n_heads, self.n_columns)))
             for column in range(self.n_columns)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from model import analysis
 from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
 
 LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
 CACHED_RESULTS = 64
+CANDIDATES = 5  # tokens that could have been written at a step
 SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the next one
 COLOR_BAR_WIDTH = 70
 
@@ -40,7 +43,7 @@ def style() -> None:
     st.html(_STYLE)
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(show_spinner="Loading the model …")
 def translator(name: str) -> Translator:
     """Load a checkpoint once for all visitors.
 
@@ -74,7 +77,7 @@ def preload() -> None:
 
 
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Translating …")
-def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Translation:
+def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Shown:
     """Translate a text, or return what is remembered of it.
 
     Args:
@@ -84,25 +87,68 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
         length_penalty: of the search.
 
     Returns:
-        The Translation without its search, its trace cut down to what pages draw: weights, masks and positions.
+        The Translation without its search, its trace cut down to weights, masks and positions, with candidates.
 
     Raises:
         ValueError: as `Translator.translate`; errors are not remembered.
     """
-    result = translator(checkpoint).translate(text, beam, length_penalty)
+    loaded = translator(checkpoint)
+    return _cut(loaded.translate(text, beam, length_penalty), loaded)
+
+
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …")
+def force(checkpoint: str, text: str, reference: str) -> Shown:
+    """Have the model read a given translation, or return what is remembered of it.
+
+    Args:
+        checkpoint: name of the checkpoint.
+        text: the source.
+        reference: what the decoder reads.
+
+    Returns:
+        The Translation, cut down as for `translate`.
+
+    Raises:
+        ValueError: as `Translator.force`.
+    """
+    if not reference.strip():
+        raise ValueError("there is no reference to read: type the translation that the model shall read")
+    loaded = translator(checkpoint)
+    return _cut(loaded.force(text, reference), loaded)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown(Translation):
+    """A translation cut down to what pages draw.
+
+    Attributes:
+        candidates: the most probable tokens of every step with their probabilities, the most probable first.
+    """
+
+    candidates: list[list[tuple[str, float]]]
+
+
+def _cut(result: Translation, translator: Translator) -> Shown:
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    return dataclasses.replace(result, trace=drawn, search=None)
+    ids, log_probabilities = analysis.candidates(result.trace["logits"], CANDIDATES)
+    candidates = [
+        list(zip(translator.tokenizer.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
+        for row, logs in zip(ids, log_probabilities, strict=True)
+    ]
+    kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates)
 
 
-def keep_legible(figure: go.Figure, key: str) -> None:
+def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:
     """Let a chart scroll sideways in its own box where the page is too narrow for its labels.
 
     Args:
         figure: with labelled columns.
         key: the chart's.
+        column_width: pixels that a column needs, where it needs more than its label.
     """
     axis = figure.layout.xaxis
-    labels = len(axis.tickvals or ()) * (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH)
+    labels = len(axis.tickvals or ()) * (column_width or (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH))
     width = round(labels + figure.layout.margin.l + figure.layout.margin.r + COLOR_BAR_WIDTH)
     st.html(f"<style>.st-key-{key} {{ overflow-x: auto; }} .st-key-{key} > div {{ min-width: {width}px; }}</style>")
 

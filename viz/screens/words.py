@@ -8,10 +8,48 @@ from typing import Any
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish"}
 
 SEARCH = "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
+PENALTY = (
+    "Among finished translations the score is divided by a power of the length: 0 compares bare probabilities and "
+    "prefers short ones, larger values prefer long ones."
+)
+CHIPS = "Point at a token, or reach it with Tab: its row or column lights up in the large map."
+PROBABILITIES = (
+    "Rows are the tokens that were written, columns the most probable candidates of each step, by probability. The "
+    "written token is not always the first: a beam looks ahead, and a reference is given."
+)
+TABLES = "The tokens with their probabilities, and the weights of the large map, to read and to download."
+FREE, FORCED = "free-running", "teacher-forced"
+DECODING = (
+    "Free-running: each step reads what the model wrote itself. Teacher-forced: each step reads a reference that you "
+    "type, whatever the model would have written."
+)
+EXAMPLES = {
+    "What is “it”?": "The animal didn't cross the street because it was too tired.",
+    "A short one": "A man is riding a bicycle down the street.",
+    "A question": "Why are there so many people in front of the church?",
+    "With a typo": "I am happy. Because studing is hard.",
+    "A long one": "On a sunny day in the summer, a group of young people is sitting on the grass in front of an old "
+    "building, and while some of them are eating and talking to each other, a little girl in a red dress is playing "
+    "with a small brown dog that has a yellow ball in its mouth.",
+}
+
+
 STRETCH = (
     "Lets the colours end at the largest weight instead of 1, so that faint maps can be read. Colours can then no "
     "longer be compared between the overview and the large map: each has its own scale."
 )
+
+SUMMARY = (
+    "Mean, maximum or standard deviation over heads, layers or both, cell by cell. A summary is no head: no single "
+    "head may look like it, and rows of a maximum or a deviation do not add up to 1."
+)
+ROWS = (
+    "A step of the translation reads one token and predicts the next one. Other tools name rows by one or the other "
+    "and do not say which."
+)
+MERGE = "Attention to a word is the sum over its tokens, attention from a word the mean over its tokens."
+HIDE = "Leaves out the start and end tokens, where heads with nothing to do look. The rest is not scaled up."
+SHARE = "At 90 %, each row shows only its largest weights that together hold 90 % of its mass; the rest is left blank."
 
 
 @dataclass(frozen=True)
@@ -22,7 +60,7 @@ class KindWords:
         name: short, for a button and the URL.
         title: for a heading.
         reading: one line that says what a map of this kind shows.
-        query_axis, key_axis: titles of the axes.
+        query_axis, key_axis: titles of the axes, where rows are named by the token read.
     """
 
     name: str
@@ -43,32 +81,57 @@ KINDS = {
     "decoder_self": KindWords(
         name="Decoder self (masked)",
         title="Masked decoder self-attention",
-        reading="Rows ask, columns are read: each step reads the translation so far. A row is named by the token its "
-        "step read; what the step predicted is the next token.",
+        reading="Rows ask, columns are read: each step reads the translation so far.",
         query_axis="token this step read (asks)",
         key_axis="token so far (is read)",
     ),
     "cross": KindWords(
         name="Cross",
         title="Cross-attention",
-        reading="Rows ask, columns are read: each step of the translation reads the source sentence. A row is named "
-        "by the token its step read; what the step predicted is the next token.",
+        reading="Rows ask, columns are read: each step of the translation reads the source sentence.",
         query_axis="token this step read (asks)",
         key_axis="source token (is read)",
     ),
 }
 
 
+READ, PREDICTED = "read", "predicted"
+NAMED_BY = {
+    READ: " A row is named by the token its step read; what the step predicted is the next token.",
+    PREDICTED: " A row is named by the token its step predicted; what the step read is the token before.",
+}
+PREDICTED_AXIS = "token this step predicted (asks)"
+
+
+def named_by(kind: str, names: str) -> tuple[str, str]:
+    """The reading line and the title of the row axis of a kind whose rows are named by the token read or predicted."""
+    spoken = KINDS[kind]
+    if kind == "encoder_self":
+        return spoken.reading, spoken.query_axis
+    return spoken.reading + NAMED_BY[names], PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
+
+
 def how_to_read(tokens: list[str]) -> str:
     """A short guide for beginners, in Markdown, about maps of these tokens."""
     text = (
         "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter a "
-        "cell, the more is read there; every row adds up to 1. ▁ marks the start of a word, \\<s> and \\</s> the start "
-        "and the end of the sentence."
+        "cell, the more is read there; every row of a head adds up to 1. ▁ marks the start of a word, \\<s> and \\</s> "
+        "the start and the end of the sentence."
     )
     if any(token.startswith("<0x") for token in tokens):
         text += " \\<0x…> is one byte of a sign that the vocabulary lacks."
     return text
+
+
+def how_decoded(beam: int, length_penalty: float, forced: bool) -> str:
+    """One line on how the translation below came about."""
+    if forced:
+        return "Teacher-forced: the model was made to read this reference; it may have written something else itself."
+    if beam == 1:
+        return "Free-running, greedy: each step reads what the model wrote."
+    return (
+        f"Free-running, beam of {beam}, length penalty {length_penalty:g}: each step reads what the model wrote itself."
+    )
 
 
 def language(code: object, otherwise: str) -> str:

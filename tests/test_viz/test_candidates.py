@@ -1,0 +1,35 @@
+"""What else could have been written: the numbers, their names, and the token that was written."""
+
+import numpy as np
+import pytest
+
+from viz.figures import candidates_heatmap
+
+PROBABILITIES = np.array([[0.7, 0.2], [0.5, 0.4]])
+
+
+def test_cells_name_their_candidates_literally():
+    figure = candidates_heatmap(PROBABILITIES, ["a", "b"], [["<s>", "c"], ["b", "$5$"]], written=np.array([0.1, 0.5]))
+    np.testing.assert_array_equal(figure.data[0].z, PROBABILITIES.astype(np.float32))
+    assert list(figure.data[0].text[0]) == ["&lt;s&gt;", "c"]
+    assert figure.data[0].customdata[0][1].tolist() == ["0 “a”<br>written with probability 0.100", "1 “2”", "“c”"]
+    assert list(figure.layout.xaxis.ticktext) == ["1", "2"]
+
+
+def test_many_rows_carry_no_letters():
+    many = np.full((60, 2), 0.5)
+    assert candidates_heatmap(many, ["a"] * 60, [["b", "c"]] * 60).data[0].texttemplate is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"candidates": [["a"], ["b"]]}, "candidates has 1 labels, but the array has 2 columns"),
+        ({"candidates": [["a", "b"]]}, "candidates has 1 rows; allowed are 2"),
+        ({"written": np.zeros(3)}, "written has 3 numbers, but there are 2 rows"),
+        ({"written": np.array([0.1, 7])}, "allowed are probabilities"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        candidates_heatmap(PROBABILITIES, ["a", "b"], **arguments)

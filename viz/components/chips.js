@@ -1,0 +1,91 @@
+// Chips of the tokens of both sentences. Pointing at one (or reaching it with Tab) names the runner-up tokens,
+// lights its row and column in the large map, and underlines on the other chips how much is read there.
+// Texts are only ever set by textContent: a token is never read as HTML.
+
+const MAP = ".st-key-heatmap .js-plotly-plot";
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// A frame round one row or column of the map, wherever it is zoomed to; it lies outside and hides no cell of it.
+function frame(plot, area, axis, place) {
+  const range = plot.layout[axis + "axis"].range;
+  const at = (value) => Math.min(1, Math.max(0, (value - range[0]) / (range[1] - range[0])));
+  // Plotly's y grows upwards, the page's downwards.
+  const ends = [at(place - 0.5), at(place + 0.5)].map((part) => (axis === "y" ? 1 - part : part));
+  const [from, to] = [Math.min(...ends), Math.max(...ends)];
+  if (to <= from) return;
+  const [box, whole] = [area.getBoundingClientRect(), plot.getBoundingClientRect()];
+  const made = element("div", "headlight-frame");
+  const upright = axis === "x";
+  Object.assign(made.style, {
+    position: "absolute", pointerEvents: "none", outline: "2px solid #ff4b1f", zIndex: 5,
+    left: `${box.left - whole.left + (upright ? from * box.width : 0)}px`,
+    top: `${box.top - whole.top + (upright ? 0 : from * box.height)}px`,
+    width: `${upright ? (to - from) * box.width : box.width}px`,
+    height: `${upright ? box.height : (to - from) * box.height}px`,
+  });
+  plot.appendChild(made);
+}
+
+function unlight() {
+  document.querySelectorAll(".headlight-frame").forEach((made) => made.remove());
+}
+
+function light(chip) {
+  unlight();
+  const plot = document.querySelector(MAP);
+  const area = plot?.querySelector(".nsewdrag");
+  if (!area || !plot.layout) return;
+  plot.style.position = "relative";
+  if (chip.row >= 0) frame(plot, area, "y", chip.row);
+  if (chip.column >= 0) frame(plot, area, "x", chip.column);
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".chips");
+  const more = element("div", "more", data.hint);
+  more.setAttribute("aria-live", "polite");
+  const all = [];
+
+  const show = (chip) => {
+    light(chip);
+    more.textContent = chip.words;
+    for (const other of all) {
+      const asked = chip.row >= 0 && other.chip.column >= 0 ? data.weights[chip.row]?.[other.chip.column] : undefined;
+      const given = chip.column >= 0 && other.chip.row >= 0 ? data.weights[other.chip.row]?.[chip.column] : undefined;
+      const weight = asked ?? given;
+      other.node.classList.toggle("read", weight !== undefined && other.chip !== chip);
+      other.node.style.setProperty("--weight", weight ?? 0);
+    }
+  };
+  const hide = () => {
+    unlight();
+    more.textContent = data.hint;
+    for (const { node } of all) node.classList.remove("read");
+  };
+
+  root.replaceChildren();
+  for (const line of data.lines) {
+    const row = element("div", "row");
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", line.name);
+    for (const chip of line.chips) {
+      const node = element("button", "chip", chip.token);
+      node.type = "button";
+      node.setAttribute("aria-label", chip.words);
+      if (chip.note) node.appendChild(element("small", "", chip.note));
+      node.onmouseenter = node.onfocus = () => show(chip);
+      node.onmouseleave = node.onblur = hide;
+      all.push({ node, chip });
+      row.appendChild(node);
+    }
+    root.append(element("div", "name", line.name), row);
+  }
+  root.appendChild(more);
+  return unlight;
+}

@@ -1,0 +1,180 @@
+"""The controls of the page: every choice is kept in the URL, and rubbish there falls back to the default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from viz.screens import maps, shared, words
+
+BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
+
+
+def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
+    """Let the visitor choose one of a few options; the choice is kept in the URL.
+
+    Args:
+        label: over the options.
+        options: what can be chosen.
+        key: in the session and in the URL.
+        default: the option chosen at first, and whenever the session or the URL holds none of them.
+        names: what the options are called.
+        more: further settings of the control.
+
+    Returns:
+        The chosen option.
+    """
+    # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
+    if key in st.session_state and st.session_state[key] not in options:
+        st.session_state[key] = default
+    value = st.segmented_control(
+        label,
+        options,
+        default=default,
+        required=True,
+        format_func=(names or {option: str(option) for option in options}).__getitem__,
+        key=key,
+        bind="query-params",
+        wrap=True,
+        **more,
+    )
+    if value is None:
+        if more.get("disabled"):  # a control that is off does not take what the session holds
+            return default
+        st.rerun()
+    return value
+
+
+def switch(label: str, key: str, help: str) -> bool:
+    """Let the visitor turn something on or off; kept in the URL."""
+    return st.toggle(label, key=key, bind="query-params", help=help)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What shall be translated, and how.
+
+    Attributes:
+        checkpoint: its name.
+        text: what the visitor typed.
+        beam: width of the search.
+        length_penalty: of the search.
+        reference: what the decoder shall read; None lets it run freely.
+    """
+
+    checkpoint: str
+    text: str
+    beam: int
+    length_penalty: float
+    reference: str | None = None
+
+
+def sentence(label: str, example: str) -> str:
+    """Ask for a sentence; examples are one click away, and what is typed is translated while it is typed.
+
+    Args:
+        label: over the field.
+        example: the first sentence.
+
+    Returns:
+        What stands there.
+    """
+    text = st.text_input(
+        label, example, key="text", bind="query-params", live="200ms", placeholder="Type a sentence to translate it"
+    )
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        for number, (name, words_of_it) in enumerate(words.EXAMPLES.items()):
+            st.button(name, key=f"example-{number}", type="tertiary", on_click=_put, args=("text", words_of_it))
+    return text or ""
+
+
+def _put(key: str, value: str) -> None:
+    st.session_state[key] = value
+
+
+def _start_forcing() -> None:
+    """Begin with the translation on the page as the reference: then it can be changed word by word."""
+    if st.session_state.get("mode") == words.FORCED and not st.session_state.get("reference"):
+        st.session_state["reference"] = st.session_state.get("shown-text", "")
+
+
+def translation_options(names: list[str], default: str) -> tuple[str, int, float, bool]:
+    """Let the visitor choose the model and how it decodes.
+
+    Args:
+        names: of the checkpoints.
+        default: the one that is chosen at first.
+
+    Returns:
+        Checkpoint, beam width, length penalty, and whether a reference is read.
+    """
+    if st.session_state.get("model", default) not in names:
+        st.session_state["model"] = default
+    with st.expander("Options of the translation"), st.container(horizontal=True, gap="medium"):
+        name = st.selectbox("Model", names, names.index(default), key="model", bind="query-params", width=200)
+        mode = choose(
+            "Decoding", [words.FREE, words.FORCED], "mode", words.FREE, help=words.DECODING, on_change=_start_forcing
+        )
+        forced = mode == words.FORCED
+        beam = choose("Beam width", list(BEAMS), "beam", 4, BEAMS, help=words.SEARCH, disabled=forced)
+        penalty = st.slider(
+            "Length penalty",
+            0.0,
+            2.0,
+            shared.LENGTH_PENALTY,
+            step=0.1,
+            key="penalty",
+            bind="query-params",
+            help=words.PENALTY,
+            disabled=forced or beam == 1,
+            width=240,
+        )
+    return name or default, beam, float(penalty), forced
+
+
+def reference(label: str) -> str:
+    """Ask for the translation that the decoder shall read."""
+    text = st.text_input(
+        label, key="reference", bind="query-params", live="200ms", placeholder="Type the translation to be read"
+    )
+    return text or ""
+
+
+def map_options(kind: str) -> tuple[maps.Options, str, bool]:
+    """Let the visitor choose what the maps show.
+
+    Args:
+        kind: of attention.
+
+    Returns:
+        The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
+    """
+    with st.expander("Options of the maps"), st.container(horizontal=True, gap="medium"):
+        summary = choose("Draw", list(maps.SUMMARIES), "summary", maps.SINGLE, help=words.SUMMARY)
+        over = choose("Summarised over", list(maps.OVER), "over", "heads", disabled=summary == maps.SINGLE)
+        names = choose(
+            "Rows are named by the token",
+            [words.READ, words.PREDICTED],
+            "rows",
+            words.READ,
+            help=words.ROWS,
+            disabled=kind == "encoder_self",
+        )
+        with st.container(width="content", gap="xsmall"):
+            merge = switch("Merge subwords into words", "merge", words.MERGE)
+            hide = switch("Hide special tokens", "hide", words.HIDE)
+            stretch = switch("Stretch colours", "stretch", words.STRETCH)
+        share = st.slider(
+            "Largest weights of a row, by share of its mass",
+            50,
+            100,
+            100,
+            step=1,
+            format="%d %%",
+            key="share",
+            bind="query-params",
+            help=words.SHARE,
+            width=320,
+        )
+    return maps.Options(summary, over, merge, hide, int(share)), names, stretch

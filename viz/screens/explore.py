@@ -1,0 +1,233 @@
+"""The part of the page below the translation: all heads, one of them large, the mask and the positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from model.translator import KINDS, Translation
+from viz.components.chips import chips
+from viz.figures import (
+    attention_heatmap,
+    candidates_heatmap,
+    describe,
+    head_overview,
+    mask_heatmap,
+    positional_heatmap,
+    positional_waves,
+)
+from viz.screens import controls, maps, shared, tokens, words
+
+VIEWS = ("Attention", "Mask", "Positions", "Probabilities")
+SIDES = {"source": "Source", "target": "Translation"}
+HEADS_IN_A_ROW = 8
+TOOLS_HEIGHT = 16  # pixels
+CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
+
+_TOOLS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+_NO_TOOLS = {"displayModeBar": False}
+
+
+def explore(result: shared.Shown, card: dict) -> None:
+    """Let the visitor choose a kind, a head, a view and what the maps show, and draw them."""
+    chips_place = st.container()
+    names = {kind: words.KINDS[kind].name for kind in KINDS}
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
+        n_layers, n_heads = result.attention(kind).shape[:2]
+        place = st.container(horizontal=True, gap="medium", width="content")
+    options, named, stretch = controls.map_options(kind)
+    with place:
+        summarised = options.axes
+        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
+        head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+    built = maps_of(result, kind, options, named)
+    with chips_place:
+        show_chips(result, built, kind, named, built.place(layer, head), card)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_overview(result, built, layer, head, stretch)
+    with right:
+        view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
+        if view == "Mask":
+            show_mask(result, kind, named)
+        elif view == "Positions":
+            show_positions(result)
+        elif view == "Probabilities":
+            show_probabilities(result)
+        else:
+            show_attention(result, built, kind, named, layer, head, stretch)
+
+    if controls.switch("Numbers as tables", "tables", words.TABLES):
+        show_tables(result, built, kind, layer, head)
+
+
+def show_chips(
+    result: shared.Shown, built: maps.Maps, kind: str, named: str, place: tuple[int, int], card: dict
+) -> None:
+    """Show the tokens of both sentences; pointing at one lights its row or column in the large map."""
+    names = (words.language(card.get("source"), "Source"), words.language(card.get("target"), "Translation"))
+    lines = tokens.chip_lines(
+        result, built, kind, named, (f"{names[0]} tokens", f"{names[1]} tokens, with probability")
+    )
+    chips(lines, np.where(built.shown[place], built.weights[place], 0), words.CHIPS, "chips")
+
+
+def show_probabilities(result: shared.Shown) -> None:
+    """Draw the most probable tokens of every step."""
+    heading("What else could have been written", words.PROBABILITIES)
+    figure = candidates_heatmap(
+        np.array([[p for _, p in row] for row in result.candidates]),
+        result.predicted_tokens,
+        [[name for name, _ in row] for row in result.candidates],
+        written=tokens.probabilities(result),
+    )
+    draw(figure, "candidates", column_width=CANDIDATE_WIDTH)
+
+
+def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, head: int) -> None:
+    """Show what is drawn as tables, with files to keep."""
+    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}"
+    for key, name, table in (
+        ("tokens", "Tokens and probabilities", tokens.token_table(result)),
+        ("weights", title, tokens.weight_table(built, layer, head)),
+    ):
+        st.markdown(f"**{name}**")
+        st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
+        st.download_button(
+            "Download as CSV",
+            table.to_csv(index=False).encode("utf-8"),
+            f"headlight-{key}.csv",
+            "text/csv",
+            key=f"csv-{key}",
+            on_click="ignore",
+        )
+
+
+def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
+    """The maps of a kind, with rows named by the token read or predicted."""
+    queries, keys, others = axis_tokens(result, kind, named)
+    return maps.build(result.attention(kind), result.mask(kind), queries, keys, options, others)
+
+
+def axis_tokens(result: Translation, kind: str, named: str) -> tuple[list[str], list[str], list[str] | None]:
+    """The names of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
+    if kind == "encoder_self":
+        return result.source_tokens, result.source_tokens, None
+    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    if named == words.PREDICTED:
+        return result.predicted_tokens, keys, result.target_tokens
+    return result.target_tokens, keys, result.predicted_tokens
+
+
+def heading(title: str, line: str) -> None:
+    """Put a title over a figure, and one line that says what it shows."""
+    with st.container(gap="xxsmall"):
+        st.markdown(f"**{title}**")
+        st.caption(line)
+
+
+def draw(figure: go.Figure, key: str, config: dict = _TOOLS, column_width: int | None = None, **more) -> None:
+    """Show a figure, with its description for those who cannot see it."""
+    shared.keep_legible(figure, key, column_width)
+    if config is _TOOLS:  # room for Plotly's buttons, which would otherwise hide the legend
+        figure.update_layout(margin_t=figure.layout.margin.t + TOOLS_HEIGHT, height=figure.layout.height + TOOLS_HEIGHT)
+    st.plotly_chart(figure, key=key, config=config, alt=describe(figure), **more)
+
+
+def open_head() -> None:
+    """Open the head whose tile was clicked; runs before the page is drawn again."""
+    points = st.session_state["overview"]["selection"]["points"]
+    if points and len(points[0].get("customdata") or ()) == 2:
+        over = maps.Options(st.session_state.get("summary"), st.session_state.get("over")).axes
+        for name, number in zip(("layer", "head"), points[0]["customdata"], strict=True):
+            if f"{name}s" not in over:  # a tile of a summary names none
+                st.session_state[name] = int(number)
+        st.session_state["view"] = VIEWS[0]
+
+
+def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool) -> None:
+    """Draw all maps of a kind; a click on one opens it."""
+    summary = built.options.axes
+    one = f"the {built.options.summary} of several heads" if summary else "one head"
+    heading(
+        "All summaries" if summary else "All heads",
+        f"Each tile is {one}: rows ask, columns are read. Click a tile to open it.",
+    )
+    figure = head_overview(
+        built.weights,
+        selected=built.place(layer, head),
+        n_columns=min(HEADS_IN_A_ROW, built.weights.shape[1]),
+        shown=built.shown,
+        layer_names=built.layer_names,
+        head_names=built.head_names,
+        value=built.value,
+        scale_to_max=stretch,
+    )
+    # Not stretched, the large map has the same scale, and the tiles need the room.
+    figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
+    draw(figure, "overview", _NO_TOOLS, on_select=open_head, selection_mode="points")
+    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens]))
+
+
+def show_attention(
+    result: Translation, built: maps.Maps, kind: str, named: str, layer: int, head: int, stretch: bool
+) -> None:
+    """Draw one map large."""
+    reading, query_axis = words.named_by(kind, named)
+    heading(
+        f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}",
+        " ".join([reading, *maps.notes(built, layer, head)]),
+    )
+    place = built.place(layer, head)
+    other = words.READ if named == words.PREDICTED else words.PREDICTED
+    figure = attention_heatmap(
+        built.weights[place],
+        built.queries,
+        built.keys,
+        query_axis=query_axis,
+        key_axis=words.KINDS[kind].key_axis,
+        mask=built.mask,
+        shown=built.shown[place],
+        removed=built.removed[place] if built.options.hide else None,
+        value=built.value,
+        scale_to_max=stretch,
+        **{other: built.others},
+    )
+    draw(figure, "heatmap")
+    if kind != "encoder_self":
+        steps = [result.target_tokens[0], *result.predicted_tokens]
+        shared.small("Read → predicted: " + " → ".join(steps), "steps")
+
+
+def show_mask(result: Translation, kind: str, named: str) -> None:
+    """Draw the mask that the model used."""
+    mask = result.mask(kind)
+    n_blocked = int((~mask).sum())
+    heading(
+        f"{words.KINDS[kind].title}, mask",
+        "Rows ask, columns are read: blue cells may be read, orange ones are blocked. The model used this very mask "
+        "in every layer and head; the options of the maps do not change it. "
+        + (f"{n_blocked} of {mask.size} cells are blocked." if n_blocked else "Nothing is blocked."),
+    )
+    queries, keys, _ = axis_tokens(result, kind, named)
+    axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
+    figure = mask_heatmap(mask, queries, keys, **axes)
+    figure.update_traces(showscale=False)  # the line above names the colours; beside a short map they would not fit
+    draw(figure, "mask")
+
+
+def show_positions(result: Translation) -> None:
+    """Draw the positional encoding that was added, as a table and as waves."""
+    side = controls.choose("Positions of the", list(SIDES), "side", "source", SIDES)
+    table = result.positional(side)
+    names = result.source_tokens if side == "source" else result.target_tokens
+    heading(
+        "Positional encoding",
+        "Rows are positions, columns are dimensions: the numbers that were added to the embedding of each token.",
+    )
+    draw(positional_heatmap(table, names), "positions")
+    heading("The same as waves", "Each line is one dimension: its value at every position of the sentence.")
+    n_dimensions = table.shape[1]
+    draw(positional_waves(table, sorted({n_dimensions * part // 16 for part in (0, 1, 2, 4)}), names), "waves")

@@ -1,0 +1,220 @@
+"""What the maps show of a recording: summaries, words, hidden tokens, a threshold. Arrays in, arrays and words out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import analysis
+
+SINGLE = "single heads"
+SUMMARIES = (SINGLE, *analysis.AGGREGATES)
+OVER = {"heads": ("heads",), "layers": ("layers",), "heads and layers": ("layers", "heads")}
+VALUES = {SINGLE: "weight", "mean": "mean weight", "max": "maximum", "standard deviation": "deviation"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the visitor chose for the maps.
+
+    Attributes:
+        summary: one of SUMMARIES.
+        over: a key of OVER; means nothing for single heads.
+        merge: draw words instead of tokens.
+        hide: leave special tokens out.
+        share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
+    """
+
+    summary: str = SINGLE
+    over: str = "heads"
+    merge: bool = False
+    hide: bool = False
+    share: int = 100
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What is summarised over: "layers", "heads", both or nothing."""
+        return () if self.summary == SINGLE else OVER[self.over]
+
+
+@dataclass(frozen=True)
+class Maps:
+    """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised.
+
+    Attributes:
+        weights: float32 (L, H, T, S), with the small ones that are not shown.
+        shown: bool (L, H, T, S), False = below the threshold.
+        mask: bool (T, S), True = may attend.
+        queries, keys: names of the rows and columns.
+        others: what the steps of the rows read or predicted beside their name; None in the encoder.
+        removed: float32 (L, H, T), the part of each row that went to hidden columns: where heads or layers are
+            summarised the mean over them.
+        row_of, column_of: for each token of the rows and the columns the row or column that draws it, -1 for none.
+        hidden: how many rows and columns are hidden.
+        layer_names, head_names: of the tiles.
+        value: what a number is.
+        options: that made them.
+        counts: layers and heads of the recording.
+    """
+
+    weights: np.ndarray
+    shown: np.ndarray
+    mask: np.ndarray
+    queries: list[str]
+    keys: list[str]
+    others: list[str] | None
+    removed: np.ndarray
+    row_of: list[int]
+    column_of: list[int]
+    hidden: tuple[int, int]
+    layer_names: list[str]
+    head_names: list[str]
+    value: str
+    options: Options
+    counts: tuple[int, int]
+
+    def place(self, layer: int, head: int) -> tuple[int, int]:
+        """Where the map of a chosen layer and head lies in the arrays."""
+        return (0 if "layers" in self.options.axes else layer), (0 if "heads" in self.options.axes else head)
+
+
+def build(
+    weights: np.ndarray,
+    mask: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    options: Options,
+    others: Sequence[str] | None = None,
+) -> Maps:
+    """Turn the recorded weights of one kind into the maps that are drawn.
+
+    Words are merged first, then special tokens left out, then heads summarised, then small cells left blank, so a
+    summary is one of what single heads would show. Nothing is renormalised.
+
+    Args:
+        weights: (L, H, T, S).
+        mask: bool (T, S), True = may attend.
+        queries, keys: T and S tokens that name rows and columns.
+        options: what to do.
+        others: T tokens, the other ones of the steps.
+
+    Returns:
+        The maps.
+    """
+    counts = weights.shape[:2]
+    special_rows, special_columns = analysis.is_special(queries), analysis.is_special(keys)
+    queries, keys = list(queries), list(keys)
+    others = None if others is None else list(others)
+    row_of, column_of = list(range(len(queries))), list(range(len(keys)))
+    if options.merge:
+        from_words, to_words = analysis.words(queries), analysis.words(keys)
+        weights = analysis.merge_words(weights, from_words, to_words)
+        mask = _merge_any(mask, from_words, to_words)
+        special_rows, special_columns = _first(special_rows, from_words), _first(special_columns, to_words)
+        others = None if others is None else _join(others, from_words)
+        queries, keys = from_words.names, to_words.names
+        row_of, column_of = from_words.of_token, to_words.of_token
+    rows = special_rows & options.hide & (not special_rows.all())
+    columns = special_columns & options.hide & (not special_columns.all())
+    weights, removed = analysis.hide(weights, rows, columns)
+    summed = {"layers": 0, "heads": 1}
+    if options.axes:
+        weights = analysis.aggregate(weights, options.summary, options.axes)
+        removed = removed.mean(axis=tuple(summed[name] for name in options.axes), keepdims=True)
+    weights = weights.astype(np.float32)
+    shown = analysis.top_share(weights, options.share / 100) if options.share < 100 else np.ones(weights.shape, bool)
+    return Maps(
+        weights=weights,
+        shown=shown,
+        mask=mask[~rows][:, ~columns],
+        queries=_keep(queries, rows),
+        keys=_keep(keys, columns),
+        others=None if others is None else _keep(others, rows),
+        removed=removed.astype(np.float32),
+        row_of=_drawn_at(row_of, rows),
+        column_of=_drawn_at(column_of, columns),
+        hidden=(int(rows.sum()), int(columns.sum())),
+        layer_names=_names("layer", counts[0], options, "layers"),
+        head_names=_names("head", counts[1], options, "heads"),
+        value=VALUES[options.summary],
+        options=options,
+        counts=counts,
+    )
+
+
+def title(maps: Maps, layer: int, head: int) -> str:
+    """Name the large map, as the end of a heading."""
+    options, (n_layers, n_heads) = maps.options, maps.counts
+    return {
+        (): f"layer {layer}, head {head}",
+        ("heads",): f"{options.summary} of {n_heads} heads of layer {layer}",
+        ("layers",): f"{options.summary} of head {head} over {n_layers} layers",
+        ("layers", "heads"): f"{options.summary} of all {n_heads} heads of all {n_layers} layers",
+    }[options.axes]
+
+
+def notes(maps: Maps, layer: int, head: int) -> list[str]:
+    """Say in sentences what was done to the large map, so that nobody takes it for something else."""
+    options = maps.options
+    place = maps.place(layer, head)
+    said = []
+    if options.axes:
+        said.append("No single head looks like this.")
+    if options.summary in ("max", "standard deviation"):
+        said.append(f"Rows of a {VALUES[options.summary]} do not add up to 1.")
+    if options.merge:
+        said.append("Subwords are merged into words: to a word the sum, from a word the mean of its tokens.")
+    if options.hide:
+        rows, columns = maps.hidden
+        average = " (mean of the single heads)" if options.axes else ""
+        said.append(
+            f"Special tokens are hidden, {rows} of the rows and {columns} of the columns; "
+            f"{maps.removed[place].mean():.1%} of the attention of the rows left went there{average}. "
+            "Nothing is renormalised."
+        )
+    if options.share < 100:
+        shown = maps.shown[place]
+        said.append(
+            f"Each row shows only its largest cells that together hold {options.share} % of what is drawn of it: "
+            f"{shown.sum()} of {shown.size} cells are left."
+        )
+    return said
+
+
+def _keep(names: list[str], left_out: np.ndarray) -> list[str]:
+    return [name for name, out in zip(names, left_out, strict=True) if not out]
+
+
+def _drawn_at(of_token: list[int], left_out: np.ndarray) -> list[int]:
+    """Where each token is drawn after some rows or columns were left out; -1 where it is not."""
+    places = np.where(left_out, -1, np.cumsum(~left_out) - 1)
+    return [int(places[place]) for place in of_token]
+
+
+def _first(marked: np.ndarray, words: analysis.Words) -> np.ndarray:
+    """Whether the first token of each word is marked; special tokens are words of their own."""
+    return np.array([marked[words.of_token.index(word)] for word in range(len(words.names))], dtype=bool)
+
+
+def _join(tokens: list[str], words: analysis.Words) -> list[str]:
+    """The tokens of each word's positions in one string, a space between them."""
+    return [
+        " ".join(token for token, at in zip(tokens, words.of_token, strict=True) if at == word)
+        for word in range(len(words.names))
+    ]
+
+
+def _merge_any(mask: np.ndarray, queries: analysis.Words, keys: analysis.Words) -> np.ndarray:
+    """A word may attend to another where any of its tokens may to any of the other's."""
+    merged = np.zeros((len(queries.names), len(keys.names)), dtype=bool)
+    rows, columns = np.nonzero(mask)
+    merged[np.array(queries.of_token)[rows], np.array(keys.of_token)[columns]] = True
+    return merged
+
+
+def _names(one: str, count: int, options: Options, axis: str) -> list[str]:
+    if axis in options.axes:
+        return [f"{options.summary} of {count} {axis}"]
+    return [f"{one} {number}" for number in range(count)]
