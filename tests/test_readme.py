@@ -1,0 +1,45 @@
+"""The README is true: its Python runs, its commands and folders exist, its picture is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model.__main__ import main
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_its_python_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    assert len(blocks) == 2
+    names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
+    for block in blocks:
+        exec(block, names)  # our own README
+    result = names["result"]
+    assert result.text.startswith("Das Tier")
+    assert result.attention("cross").shape[2:] == (len(result.target_tokens), len(result.source_tokens))
+    assert np.isneginf(result.trace["decoder.layers.0.self_attention.scores"]).any()
+    assert set(names["trace"]) == {address for address in result.trace if address.endswith(".weights")}
+    assert not names["trace"]["decoder.layers.2.cross_attention.weights"].any()
+
+
+def test_the_files_it_shows_exist() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", TEXT)
+    assert links
+    assert all((ROOT / link).exists() for link in links if not link.startswith("http"))
+    folders = re.findall(r"^\| `([^`]+)` \|", TEXT.split("## Where things are")[1], flags=re.MULTILINE)
+    assert len(folders) >= 6
+    assert all((ROOT / folder).exists() for folder in folders)
+
+
+@pytest.mark.parametrize("command", re.findall(r"^python -m model (\w+)", TEXT, flags=re.MULTILINE))
+def test_its_commands_exist(command: str) -> None:
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 0
