@@ -14,7 +14,7 @@ import torch
 
 from model import checkpoint, masks
 from model.config import TransformerConfig
-from model.decoding import Search, beam_search
+from model.decoding import Search, beam_search, target_limit
 from model.stepper import Stepper, lay_out
 from model.taps import Trace, record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
@@ -180,7 +180,7 @@ class Translator:
             eos_id=EOS_ID,
             pad_id=PAD_ID,
             # What is read must have a position: the start token and all but the last that is written.
-            max_lengths=[min(2 * len(src) + 10, self.config.max_length) for src in sources],
+            max_lengths=[target_limit(len(src), self.config.max_length) for src in sources],
             state=memory,
         )
 

@@ -2,6 +2,6 @@
 
 from model.decoding.beam import Hypothesis, Search, SearchTree, beam_search
 from model.decoding.greedy import greedy
-from model.decoding.protocol import Decodable
+from model.decoding.protocol import Decodable, target_limit
 
-__all__ = ["Decodable", "Hypothesis", "Search", "SearchTree", "beam_search", "greedy"]
+__all__ = ["Decodable", "Hypothesis", "Search", "SearchTree", "beam_search", "greedy", "target_limit"]

@@ -18,3 +18,8 @@ class Decodable(Protocol):
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
         """Return the state with its rows taken from the given rows: an index tensor, of any length."""
+
+
+def target_limit(source_length: int, max_length: int) -> int:
+    """How long a translation may become, in tokens: twice the source and ten more, within the model's positions."""
+    return min(2 * source_length + 10, max_length)

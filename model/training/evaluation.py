@@ -9,7 +9,7 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch.nn import functional as F
 
-from model.decoding.greedy import greedy
+from model.decoding import greedy, target_limit
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import group_by_length, pad, pad_ids
 from model.training.data import Pair
@@ -115,8 +115,3 @@ def source_batches(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple
     for start in range(0, len(order), size):
         numbers = order[start : start + size]
         yield numbers, pad_ids([sources[n] for n in numbers])
-
-
-def target_limit(source_length: int, max_length: int) -> int:
-    """How long a translation may become, in tokens: twice the source and ten more, within the model's positions."""
-    return min(2 * source_length + 10, max_length)
