@@ -14,6 +14,7 @@ from viz.figures import checks, labels
 LEAST_WEIGHT = 3 / 255  # fainter lines cannot be seen
 MOST_LINES = 4000  # more take a browser longer than a moment
 _STRENGTHS = 8  # Plotly gives a trace one opacity: lines are sorted into so many
+_COLUMN_TITLE_HEIGHT = 22  # pixels
 _ASKING, _READ = 0.0, 1.0  # the two columns
 
 
@@ -101,7 +102,9 @@ def attention_lines(
         names = checks.as_tokens("head_names", head_names, n_heads, "heads")
     n_rows = max(n_queries, n_keys)
     left, right = labels.tick_width(queries), labels.tick_width(keys)
-    layout = theme.layout(n_rows * theme.ROW_HEIGHT, title=labels.escape(title), left=left, top=2 * theme.LEGEND_HEIGHT)
+    height = n_rows * theme.ROW_HEIGHT
+    top = 2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT
+    layout = theme.layout(height, title=labels.escape(title), left=left, top=top)
     layout.margin.r += round(right)
     figure = go.Figure(layout=layout)
     for head, name in enumerate(names):
@@ -114,7 +117,8 @@ def attention_lines(
     figure.update_layout(
         hovermode="closest",
         dragmode=False,
-        legend={"itemclick": "toggle", "itemdoubleclick": "toggleothers", "x": 0, "xanchor": "left", "y": 1.02},
+        legend={"itemclick": "toggle", "itemdoubleclick": "toggleothers", "x": 0, "xanchor": "left"},
+        legend_y=1 + _COLUMN_TITLE_HEIGHT / height,
         meta={
             "figure": "attention_lines",
             "description": (
