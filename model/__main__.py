@@ -103,6 +103,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--start-from", default="", metavar="FOLDER", help="begin with the weights and the tokenizer of a checkpoint"
     )
+    command.add_argument(
+        "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
+    )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
     command.set_defaults(run=_train)
 

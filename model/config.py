@@ -8,6 +8,7 @@ from typing import Any, Self
 
 NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
+EMBEDDING_INITS = ("normal", "xavier")
 
 
 class JsonConfig:
@@ -87,6 +88,7 @@ class TransformerConfig(JsonConfig):
     scale_embedding: bool = True  # embedding * sqrt(d_model), section 3.4 of the paper
     tie_embeddings: bool = True  # one table for source, target and output
     output_bias: bool = False
+    embedding_init: str = "normal"  # N(0, 1/d_model), so that scaled ones have variance 1; or "xavier", uniform
 
     def __post_init__(self) -> None:
         from model.positional import TABLES
@@ -103,6 +105,7 @@ class TransformerConfig(JsonConfig):
         _check_choice("norm", self.norm, NORM_POSITIONS)
         _check_choice("activation", self.activation, ACTIVATIONS)
         _check_choice("positional", self.positional, tuple(TABLES))
+        _check_choice("embedding_init", self.embedding_init, EMBEDDING_INITS)
         if self.positional != "none" and self.d_model % 2:
             raise ValueError(f"d_model must be even for {self.positional} positions, got {self.d_model}")
 

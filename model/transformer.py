@@ -236,7 +236,7 @@ class Transformer(nn.Module):
         return state.select(rows)
 
     def _initialise(self) -> None:
-        """Xavier-uniform matrices, zero biases, embeddings N(0, 1/d_model) so that scaled ones have variance 1."""
+        """Xavier-uniform matrices, zero biases, embeddings as the configuration says."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -244,7 +244,10 @@ class Transformer(nn.Module):
                     nn.init.zeros_(module.bias)
         for module in self.modules():  # after the output layer, whose matrix may be the embedding
             if isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                if self.config.embedding_init == "xavier":
+                    nn.init.xavier_uniform_(module.weight)
+                else:
+                    nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:

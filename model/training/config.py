@@ -1,4 +1,4 @@
-"""How a model is trained, as checked values, and the presets that are shipped."""
+"""How a model is trained, as checked values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class TrainingConfig(JsonConfig):
     final_data: str = ""  # what a pass consists of during the final decay, from the same corpora; as before when empty
     steps: int = 10_000
     batch_tokens: int = 4096  # ids in a batch, padding included, source and target
+    batch_pairs: int = 0  # pairs in a batch, at most; 0: as many as batch_tokens allows
     accumulate: int = 1  # batches an update in each process, as if they were one
+    lowercase: bool = False  # both sides, in training and, by the tokenizer, ever after
     max_length: int = 100  # longer pairs are left out, in tokens a side
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
@@ -67,7 +69,9 @@ class TrainingConfig(JsonConfig):
         for name in ("learning_rate", "clip_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("warmup", "decay", "validation_pairs"):
+        if self.lowercase and self.recase_rate:
+            raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
+        for name in ("warmup", "decay", "validation_pairs", "batch_pairs"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
 
@@ -112,53 +116,3 @@ class RunConfig(JsonConfig):
             model=TransformerConfig.from_dict(values["model"]),
             training=TrainingConfig.from_dict(values.get("training", {})),
         )
-
-
-# What the app and its documentation show must not be remembered from training.
-HELD_OUT = (
-    "I am happy. Because studying is hard.",
-    "I am happy. Because studing is hard.",
-    "Because studying is hard.",
-    "The animal didn't cross the street because it was too tired.",
-    "Where is the train station?",
-)
-
-PRESETS = {
-    # English to German for the app: small enough for two cores, with noise that makes it robust to careless typing.
-    "en-de": RunConfig(
-        model=TransformerConfig(vocab_size=8000),
-        training=TrainingConfig(
-            data="tatoeba + 2*multi30k",
-            final_data="tatoeba + 3*multi30k",
-            steps=12_000,
-            batch_tokens=3200,
-            schedule="warmup_stable_decay",
-            learning_rate=1e-3,
-            warmup=600,
-            decay=3_000,
-            bpe_dropout=0.05,
-            typo_rate=0.01,
-            recase_rate=0.03,
-            join_rate=0.1,
-            average_every=150,
-            validate_every=600,
-            held_out=HELD_OUT,
-        ),
-    ),
-    # A few minutes on a laptop, to see the whole path work.
-    "tiny": RunConfig(
-        model=TransformerConfig(
-            vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128
-        ),
-        training=TrainingConfig(
-            data="multi30k",
-            steps=600,
-            batch_tokens=4096,
-            learning_rate=2.0,
-            warmup=200,
-            average_every=50,
-            validate_every=200,
-            validation_pairs=100,
-        ),
-    ),
-}

@@ -44,10 +44,18 @@ def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
     return sentences
 
 
+def _read_wmt16(folder: Path, split: str, language: str) -> list[str]:
+    """Of the first tenth of the training file every tenth line is for validation, the others are for training."""
+    sentences = _read_tsv(folder, "train", language)
+    tenth = sentences[: max(1, len(sentences) // 10)]
+    return [sentence for i, sentence in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
+
+
 CORPORA = {
     "multi30k": Corpus("multi30k", "non-commercial research and education (Elliott et al. 2016, 2017)", _read_multi30k),
     "tatoeba": Corpus("tatoeba-de-en", "CC-BY 2.0 (tatoeba.org, manythings.org/anki)", _read_tsv),
     "news": Corpus("news-de-en", "WMT news test sets, research use", _read_tsv),
+    "wmt16": Corpus("wmt16-de-en", "WMT 2016 training data (Europarl, Common Crawl, News), research use", _read_wmt16),
 }
 
 

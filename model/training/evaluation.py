@@ -25,11 +25,15 @@ class Validation:
         corpora: name to pairs.
         tokenizer: cuts the text.
         n_pairs: how many pairs in all, shared evenly between the corpora; 0 turns validation off.
+        lowercase: compare without case.
     """
 
-    def __init__(self, corpora: Mapping[str, Sequence[Pair]], tokenizer: Tokenizer, n_pairs: int) -> None:
+    def __init__(
+        self, corpora: Mapping[str, Sequence[Pair]], tokenizer: Tokenizer, n_pairs: int, lowercase: bool = False
+    ) -> None:
         self._corpora = {name: _spread(pairs, n_pairs // len(corpora)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
+        self._bleu = BLEU(lowercase=lowercase)
 
     def run(self, model: Transformer) -> dict[str, float]:
         """Measure a model.
@@ -45,7 +49,9 @@ class Validation:
             if pairs:
                 scores[f"valid_perplexity.{name}"] = round(perplexity(model, self._tokenizer, pairs), 3)
                 hypotheses = translate_all(model, self._tokenizer, [source for source, _ in pairs])
-                scores[f"valid_bleu.{name}"] = round(BLEU().corpus_score(hypotheses, [[t for _, t in pairs]]).score, 2)
+                scores[f"valid_bleu.{name}"] = round(
+                    self._bleu.corpus_score(hypotheses, [[target for _, target in pairs]]).score, 2
+                )
         return scores
 
 

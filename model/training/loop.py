@@ -47,6 +47,7 @@ class Trainer:
         command: the command line, for the card.
         resume: continue from out/resume instead of starting anew.
         start_from: a checkpoint folder with whose weights and tokenizer to begin, instead of random and new ones.
+        tokenizer: a folder whose tokenizer to use instead of a new one; its size is that of the vocabulary.
         processes: those that train together; each takes its share of the batches, and only the first one logs,
             validates and saves. One alone when left out.
 
@@ -64,6 +65,7 @@ class Trainer:
         resume: bool = False,
         processes: Processes | None = None,
         start_from: str = "",
+        tokenizer: str = "",
     ) -> None:
         self.out = out
         self.command = command
@@ -75,7 +77,10 @@ class Trainer:
         if not resume and self._resume_dir.exists():
             raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
         begun = checkpoint.load(Path(start_from)) if start_from else None
-        self.tokenizer = self._read_data(run, data_dir, resume, begun and begun.tokenizer)
+        given = begun.tokenizer if begun else None
+        if tokenizer:
+            given = Tokenizer.from_json(checkpoint.read_text(Path(tokenizer) / checkpoint.TOKENIZER))
+        self.tokenizer = self._read_data(run, data_dir, resume, given)
         self.run = replace(run, model=replace(run.model, vocab_size=len(self.tokenizer)))
         config = self.run.training
         torch.manual_seed(config.seed)
@@ -118,8 +123,12 @@ class Trainer:
             tokenizer = Tokenizer.from_json(checkpoint.read_text(self.out / checkpoint.TOKENIZER))
         elif tokenizer is None:
             texts = (text for name in mix for pair in pairs[name] for text in pair)
-            trained = Tokenizer.train(texts, run.model.vocab_size).to_json() if self.processes.is_first else ""
+            size, lowercase = run.model.vocab_size, config.lowercase
+            trained = Tokenizer.train(texts, size, lowercase=lowercase).to_json() if self.processes.is_first else ""
             tokenizer = Tokenizer.from_json(self.processes.agree(trained))
+        if tokenizer.lowercase != config.lowercase:
+            ours, its = config.lowercase, tokenizer.lowercase
+            raise ValueError(f"lowercase is {ours} for the run, but {its} for its tokenizer")
         self.stream = TrainingStream(
             [(pairs[name], weight) for name, weight in mix.items()],
             tokenizer,
@@ -127,11 +136,13 @@ class Trainer:
             config.batch_tokens,
             config.max_length,
             config.seed,
+            config.batch_pairs,
         )
         self.validation = Validation(
             {name: load_corpus(data_dir, name, "valid", languages) for name in mix},
             tokenizer,
             config.validation_pairs,
+            config.lowercase,
         )
         return tokenizer
 

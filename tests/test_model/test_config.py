@@ -9,12 +9,13 @@ import math
 import pytest
 
 from model.config import TransformerConfig
-from model.training.config import PRESETS, RunConfig
+from model.training.config import RunConfig
+from model.training.presets import PRESETS
 from tests.test_model.builders import tiny_config
 
 INT_FIELDS = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length")
 FLOAT_FIELDS = ("dropout", "norm_eps")
-TEXT_FIELDS = ("norm", "activation", "positional")
+TEXT_FIELDS = ("norm", "activation", "positional", "embedding_init")
 BOOL_FIELDS = ("final_norm", "attention_bias", "scale_embedding", "tie_embeddings", "output_bias")
 
 

@@ -11,8 +11,9 @@ from safetensors import safe_open
 
 from model import load_translator
 from model.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, read_json
-from model.training.config import HELD_OUT, TrainingConfig
+from model.training.config import TrainingConfig
 from model.training.data import comparable, leave_out, load_corpus, parse_mix
+from model.training.presets import HELD_OUT
 from model.translator import Translator
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"

@@ -1,0 +1,112 @@
+"""The runs that have names: what ships in checkpoints/, the reference systems, and a tiny one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.config import TransformerConfig
+from model.training.config import RunConfig, TrainingConfig
+
+# What the app and its documentation show must not be remembered from training.
+HELD_OUT = (
+    "I am happy. Because studying is hard.",
+    "I am happy. Because studing is hard.",
+    "Because studying is hard.",
+    "The animal didn't cross the street because it was too tired.",
+    "Where is the train station?",
+)
+
+# An encoder-decoder of three and three layers on a tenth of WMT16, in batches of 128 pairs of at most 64 tokens. Its 30
+# passes are of 3,199 batches. Which tokenizer cuts the text is up to `--tokenizer`; its size replaces vocab_size.
+_S4 = RunConfig(
+    model=TransformerConfig(
+        vocab_size=58_101,
+        d_model=512,
+        n_heads=8,
+        n_encoder_layers=3,
+        n_decoder_layers=3,
+        d_ff=2048,
+        dropout=0.1,
+        norm="pre",
+        max_length=64,
+        scale_embedding=False,
+        tie_embeddings=False,
+        output_bias=True,
+        embedding_init="xavier",
+    ),
+    training=TrainingConfig(
+        data="wmt16",
+        steps=95_970,
+        batch_tokens=128 * 128,
+        batch_pairs=128,
+        max_length=63,
+        schedule="noam",
+        warmup=4000,
+        label_smoothing=0.0,
+        clip_norm=1.0,
+        average_last=1,
+        average_every=3_199,
+        validate_every=3_199,
+    ),
+)
+
+PRESETS = {
+    # English to German for the app: small enough for two cores, with noise that makes it robust to careless typing.
+    "en-de": RunConfig(
+        model=TransformerConfig(vocab_size=8000),
+        training=TrainingConfig(
+            data="tatoeba + 2*multi30k",
+            final_data="tatoeba + 3*multi30k",
+            steps=12_000,
+            batch_tokens=3200,
+            schedule="warmup_stable_decay",
+            learning_rate=1e-3,
+            warmup=600,
+            decay=3_000,
+            bpe_dropout=0.05,
+            typo_rate=0.01,
+            recase_rate=0.03,
+            join_rate=0.1,
+            average_every=150,
+            validate_every=600,
+            held_out=HELD_OUT,
+        ),
+    ),
+    # A few minutes on a laptop, to see the whole path work.
+    "tiny": RunConfig(
+        model=TransformerConfig(
+            vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128
+        ),
+        training=TrainingConfig(
+            data="multi30k",
+            steps=600,
+            batch_tokens=4096,
+            learning_rate=2.0,
+            warmup=200,
+            average_every=50,
+            validate_every=200,
+            validation_pairs=100,
+        ),
+    ),
+    # German to English on image captions, all in lower case: about 25 passes in 90 minutes of two cores.
+    "multi30k-de-en": RunConfig(
+        model=TransformerConfig(vocab_size=6000, d_ff=512, dropout=0.2, max_length=256),
+        training=TrainingConfig(
+            source="de",
+            target="en",
+            data="multi30k",
+            lowercase=True,
+            steps=8_000,
+            batch_tokens=3200,
+            schedule="warmup_stable_decay",
+            learning_rate=1e-3,
+            warmup=500,
+            decay=4_000,
+            bpe_dropout=0.1,
+            average_every=100,
+            validate_every=500,
+        ),
+    ),
+    "s4": _S4,
+    "s4-post": replace(_S4, model=replace(_S4.model, norm="post")),
+}
