@@ -9,6 +9,10 @@ from typing import Any, Self
 NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
 EMBEDDING_INITS = ("normal", "xavier")
+CANDIDATES = ("library", "cho")
+# A configuration that asks for more than this is refused before anything is allocated.
+MAX_NUMBERS = 500_000_000
+MAX_LAYERS = 100
 
 
 class JsonConfig:
@@ -113,6 +117,85 @@ class TransformerConfig(JsonConfig):
     def d_head(self) -> int:
         """Width of one head: d_model / n_heads."""
         return self.d_model // self.n_heads
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of source and target, which share theirs."""
+        return self.vocab_size, self.vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with a vocabulary of this size.
+
+        Raises:
+            ValueError: if the two sizes differ.
+        """
+        if source != target:
+            raise ValueError(f"a Transformer has one vocabulary for both sides, got {source} and {target} tokens")
+        return dataclasses.replace(self, vocab_size=source)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        if max(self.n_encoder_layers, self.n_decoder_layers) > MAX_LAYERS:
+            raise ValueError(f"at most {MAX_LAYERS} encoder or decoder layers can be loaded")
+        attention, feed_forward = 4 * self.d_model**2, 2 * self.d_model * self.d_ff
+        check_numbers(
+            self.vocab_size * self.d_model
+            + self.n_encoder_layers * (attention + feed_forward)
+            + self.n_decoder_layers * (2 * attention + feed_forward)
+        )  # without biases and norms
+        check_numbers(self.max_length * self.d_model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GruConfig(JsonConfig):
+    """The sizes and choices of one recurrent encoder-decoder (Cho et al. 2014; Bahdanau et al. 2015).
+
+    Raises:
+        ValueError: if a value is not allowed; the message names the field and the value.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_embedding: int = 256
+    d_hidden: int = 512
+    dropout: float = 0.5
+    attention: bool = False  # additive attention over the encoder's states, instead of its last state alone
+    bidirectional: bool = False  # the encoder reads from both ends
+    candidate: str = "library"  # that of nn.GRU, or "cho", the paper's: see model.gru.GruStep
+    run_over_padding: bool = False  # the encoder goes on over padding, as the reference does: padding changes results
+    max_length: int = 512  # of source and target, in tokens
+
+    def __post_init__(self) -> None:
+        for name in ("source_vocab_size", "target_vocab_size", "d_embedding", "d_hidden", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
+        _check_choice("candidate", self.candidate, CANDIDATES)
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of source and target."""
+        return self.source_vocab_size, self.target_vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with vocabularies of these sizes."""
+        return dataclasses.replace(self, source_vocab_size=source, target_vocab_size=target)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        width = self.d_embedding + 3 * self.d_hidden
+        check_numbers(sum(self.vocab_sizes) * width + 12 * self.d_hidden * (width + self.d_hidden))
+
+
+def check_numbers(count: int) -> None:
+    """Refuse a model of so many numbers; nothing has been allocated yet.
+
+    Raises:
+        ValueError: if they are more than MAX_NUMBERS.
+    """
+    if count > MAX_NUMBERS:
+        raise ValueError(f"the sizes ask for more than {MAX_NUMBERS:,} numbers")
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

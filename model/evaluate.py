@@ -8,8 +8,10 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 
+from model.gru import GruModel
 from model.training.data import Pair, read_lines
-from model.translator import Translator
+from model.training.evaluation import perplexity
+from model.translator import Translator, tidy
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -49,7 +51,9 @@ def evaluate(
 
     Returns:
         sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty
-        and tokens_per_second (subwords of the translations over the time of translating).
+        and tokens_per_second (tokens of the translations over the time of translating). For a recurrent model also
+        perplexity (of the references' tokens without teacher forcing: every step reads what the step before found
+        most probable) and perplexity_teacher_forced.
 
     Raises:
         ValueError: if a source is too long; the message names the line.
@@ -59,8 +63,8 @@ def evaluate(
     hypotheses = translator.translate_lines(sources, beam, length_penalty)
     seconds = time.perf_counter() - begun
     bleu = BLEU(lowercase=lowercase)
-    tokens = sum(len(translator.tokenizer.encode(text)) for text in hypotheses)
-    return {
+    tokens = sum(len(translator.tokenizer.target.encode(text)) for text in hypotheses)
+    scores = {
         "sentences": len(pairs),
         "bleu": round(bleu.corpus_score(hypotheses, [references]).score, 2),
         "chrf": round(CHRF(lowercase=lowercase).corpus_score(hypotheses, [references]).score, 2),
@@ -69,3 +73,8 @@ def evaluate(
         "length_penalty": length_penalty,
         "tokens_per_second": round(tokens / seconds, 1),
     }
+    if isinstance(translator.model, GruModel):
+        system = (translator.model, translator.tokenizer, [(tidy(source), tidy(target)) for source, target in pairs])
+        scores["perplexity"] = round(perplexity(*system, teacher_forcing=0), 3)
+        scores["perplexity_teacher_forced"] = round(perplexity(*system), 3)
+    return scores

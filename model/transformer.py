@@ -188,8 +188,7 @@ class Transformer(nn.Module):
         Returns:
             (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
         """
-        cache = self.encode(src)
-        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+        return self.read(tgt, self.encode(src))
 
     def encode(self, src: Tensor) -> Cache:
         """Run the encoder and project its output for every decoder layer.
@@ -219,6 +218,10 @@ class Transformer(nn.Module):
         """
         hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
         return self.tap_logits(self.output(hidden))  # (B, T, V)
+
+    def read(self, tgt: Tensor, cache: Cache) -> Tensor:
+        """Teacher forcing from a cache that has decoded nothing yet: tgt (B, T) to logits (B, T, V)."""
+        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
 
     # The protocol of model.decoding: start, step, reorder.
 

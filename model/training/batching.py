@@ -13,6 +13,7 @@ from torch import Tensor
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.data import Pair
 from model.training.subwords import SubwordSampler, misspell, recase
+from model.words import WordTokenizer, WordTokenizers
 
 # Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
 _POOL = 8192
@@ -33,6 +34,11 @@ class Batch:
     def n_tokens(self) -> int:
         """Tokens that are not padding, source and target."""
         return int((self.src != PAD_ID).sum() + (self.tgt != PAD_ID).sum())
+
+    @property
+    def n_targets(self) -> int:
+        """Tokens that are to be predicted."""
+        return int((self.tgt[:, 1:] != PAD_ID).sum())
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class TrainingStream:
     def __init__(
         self,
         corpora: Sequence[tuple[Sequence[Pair], float]],
-        tokenizer: Tokenizer,
+        tokenizer: Tokenizer | WordTokenizers,
         noise: Noise,
         batch_tokens: int,
         max_length: int,
@@ -79,8 +85,8 @@ class TrainingStream:
     ) -> None:
         self._corpora = [([_cut(pair, tokenizer) for pair in pairs], weight) for pairs, weight in corpora]
         self._noise = noise
-        self._source = SubwordSampler(tokenizer, noise.bpe_dropout)
-        self._target = SubwordSampler(tokenizer, noise.bpe_dropout_target)
+        self._source = SubwordSampler(tokenizer.source, noise.bpe_dropout)
+        self._target = SubwordSampler(tokenizer.target, noise.bpe_dropout_target)
         self._batch_tokens, self._batch_pairs = batch_tokens, batch_pairs
         self._max_length = max_length
         self._seed = seed
@@ -169,8 +175,9 @@ def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
 
 
-def _cut(pair: Pair, tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    return tuple([sys.intern(piece) for piece in tokenizer.pieces(text)] for text in pair)
+def _cut(pair: Pair, tokenizer: Tokenizer | WordTokenizers) -> tuple[list[str], list[str]]:
+    sides: tuple[Tokenizer | WordTokenizer, ...] = (tokenizer.source, tokenizer.target)
+    return tuple([sys.intern(piece) for piece in side.pieces(text)] for side, text in zip(sides, pair))
 
 
 def _repeat(pairs: list, weight: float, rng: random.Random) -> list:

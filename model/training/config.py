@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from model import architectures
+from model.architectures import Config
 from model.config import JsonConfig, TransformerConfig
 from model.training import schedules
 from model.training.batching import Noise
 from model.training.data import parse_mix
 
 LANGUAGES = ("en", "de")
+OPTIMIZERS = ("adam", "sgd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +32,17 @@ class TrainingConfig(JsonConfig):
     batch_tokens: int = 4096  # ids in a batch, padding included, source and target
     batch_pairs: int = 0  # pairs in a batch, at most; 0: as many as batch_tokens allows
     accumulate: int = 1  # batches an update in each process, as if they were one
+    min_count: int = 0  # 0: subwords; else a vocabulary of the words of each side that are seen so often
     lowercase: bool = False  # both sides, in training and, by the tokenizer, ever after
     max_length: int = 100  # longer pairs are left out, in tokens a side
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
     warmup: int = 2000  # steps until the peak, for every schedule
     decay: int = 0  # steps of the final decay, for "warmup_stable_decay"
+    optimizer: str = "adam"  # or "sgd"
+    betas: tuple[float, ...] = (0.9, 0.98)  # of Adam, the paper's
+    adam_eps: float = 1e-9
+    teacher_forcing: float = 1.0  # how often a recurrent decoder reads the target's token and not its own
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     bpe_dropout: float = 0.0
@@ -63,15 +71,21 @@ class TrainingConfig(JsonConfig):
         for name in (*at_least_one, "average_last", "average_every", "validate_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"optimizer must be one of {', '.join(OPTIMIZERS)}, got {self.optimizer!r}")
+        if len(self.betas) != 2 or not all(type(beta) in (int, float) and 0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas must be two numbers in [0, 1), got {self.betas}")
+        if not 0 <= self.teacher_forcing <= 1:
+            raise ValueError(f"teacher_forcing must be in [0, 1], got {self.teacher_forcing}")
         for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", "typo_rate", "join_rate", "recase_rate"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in ("learning_rate", "clip_norm"):
+        for name in ("learning_rate", "clip_norm", "adam_eps"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if self.lowercase and self.recase_rate:
             raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
-        for name in ("warmup", "decay", "validation_pairs", "batch_pairs"):
+        for name in ("warmup", "decay", "validation_pairs", "batch_pairs", "min_count"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
 
@@ -87,13 +101,20 @@ class TrainingConfig(JsonConfig):
 class RunConfig(JsonConfig):
     """A model and how to train it: what a preset is, and what CONFIG.json holds.
 
-    `model.vocab_size` is the size that the tokenizer is trained to.
+    `model.vocab_size` is the size that a tokenizer of subwords is trained to; those of words become what is found.
     """
 
-    model: TransformerConfig
+    model: Config
     training: TrainingConfig
 
     def __post_init__(self) -> None:
+        words = self.training.min_count > 0
+        if words != (type(self.model) is not TransformerConfig):
+            kind = architectures.name_of(self.model)
+            needs = "1 or more (words)" if words is False else "0 (subwords)"
+            raise ValueError(f"min_count must be {needs} for the architecture {kind!r}, got {self.training.min_count}")
+        if words and self.training.bpe_dropout + self.training.bpe_dropout_target:
+            raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
         # One more for the start or the end token.
         if self.training.max_length >= self.model.max_length:
             raise ValueError(
@@ -113,6 +134,10 @@ class RunConfig(JsonConfig):
             problem = f"unknown key {unknown[0]!r}" if unknown else "the key 'model' is missing"
             raise ValueError(f"a training configuration has the keys 'model' and 'training': {problem}")
         return cls(
-            model=TransformerConfig.from_dict(values["model"]),
+            model=architectures.from_dict(values["model"], default="transformer"),
             training=TrainingConfig.from_dict(values.get("training", {})),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` reads."""
+        return {"model": architectures.to_dict(self.model), "training": self.training.to_dict()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.config import TransformerConfig
+from model.config import GruConfig, TransformerConfig
 from model.training.config import RunConfig, TrainingConfig
 
 # What the app and its documentation show must not be remembered from training.
@@ -47,6 +47,45 @@ _S4 = RunConfig(
         average_last=1,
         average_every=3_199,
         validate_every=3_199,
+    ),
+)
+
+# The recurrent encoder-decoder of the reference: 10 passes of 227 batches of 128 pairs.
+_S3 = RunConfig(
+    model=GruConfig(source_vocab_size=7855, target_vocab_size=5893, run_over_padding=True, max_length=256),
+    training=TrainingConfig(
+        source="de",
+        target="en",
+        data="multi30k",
+        lowercase=True,
+        min_count=2,
+        steps=2_270,
+        batch_tokens=128 * 256,
+        batch_pairs=128,
+        schedule="constant",
+        learning_rate=1e-3,
+        warmup=0,
+        betas=(0.9, 0.999),
+        adam_eps=1e-8,
+        teacher_forcing=0.5,
+        label_smoothing=0.0,
+        clip_norm=1.0,
+        average_last=1,
+        average_every=227,
+        validate_every=227,
+    ),
+)
+# The same, packed, with a falling learning rate at the end and averaged weights.
+_GRU = replace(
+    _S3,
+    model=replace(_S3.model, run_over_padding=False),
+    training=replace(
+        _S3.training,
+        steps=12 * 227,
+        schedule="warmup_stable_decay",
+        decay=4 * 227,
+        average_last=5,
+        average_every=57,
     ),
 )
 
@@ -109,4 +148,8 @@ PRESETS = {
     ),
     "s4": _S4,
     "s4-post": replace(_S4, model=replace(_S4.model, norm="post")),
+    "s3": _S3,
+    "multi30k-de-en-gru": _GRU,
+    # Bahdanau et al. 2015: the encoder reads from both ends, and every step of the decoder reads all of its states.
+    "multi30k-de-en-gru-attention": replace(_GRU, model=replace(_GRU.model, attention=True, bidirectional=True)),
 }
