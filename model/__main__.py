@@ -79,9 +79,23 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_trace)
 
+    command = commands.add_parser("write", help="go on with a text, drawing words from a language model")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
+    command.add_argument("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1")
+    command.add_argument("--top-k", type=int, default=0, metavar="K", help="of the K most probable only; 0: of all")
+    command.add_argument("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same words")
+    _add_checkpoint(command)
+    command.set_defaults(run=_write)
+
     command = commands.add_parser("evaluate", help="score translations of a file with sacreBLEU; the last line is JSON")
     command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE.tsv[.gz]", help="lines of source<TAB>reference, raw text"
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FILE[.gz]",
+        help="lines of source<TAB>reference, raw text; for a language model a plain text, words apart by spaces",
     )
     command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
     command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
@@ -136,15 +150,41 @@ def _checkpoints(arguments: argparse.Namespace) -> None:
     for name in names:
         folder = translator.checkpoints_folder() / name
         card = read_json(folder / CARD)
-        scores = ", ".join(f"{test} BLEU {score['bleu']:.1f}" for test, score in card.get("scores", {}).items())
+        scores = ", ".join(f"{test} {_figure(score)}" for test, score in card.get("scores", {}).items())
         size = (folder / WEIGHTS).stat().st_size / 1e6
         print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
 
 
-def _translate(arguments: argparse.Namespace) -> None:
-    from model.translator import load_translator
+def _figure(score: dict) -> str:
+    """The figure that a score is known by."""
+    return f"BLEU {score['bleu']:.1f}" if "bleu" in score else f"perplexity {score['perplexity']:.1f}"
 
-    translator = load_translator(arguments.checkpoint)
+
+def _load(arguments: argparse.Namespace, writes: bool | None = False):
+    """The checkpoint on the command line.
+
+    Args:
+        arguments: with the checkpoint.
+        writes: whether it must be a language model; None: either.
+    """
+    from model.translator import load_translator
+    from model.writer import Writer
+
+    loaded = load_translator(arguments.checkpoint)
+    if writes is not None and writes != isinstance(loaded, Writer):
+        advice = "is a translator: use 'translate'" if writes else "is a language model: use 'write'"
+        raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
+    return loaded
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    writer = _load(arguments, writes=True)
+    chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
+    print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
+
+
+def _translate(arguments: argparse.Namespace) -> None:
+    translator = _load(arguments)
     search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
     if arguments.json:
         for text in arguments.texts or _stdin_lines():
@@ -182,10 +222,13 @@ def _as_json(translation) -> dict:
 def _trace(arguments: argparse.Namespace) -> None:
     import numpy as np
 
-    from model.translator import load_translator
+    from model.writer import Writer
 
-    translator = load_translator(arguments.checkpoint)
-    translation = translator.translate(arguments.text, arguments.beam, arguments.length_penalty)
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        translation = system.read(arguments.text)
+    else:
+        translation = system.translate(arguments.text, arguments.beam, arguments.length_penalty)
     names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
     words = {name: np.array(getattr(translation, name)) for name in names}
     with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
@@ -194,14 +237,18 @@ def _trace(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.evaluate import evaluate, read_pairs
-    from model.translator import load_translator
+    from model.evaluate import evaluate, evaluate_text, read_pairs
+    from model.training.data import read_lines
+    from model.writer import Writer
 
-    pairs = read_pairs(arguments.data)
-    translator = load_translator(arguments.checkpoint)
-    scores = evaluate(translator, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        scores = evaluate_text(system, list(read_lines(arguments.data)))
+    else:
+        pairs = read_pairs(arguments.data)
+        scores = evaluate(system, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
     if arguments.save_as:
-        translator.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
+        system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
     print(json.dumps(scores))
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from torch import nn
 
-from model.config import GruConfig, TransformerConfig
+from model.config import GruConfig, LanguageModelConfig, TransformerConfig
 from model.gru import GruModel
+from model.language_model import LanguageModel
 from model.transformer import Transformer
 
-Config = TransformerConfig | GruConfig
+Config = TransformerConfig | GruConfig | LanguageModelConfig
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Architecture:
 ARCHITECTURES = {
     "transformer": Architecture(TransformerConfig, Transformer),
     "gru": Architecture(GruConfig, GruModel),
+    "language_model": Architecture(LanguageModelConfig, LanguageModel),
 }
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from model import architectures
 from model.tokenizer import Tokenizer
-from model.words import WordTokenizers, read_tokenizer
+from model.words import TextWords, WordTokenizers, read_tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -36,11 +36,13 @@ class Checkpoint:
 
     folder: Path
     model: nn.Module
-    tokenizer: Tokenizer | WordTokenizers
+    tokenizer: Tokenizer | WordTokenizers | TextWords
     card: dict[str, Any]
 
 
-def save(folder: Path, model: nn.Module, tokenizer: Tokenizer | WordTokenizers, card: dict[str, Any]) -> None:
+def save(
+    folder: Path, model: nn.Module, tokenizer: Tokenizer | WordTokenizers | TextWords, card: dict[str, Any]
+) -> None:
     """Write a checkpoint folder with float16 weights.
 
     Args:
@@ -54,6 +56,19 @@ def save(folder: Path, model: nn.Module, tokenizer: Tokenizer | WordTokenizers, 
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
     write_tensors(folder / WEIGHTS, {name: value.half() for name, value in model.named_parameters()})
+
+
+def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:
+    """Write scores on a checkpoint's card.
+
+    Args:
+        folder: the checkpoint's.
+        card: what it holds; it is changed.
+        name: of the test set.
+        scores: as measured by `model.evaluate`.
+    """
+    card.setdefault("scores", {})[name] = scores
+    write_json(folder / CARD, card)
 
 
 def load(folder: Path) -> Checkpoint:

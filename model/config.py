@@ -10,6 +10,7 @@ NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
 EMBEDDING_INITS = ("normal", "xavier")
 CANDIDATES = ("library", "cho")
+LANGUAGE_MODEL_INITS = ("library", "normal")
 # A configuration that asks for more than this is refused before anything is allocated.
 MAX_NUMBERS = 500_000_000
 MAX_LAYERS = 100
@@ -186,6 +187,74 @@ class GruConfig(JsonConfig):
         """Refuse sizes that no machine for this project could hold."""
         width = self.d_embedding + 3 * self.d_hidden
         check_numbers(sum(self.vocab_sizes) * width + 12 * self.d_hidden * (width + self.d_hidden))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelConfig(JsonConfig):
+    """The sizes and choices of one causal language model.
+
+    Raises:
+        ValueError: if a value is not allowed; the message names the field and the value.
+    """
+
+    vocab_size: int
+    d_model: int = 200
+    n_heads: int = 2
+    n_layers: int = 2
+    d_ff: int = 200
+    dropout: float = 0.2
+    norm: str = "post"
+    final_norm: bool = False
+    norm_eps: float = 1e-5
+    attention_bias: bool = True
+    activation: str = "relu"
+    positional: str = "sinusoidal"
+    max_length: int = 35  # positions: the longest text that is read at once, in tokens
+    scale_embedding: bool = True
+    tie_embeddings: bool = False
+    output_bias: bool = True
+    cutoffs: tuple[int, ...] = ()  # ids at which groups of rarer words begin, for an adaptive softmax; none: a full one
+    init: str = "library"  # as nn.TransformerEncoder, tables uniform(-0.1, 0.1); or "normal": as a Transformer here
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.d_model % self.n_heads or self.d_model % 2:
+            raise ValueError(f"d_model must be even and a multiple of n_heads ({self.n_heads}), got {self.d_model}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
+        if not 0 < self.norm_eps < 1:
+            raise ValueError(f"norm_eps must be above 0 and below 1, got {self.norm_eps}")
+        from model.positional import TABLES
+
+        _check_choice("norm", self.norm, NORM_POSITIONS)
+        _check_choice("activation", self.activation, ACTIVATIONS)
+        _check_choice("positional", self.positional, tuple(TABLES))
+        _check_choice("init", self.init, LANGUAGE_MODEL_INITS)
+        if any(type(cutoff) is not int for cutoff in self.cutoffs) or list(self.cutoffs) != sorted(set(self.cutoffs)):
+            raise ValueError(f"cutoffs must be whole numbers, each above the one before, got {self.cutoffs}")
+        if self.cutoffs and not 0 < self.cutoffs[0] <= self.cutoffs[-1] < self.vocab_size:
+            raise ValueError(f"cutoffs must be from 1 to {self.vocab_size - 1}, got {self.cutoffs}")
+        if self.cutoffs and self.init == "library":
+            raise ValueError('an adaptive softmax (cutoffs) needs init "normal", got "library"')
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of what is read and what is written: the same."""
+        return self.vocab_size, self.vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with a vocabulary of this size; cutoffs that lie beyond it go."""
+        cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
+        return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        if self.n_layers > MAX_LAYERS:
+            raise ValueError(f"at most {MAX_LAYERS} layers can be loaded")
+        layers = self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
+        check_numbers((2 * self.vocab_size + self.max_length) * self.d_model + layers)
 
 
 def check_numbers(count: int) -> None:

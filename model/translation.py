@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 
 from model.architectures import Config
 from model.decoding import Search
@@ -107,3 +108,8 @@ class Translation:
         if not found:
             raise ValueError(f"this model has no {kind.replace('_', ' ')}-attention")
         return found
+
+
+def as_array(value: torch.Tensor) -> np.ndarray:
+    """A recorded tensor as float32, or bool where it is a mask."""
+    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()

@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from model import checkpoint
 from model.architectures import Config
 from model.decoding import Search, beam_search, target_limit
 from model.gru import GruState, joined
+from model.language_model import LanguageModel
 from model.stepper import Stepper, lay_out
 from model.taps import record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import pad_ids
 from model.transformer import Cache, Transformer
-from model.translation import KINDS, Translation
+from model.translation import KINDS, Translation, as_array
 from model.words import WordTokenizer
+from model.writer import Writer
 
 __all__ = ["KINDS", "Translation", "Translator", "available", "checkpoints_folder", "load_translator", "tidy"]
 
@@ -143,8 +144,7 @@ class Translator:
             name: of the test set.
             scores: as measured by `model.evaluate.evaluate`.
         """
-        self.card.setdefault("scores", {})[name] = scores
-        checkpoint.write_json(self.folder / checkpoint.CARD, self.card)
+        checkpoint.keep_scores(self.folder, self.card, name, scores)
 
     def _read(
         self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | None = None
@@ -207,14 +207,10 @@ class Translator:
             predicted_tokens=self.tokenizer.target.tokens(written),
             log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
             finished=finished,
-            trace={address: _array(value)[0] for address, value in arrays.items()},
+            trace={address: as_array(value)[0] for address, value in arrays.items()},
             search=search,
             config=self.config,
         )
-
-
-def _array(value: torch.Tensor) -> np.ndarray:
-    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
 
 
 def tidy(text: str) -> str:
@@ -252,14 +248,14 @@ def _architecture(folder: Path) -> str | None:
         return None
 
 
-def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
+def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
     """Load a checkpoint by name or path.
 
     Args:
         name: of a folder in `checkpoints_folder()`, or the path of any checkpoint folder.
 
     Returns:
-        The Translator.
+        The Translator; of a language model a Writer.
 
     Raises:
         ValueError: if there is no such checkpoint, or something in it is wrong.
@@ -267,4 +263,5 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
     folder = checkpoints_folder() / name if name in available() else Path(name)
     if not (folder / checkpoint.CONFIG).is_file():
         raise ValueError(f"there is no checkpoint {name!r}; there are {', '.join(available()) or 'none'}")
-    return Translator(checkpoint.load(folder))
+    loaded = checkpoint.load(folder)
+    return Writer(loaded) if isinstance(loaded.model, LanguageModel) else Translator(loaded)

@@ -7,6 +7,7 @@ from the text that the list is made of, so that a translation can be put togethe
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -91,7 +92,8 @@ class WordTokenizer:
         for key, kind in _KEYS.items():
             value = values[key]
             if not isinstance(value, kind) or (kind is list and not all(isinstance(word, str) for word in value)):
-                raise ValueError(f"not a list of words: {key} is " + ("no list of texts" if kind is list else repr(value)))
+                problem = "no list of texts" if kind is list else repr(value)
+                raise ValueError(f"not a list of words: {key} is {problem}")
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +163,90 @@ class WordTokenizers:
         return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def read_tokenizer(text: str) -> Tokenizer | WordTokenizers:
+class TextWords:
+    """The words of one long text, as a language model counts them: all that occur, the most frequent first.
+
+    The text is cut at its spaces, and every line ends with `<eos>`, a word like any other, as is `<unk>`.
+
+    Args:
+        words: `<eos>` and `<unk>` among them.
+
+    Raises:
+        ValueError: if one of these is missing, or a word is empty, holds white space or is there twice.
+    """
+
+    EOS, UNK = "<eos>", "<unk>"
+    lowercase = False
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(words)
+        self._ids = {word: index for index, word in enumerate(words)}
+        if len(self._ids) != len(words) or any(word.split() != [word] for word in words):
+            raise ValueError("the words of a text must differ from each other and hold no white space")
+        if not {self.EOS, self.UNK} <= set(self._ids):
+            raise ValueError(f"the words of a text must include {self.EOS} and {self.UNK}")
+        self.eos_id, self.unk_id = self._ids[self.EOS], self._ids[self.UNK]
+        self.source = self.target = self
+
+    @classmethod
+    def train(cls, lines: Iterable[str]) -> Self:
+        """Take all words of a text."""
+        counts = Counter({cls.UNK: 0})
+        for line in lines:
+            counts.update([*line.split(), cls.EOS])
+        return cls(sorted(counts, key=lambda word: (-counts[word], word)))
+
+    def to_json(self) -> str:
+        """The words as JSON text."""
+        return json.dumps({"type": "text", "words": self._words}, ensure_ascii=False, indent=1)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def line_ids(self, lines: Iterable[str]) -> list[int]:
+        """The ids of lines of text as it is distributed, each line with its end."""
+        return [index for line in lines for index in [*map(self._id, line.split()), self.eos_id]]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of typed text: what is no word is cut further, as the text is that the words are from.
+
+        "The well-known cat." becomes The, well, @-@, known, cat, "."; line ends become `<eos>`.
+        """
+        ids: list[int] = []
+        for number, line in enumerate(_unicode(text).strip().split("\n")):
+            ids += [self.eos_id] if number else []
+            for piece in line.split():
+                parts = [piece] if piece in self._ids else _PARTS.findall(_INSIDE.sub(r" @\g<0>@ ", piece))
+                ids += map(self._id, parts)
+        return ids
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """The words of ids.
+
+        Raises:
+            ValueError: if an id is not in the vocabulary.
+        """
+        for index in ids:
+            if not 0 <= index < len(self):
+                raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
+        return [self._words[index] for index in ids]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Words to text: with spaces where they are usual, and lines where `<eos>` ends them."""
+        text = " ".join("\n" if word == self.EOS else word for word in self.tokens(ids))
+        text = re.sub(r" ?@([-,.])@ ?", r"\1", text)
+        return re.sub(r"([(\n]) | (?=[\n.,;:!?)%]|'\w)", r"\1", text).strip()
+
+    def _id(self, word: str) -> int:
+        return self._ids.get(word, self.unk_id)
+
+
+# A hyphen between letters, a comma or a point between digits; and what is cut off by itself.
+_INSIDE = re.compile(r"(?<=\w)-(?=\w)|(?<=\d)[.,](?=\d)")
+_PARTS = re.compile(r"@[-,.]@|<unk>|'?[^\W_]+|[^\w\s]|_")
+
+
+def read_tokenizer(text: str) -> Tokenizer | WordTokenizers | TextWords:
     """Read the tokenizer.json of any checkpoint.
 
     Raises:
@@ -171,7 +256,13 @@ def read_tokenizer(text: str) -> Tokenizer | WordTokenizers:
         values = json.loads(text)
     except (ValueError, RecursionError):
         return Tokenizer.from_json(text)  # which says what is wrong
-    if not isinstance(values, dict) or values.get("type") != "words":
+    kind = values.get("type") if isinstance(values, dict) else None
+    if kind == "text":
+        words = values.get("words")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ValueError("the words of a text must be a list of texts")
+        return TextWords(words)
+    if kind != "words":
         return Tokenizer.from_json(text)
     if set(values) != {"type", "source", "target"}:
         raise ValueError("tokenizers of words have the keys type, source and target")

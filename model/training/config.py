@@ -7,7 +7,7 @@ from typing import Any
 
 from model import architectures
 from model.architectures import Config
-from model.config import JsonConfig, TransformerConfig
+from model.config import JsonConfig, LanguageModelConfig, TransformerConfig
 from model.training import schedules
 from model.training.batching import Noise
 from model.training.data import parse_mix
@@ -34,6 +34,9 @@ class TrainingConfig(JsonConfig):
     accumulate: int = 1  # batches an update in each process, as if they were one
     min_count: int = 0  # 0: subwords; else a vocabulary of the words of each side that are seen so often
     lowercase: bool = False  # both sides, in training and, by the tokenizer, ever after
+    columns: int = 20  # of a text for a language model: rows of a batch
+    window: int = 35  # tokens of a row
+    shuffle_windows: bool = False  # in another order every pass, from another beginning
     max_length: int = 100  # longer pairs are left out, in tokens a side
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
@@ -67,7 +70,7 @@ class TrainingConfig(JsonConfig):
         schedules.by_name(self.schedule, d_model=2, peak=1, warmup=max(self.warmup, 1), steps=1, decay=0)
         if {self.source, self.target} != set(LANGUAGES):
             raise ValueError(f"source and target must be en and de in some order, got {self.source} and {self.target}")
-        at_least_one = ("steps", "batch_tokens", "accumulate", "max_length")
+        at_least_one = ("steps", "batch_tokens", "accumulate", "max_length", "columns", "window")
         for name in (*at_least_one, "average_last", "average_every", "validate_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -113,6 +116,13 @@ class RunConfig(JsonConfig):
             kind = architectures.name_of(self.model)
             needs = "1 or more (words)" if words is False else "0 (subwords)"
             raise ValueError(f"min_count must be {needs} for the architecture {kind!r}, got {self.training.min_count}")
+        if isinstance(self.model, LanguageModelConfig):
+            if self.training.window > self.model.max_length:
+                raise ValueError(
+                    f"training.window ({self.training.window}) must be at most model.max_length "
+                    f"({self.model.max_length})"
+                )
+            return
         if words and self.training.bpe_dropout + self.training.bpe_dropout_target:
             raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
         # One more for the start or the end token.

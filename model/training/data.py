@@ -59,6 +59,33 @@ CORPORA = {
 }
 
 
+@dataclass(frozen=True)
+class Text:
+    """A text in one language: the folder below the data folder, and the licence in words."""
+
+    folder: str
+    licence: str
+
+
+TEXTS = {"wikitext2": Text("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al. 2016)")}
+
+
+def load_text(data_dir: Path, name: str, split: str) -> list[str]:
+    """Read the lines of a text, words apart by spaces.
+
+    Args:
+        data_dir: the folder that holds the texts' folders.
+        name: a key of TEXTS.
+        split: "train", "valid" or "test".
+
+    Raises:
+        ValueError: if the name is unknown or a file is missing.
+    """
+    if name not in TEXTS:
+        raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
+    return list(read_lines(data_dir / TEXTS[name].folder / f"{split}.txt.gz"))
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, gzip-compressed or not, without their line ends.
 
@@ -164,8 +191,8 @@ def parse_mix(mix: str) -> dict[str, float]:
         if not match:
             raise ValueError(f'a mix is written like "tatoeba + 2*multi30k", got {mix!r}')
         weight, name = match.groups()
-        if name not in CORPORA:
-            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
+        if name not in CORPORA | TEXTS:
+            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA | TEXTS)}")
         if name in weights:
             raise ValueError(f"the corpus {name!r} is named twice in {mix!r}")
         weights[name] = float(weight or 1)

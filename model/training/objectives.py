@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.gru import GruModel
+from model.language_model import LanguageModel
 from model.tokenizer import PAD_ID
 from model.training.config import TrainingConfig
 from model.transformer import Transformer
@@ -34,6 +35,22 @@ class TranslationLoss(nn.Module):
         logits = self.model(src, tgt[:, :-1], **self.forcing)  # (B, T, V)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return smoothed_cross_entropy(logits, tgt[:, 1:], self.smoothing)
+
+
+class NextWordLoss(nn.Module):
+    """Cross entropy of every next word, by a language model.
+
+    Args:
+        model: that is trained.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """Args: src (B, T), what is read; tgt (B, T), what follows each. Returns: the mean in nats, a scalar."""
+        return self.model.loss(src, tgt)
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.config import GruConfig, TransformerConfig
+from model.config import GruConfig, LanguageModelConfig, TransformerConfig
 from model.training.config import RunConfig, TrainingConfig
 
 # What the app and its documentation show must not be remembered from training.
@@ -152,4 +152,58 @@ PRESETS = {
     "multi30k-de-en-gru": _GRU,
     # Bahdanau et al. 2015: the encoder reads from both ends, and every step of the decoder reads all of its states.
     "multi30k-de-en-gru-attention": replace(_GRU, model=replace(_GRU.model, attention=True, bidirectional=True)),
+    # The tutorial's language model: three passes of 2,984 windows, its learning rate a twentieth less after each.
+    "s2": RunConfig(
+        model=LanguageModelConfig(vocab_size=33_278),
+        training=TrainingConfig(
+            data="wikitext2",
+            min_count=1,
+            steps=3 * 2_984,
+            columns=20,
+            window=35,
+            optimizer="sgd",
+            schedule="step_decay",
+            learning_rate=5.0,
+            warmup=0,
+            decay=2_984,
+            label_smoothing=0.0,
+            clip_norm=0.5,
+            average_last=1,
+            average_every=2_984,
+            validate_every=2_984,
+        ),
+    ),
+    # About eight passes in 90 minutes of two cores, which an adaptive softmax over shared tables makes possible.
+    "wikitext2-lm": RunConfig(
+        model=LanguageModelConfig(
+            vocab_size=33_278,
+            d_model=256,
+            n_heads=4,
+            n_layers=3,
+            d_ff=1024,
+            dropout=0.25,
+            norm="pre",
+            final_norm=True,
+            max_length=128,
+            tie_embeddings=True,
+            cutoffs=(2_000, 10_000),
+            init="normal",
+        ),
+        training=TrainingConfig(
+            data="wikitext2",
+            min_count=1,
+            steps=8_000,
+            columns=16,
+            window=128,
+            shuffle_windows=True,
+            schedule="warmup_stable_decay",
+            learning_rate=1e-3,
+            warmup=500,
+            decay=4_000,
+            label_smoothing=0.0,
+            clip_norm=0.5,
+            average_every=100,
+            validate_every=1_000,
+        ),
+    ),
 }

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 
 from model.architectures import Config
+from model.config import LanguageModelConfig
 from model.tokenizer import Tokenizer
 from model.training.batching import TrainingStream
 from model.training.config import RunConfig
-from model.training.data import CORPORA, Pair, leave_out, load_corpus, parse_mix
+from model.training.data import CORPORA, TEXTS, Pair, leave_out, load_corpus, load_text, parse_mix
 from model.training.evaluation import Validation
-from model.training.objectives import TranslationLoss
+from model.training.objectives import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
-from model.words import WordTokenizer, WordTokenizers, read_tokenizer
+from model.training.windows import TextValidation, WindowStream
+from model.words import TextWords, WordTokenizer, WordTokenizers, read_tokenizer
 
 
 class TrainingBatch(Protocol):
@@ -76,7 +79,33 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
     Raises:
         ValueError: if data are missing, or the tokenizer is of another kind than the run asks for.
     """
-    return _translation(run, data_dir, tokenizer, processes)
+    build = _language_model if isinstance(run.model, LanguageModelConfig) else _translation
+    return build(run, data_dir, tokenizer, processes)
+
+
+def _language_model(run: RunConfig, data_dir: Path, tokenizer: TextWords | None, processes: Processes) -> Task:
+    config = run.training
+    lines = load_text(data_dir, config.data, "train")
+    if tokenizer is None:
+        tokenizer = TextWords.train(lines)
+    if not isinstance(tokenizer, TextWords):
+        raise ValueError("a language model needs the words of a text: its tokenizer is of another kind")
+    valid = load_text(data_dir, config.data, "valid") if config.validation_pairs else []
+    return Task(
+        config=run.model.with_vocabularies(len(tokenizer), len(tokenizer)),
+        tokenizer=tokenizer,
+        stream=WindowStream(
+            torch.tensor(tokenizer.line_ids(lines)), config.columns, config.window, config.seed, config.shuffle_windows
+        ),
+        validation=TextValidation(
+            config.data, torch.tensor(tokenizer.line_ids(valid), dtype=torch.long), tokenizer.eos_id
+        ),
+        objective=NextWordLoss,
+        about={
+            "task": "language model en",
+            "data": {config.data: {"weight": 1.0, "licence": TEXTS[config.data].licence}},
+        },
+    )
 
 
 def _translation(

@@ -32,7 +32,7 @@ def test_a_preset_builds_and_comes_back_from_json(name):
         decay=training.decay,
     )
     first = max(training.warmup, 1)
-    assert 0 < schedule(training.steps) <= schedule(first) < 0.05
+    assert 0 < schedule(training.steps) <= schedule(first) < (0.05 if training.optimizer == "adam" else 10)
     assert (schedule(training.steps) == schedule(first)) == (training.schedule == "constant")
 
 
