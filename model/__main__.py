@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     command = commands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
+    command.add_argument("--readme", action="store_true", help="write them as a table into README.md beside them")
     command.set_defaults(run=_checkpoints)
 
     command = commands.add_parser("translate", help="translate texts, one translation a line")
@@ -141,23 +142,21 @@ def _add_beam(command: argparse.ArgumentParser) -> None:
 
 
 def _checkpoints(arguments: argparse.Namespace) -> None:
-    from model import translator
+    from model import table, translator
     from model.checkpoint import CARD, WEIGHTS, read_json
 
     names = translator.available()
     if not names:
         raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
+    if arguments.readme:
+        print(table.write(translator.checkpoints_folder()))
+        return
     for name in names:
         folder = translator.checkpoints_folder() / name
         card = read_json(folder / CARD)
-        scores = ", ".join(f"{test} {_figure(score)}" for test, score in card.get("scores", {}).items())
+        scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
         size = (folder / WEIGHTS).stat().st_size / 1e6
         print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
-
-
-def _figure(score: dict) -> str:
-    """The figure that a score is known by."""
-    return f"BLEU {score['bleu']:.1f}" if "bleu" in score else f"perplexity {score['perplexity']:.1f}"
 
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):

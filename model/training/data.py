@@ -83,7 +83,13 @@ def load_text(data_dir: Path, name: str, split: str) -> list[str]:
     """
     if name not in TEXTS:
         raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
-    return list(read_lines(data_dir / TEXTS[name].folder / f"{split}.txt.gz"))
+    folder = data_dir / TEXTS[name].folder
+    if not folder.is_dir():
+        raise ValueError(
+            f"the text {name!r} is not in {data_dir} (no folder {TEXTS[name].folder}): put the word-level files of "
+            "WikiText-2 there, gzip-compressed, as train.txt.gz, valid.txt.gz and test.txt.gz"
+        )
+    return list(read_lines(folder / f"{split}.txt.gz"))
 
 
 def read_lines(path: Path) -> Iterator[str]:
