@@ -15,10 +15,11 @@ from model.training import schedules
 DEFAULT_CHECKPOINT = "en-de"
 _TRAIN_EPILOG = f"""\
 CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out takes the defaults of
-model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. Among them:
+model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. "architecture":
+"gru" or "language_model" in "model" means GruConfig or LanguageModelConfig instead. Among the keys of "training":
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
                 {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
-                factor), warmup, and decay for the last one
+                factor), warmup, and decay for the last two
   batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 

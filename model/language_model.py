@@ -68,13 +68,14 @@ class AdaptiveSoftmax(nn.Module):
     Probabilities are exact: they sum to 1 over all words. Training computes a group only where a target is in it.
 
     Args:
-        config: d_model, vocab_size and cutoffs are used; ids count words from the most frequent.
+        config: d_model, vocab_size, cutoffs and output_bias (of the first group) are used; ids count words from the
+            most frequent.
     """
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
         self.output = nn.AdaptiveLogSoftmaxWithLoss(
-            config.d_model, config.vocab_size, list(config.cutoffs), div_value=1.0
+            config.d_model, config.vocab_size, list(config.cutoffs), div_value=1.0, head_bias=config.output_bias
         )
 
     @property
@@ -90,7 +91,13 @@ class AdaptiveSoftmax(nn.Module):
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Mean cross entropy in nats. Args: hidden (N, D); targets (N,) ids."""
         with torch.autocast(hidden.device.type, enabled=False):  # the library's own copying takes one type only
-            return self.output(hidden.to(self.output.head.weight.dtype), targets).loss
+            loss = self.output(hidden.to(self.output.head.weight.dtype), targets).loss
+        bounds = self.output.cutoffs  # where each group of rarer words ends, the vocabulary's end last
+        for group, low, high in zip(self.output.tail, bounds, bounds[1:]):
+            if not ((targets >= low) & (targets < high)).any():
+                # Its gradient is 0 and not missing: an optimiser takes as many steps with every parameter.
+                loss = loss + 0.0 * sum(parameter.sum() for parameter in group.parameters())
+        return loss
 
 
 class SharedTable(nn.Module):

@@ -114,6 +114,17 @@ def test_groups_of_rare_words_give_a_distribution_and_its_loss() -> None:
     assert_near(full.loss(IDS, targets), expected)
 
 
+def test_every_parameter_has_a_gradient_even_where_no_rare_word_is_to_be_said() -> None:
+    torch.manual_seed(0)
+    model = LanguageModel(config_of(**VARIANTS["adaptive"] | {"tie_embeddings": False, "dropout": 0.0}))
+    targets = torch.tensor([[0, 5, 3, 2, 1], [1, 4, 1, 2, 3]])
+    loss = model.loss(IDS, targets)
+    loss.backward()
+    assert_near(loss, -model(IDS).gather(-1, targets[..., None]).mean())
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    assert not any(group[0].weight.grad.any() for group in model.softmax.output.tail)
+
+
 @torch.no_grad()
 def test_the_shared_rows_are_the_words_embeddings() -> None:
     """In the hierarchy, written out: P(word) = P(group) P(word in group), with the word's own row."""
@@ -122,7 +133,7 @@ def test_the_shared_rows_are_the_words_embeddings() -> None:
     table = model.softmax.table
     assert torch.equal(model.decoder.input.embedding(torch.arange(V)), table) and table.shape == (V, D)
     hidden = model.decoder(IDS)[0, -1]
-    head = (adaptive.head.weight @ hidden).log_softmax(0)
+    head = (adaptive.head.weight @ hidden + adaptive.head.bias).log_softmax(0)
     inside = table[6:11] @ (adaptive.tail[0][0].weight @ hidden)
     assert_near(logits_of(model)[0, -1, 6:11], head[6] + inside.log_softmax(0))
     names = [name for name, _ in model.named_parameters()]
