@@ -339,7 +339,7 @@ class TestConfiguration:
         def made(config: TransformerConfig) -> None:
             raise AssertionError(f"a model was made for {config}")
 
-        monkeypatch.setattr(checkpoint, "Transformer", made)
+        monkeypatch.setattr(checkpoint.architectures, "build", made)
         change_json(folder / "config.json", **changes)
         message = refusal(folder)
         assert "config.json: " in message and ("at most" in message or "ask for more than" in message)
