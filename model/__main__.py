@@ -15,10 +15,11 @@ from model.training import schedules
 DEFAULT_CHECKPOINT = "en-de"
 _TRAIN_EPILOG = f"""\
 CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out takes the defaults of
-model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. Among them:
+model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. "architecture":
+"gru" or "language_model" in "model" means GruConfig or LanguageModelConfig instead. Among the keys of "training":
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
                 {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
-                factor), warmup, and decay for the last one
+                factor), warmup, and decay for the last two
   batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     command = commands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
+    command.add_argument("--readme", action="store_true", help="write them as a table into README.md beside them")
     command.set_defaults(run=_checkpoints)
 
     command = commands.add_parser("translate", help="translate texts, one translation a line")
@@ -79,9 +81,23 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_trace)
 
+    command = commands.add_parser("write", help="go on with a text, drawing words from a language model")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
+    command.add_argument("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1")
+    command.add_argument("--top-k", type=int, default=0, metavar="K", help="of the K most probable only; 0: of all")
+    command.add_argument("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same words")
+    _add_checkpoint(command)
+    command.set_defaults(run=_write)
+
     command = commands.add_parser("evaluate", help="score translations of a file with sacreBLEU; the last line is JSON")
     command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE.tsv[.gz]", help="lines of source<TAB>reference, raw text"
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FILE[.gz]",
+        help="lines of source<TAB>reference, raw text; for a language model a plain text, words apart by spaces",
     )
     command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
     command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
@@ -102,6 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--resume", action="store_true", help="continue the run in --out where it stopped")
     command.add_argument(
         "--start-from", default="", metavar="FOLDER", help="begin with the weights and the tokenizer of a checkpoint"
+    )
+    command.add_argument(
+        "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
     command.set_defaults(run=_train)
@@ -124,24 +143,48 @@ def _add_beam(command: argparse.ArgumentParser) -> None:
 
 
 def _checkpoints(arguments: argparse.Namespace) -> None:
-    from model import translator
+    from model import table, translator
     from model.checkpoint import CARD, WEIGHTS, read_json
 
     names = translator.available()
     if not names:
         raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
+    if arguments.readme:
+        print(table.write(translator.checkpoints_folder()))
+        return
     for name in names:
         folder = translator.checkpoints_folder() / name
         card = read_json(folder / CARD)
-        scores = ", ".join(f"{test} BLEU {score['bleu']:.1f}" for test, score in card.get("scores", {}).items())
+        scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
         size = (folder / WEIGHTS).stat().st_size / 1e6
         print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
 
 
-def _translate(arguments: argparse.Namespace) -> None:
-    from model.translator import load_translator
+def _load(arguments: argparse.Namespace, writes: bool | None = False):
+    """The checkpoint on the command line.
 
-    translator = load_translator(arguments.checkpoint)
+    Args:
+        arguments: with the checkpoint.
+        writes: whether it must be a language model; None: either.
+    """
+    from model.translator import load_translator
+    from model.writer import Writer
+
+    loaded = load_translator(arguments.checkpoint)
+    if writes is not None and writes != isinstance(loaded, Writer):
+        advice = "is a translator: use 'translate'" if writes else "is a language model: use 'write'"
+        raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
+    return loaded
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    writer = _load(arguments, writes=True)
+    chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
+    print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
+
+
+def _translate(arguments: argparse.Namespace) -> None:
+    translator = _load(arguments)
     search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
     if arguments.json:
         for text in arguments.texts or _stdin_lines():
@@ -179,10 +222,13 @@ def _as_json(translation) -> dict:
 def _trace(arguments: argparse.Namespace) -> None:
     import numpy as np
 
-    from model.translator import load_translator
+    from model.writer import Writer
 
-    translator = load_translator(arguments.checkpoint)
-    translation = translator.translate(arguments.text, arguments.beam, arguments.length_penalty)
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        translation = system.read(arguments.text)
+    else:
+        translation = system.translate(arguments.text, arguments.beam, arguments.length_penalty)
     names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
     words = {name: np.array(getattr(translation, name)) for name in names}
     with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
@@ -191,14 +237,18 @@ def _trace(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.evaluate import evaluate, read_pairs
-    from model.translator import load_translator
+    from model.evaluate import evaluate, evaluate_text, read_pairs
+    from model.training.data import read_lines
+    from model.writer import Writer
 
-    pairs = read_pairs(arguments.data)
-    translator = load_translator(arguments.checkpoint)
-    scores = evaluate(translator, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        scores = evaluate_text(system, list(read_lines(arguments.data)))
+    else:
+        pairs = read_pairs(arguments.data)
+        scores = evaluate(system, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
     if arguments.save_as:
-        translator.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
+        system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
     print(json.dumps(scores))
 
 

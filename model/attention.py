@@ -1,4 +1,4 @@
-"""Scaled dot-product attention and multi-head attention: the equations, with a tap on every quantity.
+"""Multi-head and additive attention: the equations, with a tap on every quantity.
 
 Shape letters: B batch, H heads, T queries, S keys, D d_model, K d_head.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -123,3 +124,49 @@ class MultiHeadAttention(nn.Module):
     def _split(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, H, T, K); without the transpose heads would attend to heads."""
         return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)
+
+
+class AdditiveAttention(nn.Module):
+    """score = v^T tanh(W s + U h + b): a small network compares state and memory (Bahdanau et al. 2015, A.1.2).
+
+    Args:
+        d_query: D, width of the state that asks, and of the comparison.
+        d_memory: M, width of what is read.
+    """
+
+    def __init__(self, d_query: int, d_memory: int) -> None:
+        super().__init__()
+        self.query_projection = nn.Linear(d_query, d_query, bias=False)
+        self.key_projection = nn.Linear(d_memory, d_query)
+        self.score = nn.Linear(d_query, 1, bias=False)
+        self.tap_q = Tap("B T D")
+        self.tap_k = Tap("B S D")
+        self.tap_mask = Tap("B H T S")
+        self.tap_raw_scores = Tap("B H T S")
+        self.tap_scores = Tap("B H T S")
+        self.tap_weights = Tap("B H T S")
+        self.tap_context = Tap("B T M")
+
+    def keys(self, memory: Tensor) -> Tensor:
+        """Project what is read, once for as many queries as will ask: (B, S, M) to (B, S, D)."""
+        return self.tap_k(self.key_projection(memory))
+
+    def forward(self, query: Tensor, keys: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        """Read the memory; H is 1.
+
+        Args:
+            query: (B, T, D), who asks.
+            keys: (B, S, D), from `keys`.
+            memory: (B, S, M), what is read.
+            mask: bool, (B, 1, 1, S), True = may attend.
+
+        Returns:
+            (B, T, M).
+        """
+        q = self.tap_q(self.query_projection(query))  # (B, T, D)
+        mask = self.tap_mask(mask.expand(-1, -1, q.size(1), -1))  # (B, 1, T, S)
+        energy = torch.tanh(q[:, :, None] + keys[:, None])  # (B, T, S, D)
+        raw_scores = self.tap_raw_scores(self.score(energy).squeeze(-1)[:, None])  # (B, 1, T, S)
+        scores = self.tap_scores(raw_scores.masked_fill(~mask, -math.inf))
+        weights = self.tap_weights(masked_softmax(scores))
+        return self.tap_context(weights[:, 0] @ memory)  # (B, T, M)

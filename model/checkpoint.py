@@ -15,14 +15,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from model.config import TransformerConfig
+from model import architectures
 from model.tokenizer import Tokenizer
-from model.transformer import Transformer
+from model.words import TextWords, WordTokenizers, read_tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
-# A configuration that asks for more than this is refused before anything is allocated.
-MAX_PARAMETERS = 500_000_000
-MAX_LAYERS = 100
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -38,12 +35,14 @@ class Checkpoint:
     """
 
     folder: Path
-    model: Transformer
-    tokenizer: Tokenizer
+    model: nn.Module
+    tokenizer: Tokenizer | WordTokenizers | TextWords
     card: dict[str, Any]
 
 
-def save(folder: Path, model: Transformer, tokenizer: Tokenizer, card: dict[str, Any]) -> None:
+def save(
+    folder: Path, model: nn.Module, tokenizer: Tokenizer | WordTokenizers | TextWords, card: dict[str, Any]
+) -> None:
     """Write a checkpoint folder with float16 weights.
 
     Args:
@@ -53,10 +52,23 @@ def save(folder: Path, model: Transformer, tokenizer: Tokenizer, card: dict[str,
         card: anything JSON about where it comes from.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / CONFIG, {"architecture": "transformer", **model.config.to_dict()})
+    write_json(folder / CONFIG, architectures.to_dict(model.config))
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
     write_tensors(folder / WEIGHTS, {name: value.half() for name, value in model.named_parameters()})
+
+
+def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:
+    """Write scores on a checkpoint's card.
+
+    Args:
+        folder: the checkpoint's.
+        card: what it holds; it is changed.
+        name: of the test set.
+        scores: as measured by `model.evaluate`.
+    """
+    card.setdefault("scores", {})[name] = scores
+    write_json(folder / CARD, card)
 
 
 def load(folder: Path) -> Checkpoint:
@@ -71,36 +83,19 @@ def load(folder: Path) -> Checkpoint:
     Raises:
         ValueError: if anything in it is missing, malformed or does not fit together; the message says what.
     """
-    values = read_json(folder / CONFIG)
-    architecture = values.pop("architecture", None)
-    if architecture != "transformer":
-        raise ValueError(f"{folder / CONFIG}: architecture must be 'transformer', got {architecture!r}")
-    config = _named(folder / CONFIG, TransformerConfig.from_dict, values)
-    tokenizer = _named(folder / TOKENIZER, Tokenizer.from_json, read_text(folder / TOKENIZER))
-    if len(tokenizer) != config.vocab_size:
-        raise ValueError(f"{folder}: the tokenizer has {len(tokenizer)} tokens, the configuration {config.vocab_size}")
-    _named(folder / CONFIG, _check_sizes, config)
+    config = _named(folder / CONFIG, architectures.from_dict, read_json(folder / CONFIG))
+    tokenizer = _named(folder / TOKENIZER, read_tokenizer, read_text(folder / TOKENIZER))
+    for side, size in zip((tokenizer.source, tokenizer.target), config.vocab_sizes):
+        if len(side) != size:
+            raise ValueError(f"{folder}: the tokenizer has {len(side)} tokens, the configuration {size}")
+    _named(folder / CONFIG, type(config).check_loadable, config)
     with torch.device("meta"):
-        expected = {name: tuple(value.shape) for name, value in Transformer(config).named_parameters()}
+        expected = {name: tuple(value.shape) for name, value in architectures.build(config).named_parameters()}
     tensors = read_tensors(folder / WEIGHTS, expected)
-    model = Transformer(config)
+    model = architectures.build(config)
     load_parameters(model, tensors)
     model.requires_grad_(False)
     return Checkpoint(folder, model.eval(), tokenizer, read_json(folder / CARD))
-
-
-def _check_sizes(config: TransformerConfig) -> None:
-    """Refuse sizes that no machine for this project could hold; nothing has been allocated yet."""
-    if max(config.n_encoder_layers, config.n_decoder_layers) > MAX_LAYERS:
-        raise ValueError(f"at most {MAX_LAYERS} encoder or decoder layers can be loaded")
-    attention, feed_forward = 4 * config.d_model**2, 2 * config.d_model * config.d_ff
-    n_parameters = (
-        config.vocab_size * config.d_model
-        + config.n_encoder_layers * (attention + feed_forward)
-        + config.n_decoder_layers * (2 * attention + feed_forward)
-    )  # without biases and norms
-    if n_parameters > MAX_PARAMETERS or config.max_length * config.d_model > MAX_PARAMETERS:
-        raise ValueError(f"the sizes ask for more than {MAX_PARAMETERS:,} numbers")
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:

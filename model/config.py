@@ -8,6 +8,12 @@ from typing import Any, Self
 
 NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
+EMBEDDING_INITS = ("normal", "xavier")
+CANDIDATES = ("library", "cho")
+LANGUAGE_MODEL_INITS = ("library", "normal")
+# A configuration that asks for more than this is refused before anything is allocated.
+MAX_NUMBERS = 500_000_000
+MAX_LAYERS = 100
 
 
 class JsonConfig:
@@ -87,6 +93,7 @@ class TransformerConfig(JsonConfig):
     scale_embedding: bool = True  # embedding * sqrt(d_model), section 3.4 of the paper
     tie_embeddings: bool = True  # one table for source, target and output
     output_bias: bool = False
+    embedding_init: str = "normal"  # N(0, 1/d_model), so that scaled ones have variance 1; or "xavier", uniform
 
     def __post_init__(self) -> None:
         from model.positional import TABLES
@@ -103,6 +110,7 @@ class TransformerConfig(JsonConfig):
         _check_choice("norm", self.norm, NORM_POSITIONS)
         _check_choice("activation", self.activation, ACTIVATIONS)
         _check_choice("positional", self.positional, tuple(TABLES))
+        _check_choice("embedding_init", self.embedding_init, EMBEDDING_INITS)
         if self.positional != "none" and self.d_model % 2:
             raise ValueError(f"d_model must be even for {self.positional} positions, got {self.d_model}")
 
@@ -110,6 +118,153 @@ class TransformerConfig(JsonConfig):
     def d_head(self) -> int:
         """Width of one head: d_model / n_heads."""
         return self.d_model // self.n_heads
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of source and target, which share theirs."""
+        return self.vocab_size, self.vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with a vocabulary of this size.
+
+        Raises:
+            ValueError: if the two sizes differ.
+        """
+        if source != target:
+            raise ValueError(f"a Transformer has one vocabulary for both sides, got {source} and {target} tokens")
+        return dataclasses.replace(self, vocab_size=source)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        if max(self.n_encoder_layers, self.n_decoder_layers) > MAX_LAYERS:
+            raise ValueError(f"at most {MAX_LAYERS} encoder or decoder layers can be loaded")
+        attention, feed_forward = 4 * self.d_model**2, 2 * self.d_model * self.d_ff
+        check_numbers(
+            self.vocab_size * self.d_model
+            + self.n_encoder_layers * (attention + feed_forward)
+            + self.n_decoder_layers * (2 * attention + feed_forward)
+        )  # without biases and norms
+        check_numbers(self.max_length * self.d_model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GruConfig(JsonConfig):
+    """The sizes and choices of one recurrent encoder-decoder (Cho et al. 2014; Bahdanau et al. 2015).
+
+    Raises:
+        ValueError: if a value is not allowed; the message names the field and the value.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_embedding: int = 256
+    d_hidden: int = 512
+    dropout: float = 0.5
+    attention: bool = False  # additive attention over the encoder's states, instead of its last state alone
+    bidirectional: bool = False  # the encoder reads from both ends
+    candidate: str = "library"  # that of nn.GRU, or "cho", the paper's: see model.gru.GruStep
+    run_over_padding: bool = False  # the encoder goes on over padding, as the reference does: padding changes results
+    max_length: int = 512  # of source and target, in tokens
+
+    def __post_init__(self) -> None:
+        for name in ("source_vocab_size", "target_vocab_size", "d_embedding", "d_hidden", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
+        _check_choice("candidate", self.candidate, CANDIDATES)
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of source and target."""
+        return self.source_vocab_size, self.target_vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with vocabularies of these sizes."""
+        return dataclasses.replace(self, source_vocab_size=source, target_vocab_size=target)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        width = self.d_embedding + 3 * self.d_hidden
+        check_numbers(sum(self.vocab_sizes) * width + 12 * self.d_hidden * (width + self.d_hidden))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelConfig(JsonConfig):
+    """The sizes and choices of one causal language model.
+
+    Raises:
+        ValueError: if a value is not allowed; the message names the field and the value.
+    """
+
+    vocab_size: int
+    d_model: int = 200
+    n_heads: int = 2
+    n_layers: int = 2
+    d_ff: int = 200
+    dropout: float = 0.2
+    norm: str = "post"
+    final_norm: bool = False
+    norm_eps: float = 1e-5
+    attention_bias: bool = True
+    activation: str = "relu"
+    positional: str = "sinusoidal"
+    max_length: int = 35  # positions: the longest text that is read at once, in tokens
+    scale_embedding: bool = True
+    tie_embeddings: bool = False
+    output_bias: bool = True
+    cutoffs: tuple[int, ...] = ()  # ids at which groups of rarer words begin, for an adaptive softmax; none: a full one
+    init: str = "library"  # as nn.TransformerEncoder, tables uniform(-0.1, 0.1); or "normal": as a Transformer here
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.d_model % self.n_heads or self.d_model % 2:
+            raise ValueError(f"d_model must be even and a multiple of n_heads ({self.n_heads}), got {self.d_model}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
+        if not 0 < self.norm_eps < 1:
+            raise ValueError(f"norm_eps must be above 0 and below 1, got {self.norm_eps}")
+        from model.positional import TABLES
+
+        _check_choice("norm", self.norm, NORM_POSITIONS)
+        _check_choice("activation", self.activation, ACTIVATIONS)
+        _check_choice("positional", self.positional, tuple(TABLES))
+        _check_choice("init", self.init, LANGUAGE_MODEL_INITS)
+        if any(type(cutoff) is not int for cutoff in self.cutoffs) or list(self.cutoffs) != sorted(set(self.cutoffs)):
+            raise ValueError(f"cutoffs must be whole numbers, each above the one before, got {self.cutoffs}")
+        if self.cutoffs and not 0 < self.cutoffs[0] <= self.cutoffs[-1] < self.vocab_size:
+            raise ValueError(f"cutoffs must be from 1 to {self.vocab_size - 1}, got {self.cutoffs}")
+        if self.cutoffs and self.init == "library":
+            raise ValueError('an adaptive softmax (cutoffs) needs init "normal", got "library"')
+
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        """Of what is read and what is written: the same."""
+        return self.vocab_size, self.vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same with a vocabulary of this size; cutoffs that lie beyond it go."""
+        cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
+        return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
+
+    def check_loadable(self) -> None:
+        """Refuse sizes that no machine for this project could hold."""
+        if self.n_layers > MAX_LAYERS:
+            raise ValueError(f"at most {MAX_LAYERS} layers can be loaded")
+        layers = self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
+        check_numbers((2 * self.vocab_size + self.max_length) * self.d_model + layers)
+
+
+def check_numbers(count: int) -> None:
+    """Refuse a model of so many numbers; nothing has been allocated yet.
+
+    Raises:
+        ValueError: if they are more than MAX_NUMBERS.
+    """
+    if count > MAX_NUMBERS:
+        raise ValueError(f"the sizes ask for more than {MAX_NUMBERS:,} numbers")
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

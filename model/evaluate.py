@@ -1,4 +1,4 @@
-"""Scores a translator on a file of sentence pairs with sacreBLEU."""
+"""Scores a translator on a file of sentence pairs with sacreBLEU, and a language model on a text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
 from sacrebleu.metrics import BLEU, CHRF
 
+from model.gru import GruModel
 from model.training.data import Pair, read_lines
-from model.translator import Translator
+from model.training.evaluation import perplexity
+from model.training.windows import perplexity as text_perplexity
+from model.translator import Translator, tidy
+from model.writer import Writer
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -49,7 +54,9 @@ def evaluate(
 
     Returns:
         sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty
-        and tokens_per_second (subwords of the translations over the time of translating).
+        and tokens_per_second (tokens of the translations over the time of translating). For a recurrent model also
+        perplexity (of the references' tokens without teacher forcing: every step reads what the step before found
+        most probable) and perplexity_teacher_forced.
 
     Raises:
         ValueError: if a source is too long; the message names the line.
@@ -59,8 +66,8 @@ def evaluate(
     hypotheses = translator.translate_lines(sources, beam, length_penalty)
     seconds = time.perf_counter() - begun
     bleu = BLEU(lowercase=lowercase)
-    tokens = sum(len(translator.tokenizer.encode(text)) for text in hypotheses)
-    return {
+    tokens = sum(len(translator.tokenizer.target.encode(text)) for text in hypotheses)
+    scores = {
         "sentences": len(pairs),
         "bleu": round(bleu.corpus_score(hypotheses, [references]).score, 2),
         "chrf": round(CHRF(lowercase=lowercase).corpus_score(hypotheses, [references]).score, 2),
@@ -68,4 +75,36 @@ def evaluate(
         "beam": beam,
         "length_penalty": length_penalty,
         "tokens_per_second": round(tokens / seconds, 1),
+    }
+    if isinstance(translator.model, GruModel):
+        system = (translator.model, translator.tokenizer, [(tidy(source), tidy(target)) for source, target in pairs])
+        scores["perplexity"] = round(perplexity(*system, teacher_forcing=0), 3)
+        scores["perplexity_teacher_forced"] = round(perplexity(*system), 3)
+    return scores
+
+
+def evaluate_text(writer: Writer, lines: list[str]) -> dict[str, Any]:
+    """Measure a language model on a plain text, words apart by spaces.
+
+    Args:
+        writer: the system.
+        lines: of the text; the end of each is counted as a word.
+
+    Returns:
+        perplexity (a word, `<eos>` counted, in windows that do not overlap), tokens, window and tokens_per_second.
+
+    Raises:
+        ValueError: if there are no lines.
+    """
+    if not lines:
+        raise ValueError("the text holds no lines")
+    ids = torch.tensor(writer.tokenizer.line_ids(lines))
+    begun = time.perf_counter()
+    value = text_perplexity(writer.model, ids, writer.tokenizer.eos_id)
+    seconds = time.perf_counter() - begun
+    return {
+        "perplexity": round(value, 2),
+        "tokens": len(ids),
+        "window": writer.config.max_length,
+        "tokens_per_second": round(len(ids) / seconds, 1),
     }

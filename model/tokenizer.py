@@ -30,19 +30,24 @@ class Tokenizer:
 
     Args:
         backend: the tokenizer of the `tokenizers` library, as made by `train` or `from_json`.
+        lowercase: whether text is lowercased before it is cut.
     """
 
-    def __init__(self, backend: tokenizers.Tokenizer) -> None:
+    def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False) -> None:
         self.backend = backend
+        self.lowercase = lowercase
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160) -> Self:
+    def train(
+        cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False
+    ) -> Self:
         """Learn the merges from texts of both languages (Sennrich et al. 2016).
 
         Args:
             texts: sentences.
             vocab_size: number of entries, special and byte tokens included.
             alphabet_size: how many of the most frequent characters are entries; rarer ones become bytes.
+            lowercase: whether this text, and all that is encoded later, is lowercased.
 
         Returns:
             The tokenizer.
@@ -57,7 +62,7 @@ class Tokenizer:
                 f"got {vocab_size}"
             )
         backend = _pipeline(models.BPE(unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True))
-        parts = [part for text in texts for part in _mark(text)]
+        parts = [part for text in texts for part in _mark(text.lower() if lowercase else text)]
         counts = Counter(character for part in parts for character in part)
         # Chosen here because among equally frequent characters the library's choice differs from run to run.
         alphabet = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet_size]
@@ -69,7 +74,7 @@ class Tokenizer:
             show_progress=False,
         )
         backend.train_from_iterator(parts, trainer)
-        return cls.from_json(backend.to_str())
+        return cls.from_json(cls(backend, lowercase).to_json())
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -79,15 +84,16 @@ class Tokenizer:
             text: the JSON of a BPE tokenizer.
 
         Returns:
-            The tokenizer. Only its vocabulary and merges are taken: what the file says of anything else (added
-            tokens, dropout, normalisers) has no effect, so that it can neither make typed text special nor the
-            segmentation random.
+            The tokenizer. Only its vocabulary and merges are taken, and our own key "lowercase": what the file says of
+            anything else (added tokens, dropout, normalisers) has no effect, so that it can neither make typed text
+            special nor the segmentation random.
 
         Raises:
             ValueError: if the text is not such a tokenizer, or special and byte tokens have other ids than here.
         """
         try:
-            model = json.loads(text)["model"]
+            values = json.loads(text)
+            model = values["model"]
             vocab = {str(token): int(index) for token, index in model["vocab"].items()}
             merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
             bpe = models.BPE(vocab=vocab, merges=merges, unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True)
@@ -99,11 +105,26 @@ class Tokenizer:
                 raise ValueError(f"the token {token} must have id {index}, the tokenizer gives it {vocab.get(token)}")
         if sorted(vocab.values()) != list(range(len(vocab))):
             raise ValueError(f"the {len(vocab)} token ids must be 0 to {len(vocab) - 1} without gaps")
-        return cls(_pipeline(bpe))
+        if not isinstance(values.get("lowercase", False), bool):
+            raise ValueError(f"lowercase must be true or false, got {values['lowercase']!r}")
+        return cls(_pipeline(bpe), values.get("lowercase", False))
 
     def to_json(self) -> str:
         """The tokenizer as JSON text."""
-        return self.backend.to_str(pretty=True)
+        text = self.backend.to_str(pretty=True)
+        if not self.lowercase:
+            return text
+        return json.dumps({"lowercase": True, **json.loads(text)}, indent=2, ensure_ascii=False)
+
+    @property
+    def source(self) -> Self:
+        """What cuts the source: itself, since both languages share it."""
+        return self
+
+    @property
+    def target(self) -> Self:
+        """What cuts the target: itself."""
+        return self
 
     def __len__(self) -> int:
         return self.backend.get_vocab_size()
@@ -130,6 +151,7 @@ class Tokenizer:
         """
         if not text:
             return []
+        text = text.lower() if self.lowercase else text
         pieces: list[str] = []
         # A mark that the text itself contains must not come back as a space: it stands apart, spelt in bytes.
         for i, part in enumerate(_mark(text)):

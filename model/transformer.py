@@ -188,8 +188,7 @@ class Transformer(nn.Module):
         Returns:
             (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
         """
-        cache = self.encode(src)
-        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+        return self.read(tgt, self.encode(src))
 
     def encode(self, src: Tensor) -> Cache:
         """Run the encoder and project its output for every decoder layer.
@@ -220,6 +219,10 @@ class Transformer(nn.Module):
         hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
         return self.tap_logits(self.output(hidden))  # (B, T, V)
 
+    def read(self, tgt: Tensor, cache: Cache) -> Tensor:
+        """Teacher forcing from a cache that has decoded nothing yet: tgt (B, T) to logits (B, T, V)."""
+        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor) -> Cache:
@@ -236,7 +239,7 @@ class Transformer(nn.Module):
         return state.select(rows)
 
     def _initialise(self) -> None:
-        """Xavier-uniform matrices, zero biases, embeddings N(0, 1/d_model) so that scaled ones have variance 1."""
+        """Xavier-uniform matrices, zero biases, embeddings as the configuration says."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -244,7 +247,10 @@ class Transformer(nn.Module):
                     nn.init.zeros_(module.bias)
         for module in self.modules():  # after the output layer, whose matrix may be the embedding
             if isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                if self.config.embedding_init == "xavier":
+                    nn.init.xavier_uniform_(module.weight)
+                else:
+                    nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 
-from model.config import TransformerConfig
+from model.architectures import Config
 from model.decoding import Search
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -47,7 +49,7 @@ class Translation:
     finished: bool
     trace: Mapping[str, np.ndarray] = field(repr=False)
     search: Search | None = field(repr=False)
-    config: TransformerConfig = field(repr=False)
+    config: Config = field(repr=False)
 
     def attention(self, kind: str) -> np.ndarray:
         """The attention weights of every layer and head.
@@ -59,7 +61,7 @@ class Translation:
             float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S); rows sum to 1.
 
         Raises:
-            ValueError: if the kind is another word.
+            ValueError: if the kind is another word, or the model has no such attention.
         """
         return np.stack([self.trace[f"{layer}.weights"] for layer in self._layers(kind)])
 
@@ -73,7 +75,7 @@ class Translation:
             bool (queries, keys), True = may attend.
 
         Raises:
-            ValueError: if the kind is another word.
+            ValueError: if the kind is another word, or the model has no such attention.
         """
         return self.trace[f"{self._layers(kind)[0]}.mask"][0]
 
@@ -87,15 +89,27 @@ class Translation:
             float32 (S, d_model) or (T, d_model).
 
         Raises:
-            ValueError: if the side is another word.
+            ValueError: if the side is another word, or the model has no positional encoding.
         """
         if side not in ("source", "target"):
             raise ValueError(f'the side is "source" or "target", got {side!r}')
-        return self.trace[f"{'encoder' if side == 'source' else 'decoder'}.input.positions"]
+        address = f"{'encoder' if side == 'source' else 'decoder'}.input.positions"
+        if address not in self.trace:
+            raise ValueError("this model has no positional encoding: it reads word by word")
+        return self.trace[address]
 
     def _layers(self, kind: str) -> list[str]:
         if kind not in _MODULES:
             raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
         stack, module = _MODULES[kind]
-        count = self.config.n_encoder_layers if stack == "encoder" else self.config.n_decoder_layers
-        return [f"{stack}.layers.{layer}.{module}" for layer in range(count)]
+        pattern = rf"({stack}\.(?:layers\.\d+\.)?{module})\.(?:weights|mask)"
+        matches = (re.fullmatch(pattern, address) for address in self.trace)
+        found = list(dict.fromkeys(match[1] for match in matches if match))
+        if not found:
+            raise ValueError(f"this model has no {kind.replace('_', ' ')}-attention")
+        return found
+
+
+def as_array(value: torch.Tensor) -> np.ndarray:
+    """A recorded tensor as float32, or bool where it is a mask."""
+    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()

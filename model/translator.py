@@ -9,18 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from model import checkpoint, masks
-from model.config import TransformerConfig
+from model import checkpoint
+from model.architectures import Config
 from model.decoding import Search, beam_search, target_limit
+from model.gru import GruState, joined
+from model.language_model import LanguageModel
 from model.stepper import Stepper, lay_out
-from model.taps import Trace, record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from model.taps import record
+from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import pad_ids
-from model.transformer import Cache
-from model.translation import KINDS, Translation
+from model.transformer import Cache, Transformer
+from model.translation import KINDS, Translation, as_array
+from model.words import WordTokenizer
+from model.writer import Writer
 
 __all__ = ["KINDS", "Translation", "Translator", "available", "checkpoints_folder", "load_translator", "tidy"]
 
@@ -35,8 +38,8 @@ class _Source:
 
     text: str
     ids: list[int]
-    trace: Trace
-    memory: Cache
+    trace: dict[str, torch.Tensor]
+    memory: Cache | GruState
 
 
 class Translator:
@@ -51,11 +54,11 @@ class Translator:
         self.folder = loaded.folder
         self.card = loaded.card
         self.model = lay_out(loaded.model)
-        self.stepper = Stepper(self.model)
+        self.stepper = Stepper(self.model) if isinstance(self.model, Transformer) else self.model
         self.tokenizer = loaded.tokenizer
 
     @property
-    def config(self) -> TransformerConfig:
+    def config(self) -> Config:
         """The model's sizes and choices."""
         return self.model.config
 
@@ -100,7 +103,7 @@ class Translator:
             ValueError: if either text is empty or too long.
         """
         source = self._read(text)
-        _, ids = self._read(target)
+        _, ids = self._read(target, side=self.tokenizer.target)
         return self._record(self._encode(*source), ids[:-1], True, None)
 
     def translate_lines(self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6) -> list[str]:
@@ -131,7 +134,7 @@ class Translator:
             numbers = order[start : start + size]
             searches = self._search([sources[number] for number in numbers], beam, length_penalty)
             for number, search in zip(numbers, searches, strict=True):
-                translations[number] = self.tokenizer.decode(search.hypotheses[0].ids)
+                translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
 
     def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
@@ -141,18 +144,19 @@ class Translator:
             name: of the test set.
             scores: as measured by `model.evaluate.evaluate`.
         """
-        self.card.setdefault("scores", {})[name] = scores
-        checkpoint.write_json(self.folder / checkpoint.CARD, self.card)
+        checkpoint.keep_scores(self.folder, self.card, name, scores)
 
-    def _read(self, text: str, limit: int | None = None) -> tuple[str, list[int]]:
-        """Check and tidy a text; return it and its ids with the end token."""
+    def _read(
+        self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | None = None
+    ) -> tuple[str, list[int]]:
+        """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
         limit = limit or self.max_source_tokens
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"the text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
         tidied = tidy(text)
         if not tidied:
             raise ValueError("there is nothing to translate: type a sentence")
-        ids = [*self.tokenizer.encode(tidied), EOS_ID]
+        ids = [*(side or self.tokenizer.source).encode(tidied), EOS_ID]
         if len(ids) > limit:
             raise ValueError(f"the text has {len(ids)} tokens; at most {limit} are allowed")
         return tidied, ids
@@ -161,11 +165,11 @@ class Translator:
     def _encode(self, text: str, ids: list[int]) -> _Source:
         """Run the encoder once, recorded, for both the search and the recorded pass of the decoder."""
         with record() as trace:
-            memory = self.model.encode(torch.tensor([ids]))
-        return _Source(text, ids, trace, memory)
+            memory = self.model.start(torch.tensor([ids]))
+        return _Source(text, ids, joined(self.model, trace), memory)
 
     def _search(
-        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | None = None
+        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | GruState | None = None
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
@@ -192,24 +196,21 @@ class Translator:
         read = [BOS_ID, *written[:-1]]
         tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), source.memory.fresh())  # (1, T, V)
+            logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
+        arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         return Translation(
             source=source.text,
-            text=self.tokenizer.decode(ids),
-            source_tokens=self.tokenizer.tokens(source.ids),
-            target_tokens=self.tokenizer.tokens(read),
-            predicted_tokens=self.tokenizer.tokens(written),
+            text=self.tokenizer.target.decode(ids),
+            source_tokens=self.tokenizer.source.tokens(source.ids),
+            target_tokens=self.tokenizer.target.tokens(read),
+            predicted_tokens=self.tokenizer.target.tokens(written),
             log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
             finished=finished,
-            trace={address: _array(value)[0] for part in (source.trace, trace) for address, value in part.items()},
+            trace={address: as_array(value)[0] for address, value in arrays.items()},
             search=search,
             config=self.config,
         )
-
-
-def _array(value: torch.Tensor) -> np.ndarray:
-    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
 
 
 def tidy(text: str) -> str:
@@ -229,19 +230,32 @@ def checkpoints_folder() -> Path:
     return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or own)
 
 
-def available() -> list[str]:
-    """The names of the checkpoints in that folder."""
-    return sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
+def available(architecture: str | None = None) -> list[str]:
+    """The names of the checkpoints in that folder.
+
+    Args:
+        architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`).
+    """
+    names = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
+    return [name for name in names if architecture in (None, _architecture(checkpoints_folder() / name))]
 
 
-def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
+def _architecture(folder: Path) -> str | None:
+    """What a checkpoint says it is; None where it cannot be read."""
+    try:
+        return checkpoint.read_json(folder / checkpoint.CONFIG).get("architecture")
+    except ValueError:
+        return None
+
+
+def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
     """Load a checkpoint by name or path.
 
     Args:
         name: of a folder in `checkpoints_folder()`, or the path of any checkpoint folder.
 
     Returns:
-        The Translator.
+        The Translator; of a language model a Writer.
 
     Raises:
         ValueError: if there is no such checkpoint, or something in it is wrong.
@@ -249,4 +263,5 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator:
     folder = checkpoints_folder() / name if name in available() else Path(name)
     if not (folder / checkpoint.CONFIG).is_file():
         raise ValueError(f"there is no checkpoint {name!r}; there are {', '.join(available()) or 'none'}")
-    return Translator(checkpoint.load(folder))
+    loaded = checkpoint.load(folder)
+    return Writer(loaded) if isinstance(loaded.model, LanguageModel) else Translator(loaded)

@@ -13,6 +13,7 @@ from torch import Tensor
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.data import Pair
 from model.training.subwords import SubwordSampler, misspell, recase
+from model.words import WordTokenizer, WordTokenizers
 
 # Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
 _POOL = 8192
@@ -33,6 +34,11 @@ class Batch:
     def n_tokens(self) -> int:
         """Tokens that are not padding, source and target."""
         return int((self.src != PAD_ID).sum() + (self.tgt != PAD_ID).sum())
+
+    @property
+    def n_targets(self) -> int:
+        """Tokens that are to be predicted."""
+        return int((self.tgt[:, 1:] != PAD_ID).sum())
 
 
 @dataclass(frozen=True)
@@ -64,22 +70,24 @@ class TrainingStream:
         batch_tokens: at most so many ids, padding included, source and target, in a batch.
         max_length: pairs with a side of more tokens are left out.
         seed: of everything random here.
+        batch_pairs: at most so many pairs in a batch; 0: any number.
     """
 
     def __init__(
         self,
         corpora: Sequence[tuple[Sequence[Pair], float]],
-        tokenizer: Tokenizer,
+        tokenizer: Tokenizer | WordTokenizers,
         noise: Noise,
         batch_tokens: int,
         max_length: int,
         seed: int,
+        batch_pairs: int = 0,
     ) -> None:
         self._corpora = [([_cut(pair, tokenizer) for pair in pairs], weight) for pairs, weight in corpora]
         self._noise = noise
-        self._source = SubwordSampler(tokenizer, noise.bpe_dropout)
-        self._target = SubwordSampler(tokenizer, noise.bpe_dropout_target)
-        self._batch_tokens = batch_tokens
+        self._source = SubwordSampler(tokenizer.source, noise.bpe_dropout)
+        self._target = SubwordSampler(tokenizer.target, noise.bpe_dropout_target)
+        self._batch_tokens, self._batch_pairs = batch_tokens, batch_pairs
         self._max_length = max_length
         self._seed = seed
 
@@ -101,7 +109,7 @@ class TrainingStream:
         for start in range(0, len(chosen), _POOL):
             pool = [self._encode(pair, rng) for pair in chosen[start : start + _POOL]]
             pool = [example for example in pool if max(map(len, example)) <= self._max_length]
-            batches = list(group_by_length(pool, self._batch_tokens))
+            batches = list(group_by_length(pool, self._batch_tokens, self._batch_pairs))
             rng.shuffle(batches)
             yield from (pad(batch) for batch in batches)
 
@@ -126,12 +134,15 @@ class TrainingStream:
         return src, tgt
 
 
-def group_by_length(examples: Sequence[Example], batch_tokens: int) -> Iterator[list[Example]]:
+def group_by_length(
+    examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0
+) -> Iterator[list[Example]]:
     """Put examples of about equal length together.
 
     Args:
         examples: source and target ids without start and end tokens.
         batch_tokens: at most so many ids in a batch, padding, start and end included (one example always fits).
+        batch_pairs: at most so many examples in a batch; 0: any number.
 
     Yields:
         The batches, shortest first.
@@ -140,7 +151,8 @@ def group_by_length(examples: Sequence[Example], batch_tokens: int) -> Iterator[
     source_length = target_length = 0
     for example in sorted(examples, key=lambda example: (len(example[1]), len(example[0]))):
         longer = max(source_length, len(example[0]) + 1), max(target_length, len(example[1]) + 2)
-        if batch and (len(batch) + 1) * sum(longer) > batch_tokens:
+        is_full = len(batch) == (batch_pairs or -1) or (len(batch) + 1) * sum(longer) > batch_tokens
+        if batch and is_full:
             yield batch
             batch, longer = [], (len(example[0]) + 1, len(example[1]) + 2)
         batch.append(example)
@@ -163,8 +175,9 @@ def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
 
 
-def _cut(pair: Pair, tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    return tuple([sys.intern(piece) for piece in tokenizer.pieces(text)] for text in pair)
+def _cut(pair: Pair, tokenizer: Tokenizer | WordTokenizers) -> tuple[list[str], list[str]]:
+    sides: tuple[Tokenizer | WordTokenizer, ...] = (tokenizer.source, tokenizer.target)
+    return tuple([sys.intern(piece) for piece in side.pieces(text)] for side, text in zip(sides, pair))
 
 
 def _repeat(pairs: list, weight: float, rng: random.Random) -> list:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from model import checkpoint
-from model.training.config import PRESETS, RunConfig
+from model.training.config import RunConfig
+from model.training.presets import PRESETS
 
 
 def train(arguments: argparse.Namespace) -> None:
@@ -31,6 +32,7 @@ def train(arguments: argparse.Namespace) -> None:
                 arguments.resume,
                 processes,
                 arguments.start_from,
+                arguments.tokenizer,
             )
             trainer.train()
         except KeyboardInterrupt:

@@ -1,16 +1,19 @@
-"""How a model is trained, as checked values, and the presets that are shipped."""
+"""How a model is trained, as checked values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from model.config import JsonConfig, TransformerConfig
+from model import architectures
+from model.architectures import Config
+from model.config import JsonConfig, LanguageModelConfig, TransformerConfig
 from model.training import schedules
 from model.training.batching import Noise
 from model.training.data import parse_mix
 
 LANGUAGES = ("en", "de")
+OPTIMIZERS = ("adam", "sgd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +30,22 @@ class TrainingConfig(JsonConfig):
     final_data: str = ""  # what a pass consists of during the final decay, from the same corpora; as before when empty
     steps: int = 10_000
     batch_tokens: int = 4096  # ids in a batch, padding included, source and target
+    batch_pairs: int = 0  # pairs in a batch, at most; 0: as many as batch_tokens allows
     accumulate: int = 1  # batches an update in each process, as if they were one
+    min_count: int = 0  # 0: subwords; else a vocabulary of the words of each side that are seen so often
+    lowercase: bool = False  # both sides, in training and, by the tokenizer, ever after
+    columns: int = 20  # of a text for a language model: rows of a batch
+    window: int = 35  # tokens of a row
+    shuffle_windows: bool = False  # in another order every pass, from another beginning
     max_length: int = 100  # longer pairs are left out, in tokens a side
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
     warmup: int = 2000  # steps until the peak, for every schedule
     decay: int = 0  # steps of the final decay, for "warmup_stable_decay"
+    optimizer: str = "adam"  # or "sgd"
+    betas: tuple[float, ...] = (0.9, 0.98)  # of Adam, the paper's
+    adam_eps: float = 1e-9
+    teacher_forcing: float = 1.0  # how often a recurrent decoder reads the target's token and not its own
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     bpe_dropout: float = 0.0
@@ -57,17 +70,25 @@ class TrainingConfig(JsonConfig):
         schedules.by_name(self.schedule, d_model=2, peak=1, warmup=max(self.warmup, 1), steps=1, decay=0)
         if {self.source, self.target} != set(LANGUAGES):
             raise ValueError(f"source and target must be en and de in some order, got {self.source} and {self.target}")
-        at_least_one = ("steps", "batch_tokens", "accumulate", "max_length")
+        at_least_one = ("steps", "batch_tokens", "accumulate", "max_length", "columns", "window")
         for name in (*at_least_one, "average_last", "average_every", "validate_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(f"optimizer must be one of {', '.join(OPTIMIZERS)}, got {self.optimizer!r}")
+        if len(self.betas) != 2 or not all(type(beta) in (int, float) and 0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas must be two numbers in [0, 1), got {self.betas}")
+        if not 0 <= self.teacher_forcing <= 1:
+            raise ValueError(f"teacher_forcing must be in [0, 1], got {self.teacher_forcing}")
         for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", "typo_rate", "join_rate", "recase_rate"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in ("learning_rate", "clip_norm"):
+        for name in ("learning_rate", "clip_norm", "adam_eps"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("warmup", "decay", "validation_pairs"):
+        if self.lowercase and self.recase_rate:
+            raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
+        for name in ("warmup", "decay", "validation_pairs", "batch_pairs", "min_count"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
 
@@ -83,13 +104,27 @@ class TrainingConfig(JsonConfig):
 class RunConfig(JsonConfig):
     """A model and how to train it: what a preset is, and what CONFIG.json holds.
 
-    `model.vocab_size` is the size that the tokenizer is trained to.
+    `model.vocab_size` is the size that a tokenizer of subwords is trained to; those of words become what is found.
     """
 
-    model: TransformerConfig
+    model: Config
     training: TrainingConfig
 
     def __post_init__(self) -> None:
+        words = self.training.min_count > 0
+        if words != (type(self.model) is not TransformerConfig):
+            kind = architectures.name_of(self.model)
+            needs = "1 or more (words)" if words is False else "0 (subwords)"
+            raise ValueError(f"min_count must be {needs} for the architecture {kind!r}, got {self.training.min_count}")
+        if isinstance(self.model, LanguageModelConfig):
+            if self.training.window > self.model.max_length:
+                raise ValueError(
+                    f"training.window ({self.training.window}) must be at most model.max_length "
+                    f"({self.model.max_length})"
+                )
+            return
+        if words and self.training.bpe_dropout + self.training.bpe_dropout_target:
+            raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
         # One more for the start or the end token.
         if self.training.max_length >= self.model.max_length:
             raise ValueError(
@@ -109,56 +144,10 @@ class RunConfig(JsonConfig):
             problem = f"unknown key {unknown[0]!r}" if unknown else "the key 'model' is missing"
             raise ValueError(f"a training configuration has the keys 'model' and 'training': {problem}")
         return cls(
-            model=TransformerConfig.from_dict(values["model"]),
+            model=architectures.from_dict(values["model"], default="transformer"),
             training=TrainingConfig.from_dict(values.get("training", {})),
         )
 
-
-# What the app and its documentation show must not be remembered from training.
-HELD_OUT = (
-    "I am happy. Because studying is hard.",
-    "I am happy. Because studing is hard.",
-    "Because studying is hard.",
-    "The animal didn't cross the street because it was too tired.",
-    "Where is the train station?",
-)
-
-PRESETS = {
-    # English to German for the app: small enough for two cores, with noise that makes it robust to careless typing.
-    "en-de": RunConfig(
-        model=TransformerConfig(vocab_size=8000),
-        training=TrainingConfig(
-            data="tatoeba + 2*multi30k",
-            final_data="tatoeba + 3*multi30k",
-            steps=12_000,
-            batch_tokens=3200,
-            schedule="warmup_stable_decay",
-            learning_rate=1e-3,
-            warmup=600,
-            decay=3_000,
-            bpe_dropout=0.05,
-            typo_rate=0.01,
-            recase_rate=0.03,
-            join_rate=0.1,
-            average_every=150,
-            validate_every=600,
-            held_out=HELD_OUT,
-        ),
-    ),
-    # A few minutes on a laptop, to see the whole path work.
-    "tiny": RunConfig(
-        model=TransformerConfig(
-            vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128
-        ),
-        training=TrainingConfig(
-            data="multi30k",
-            steps=600,
-            batch_tokens=4096,
-            learning_rate=2.0,
-            warmup=200,
-            average_every=50,
-            validate_every=200,
-            validation_pairs=100,
-        ),
-    ),
-}
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` reads."""
+        return {"model": architectures.to_dict(self.model), "training": self.training.to_dict()}

@@ -44,11 +44,52 @@ def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
     return sentences
 
 
+def _read_wmt16(folder: Path, split: str, language: str) -> list[str]:
+    """Of the first tenth of the training file every tenth line is for validation, the others are for training."""
+    sentences = _read_tsv(folder, "train", language)
+    tenth = sentences[: max(1, len(sentences) // 10)]
+    return [sentence for i, sentence in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
+
+
 CORPORA = {
     "multi30k": Corpus("multi30k", "non-commercial research and education (Elliott et al. 2016, 2017)", _read_multi30k),
     "tatoeba": Corpus("tatoeba-de-en", "CC-BY 2.0 (tatoeba.org, manythings.org/anki)", _read_tsv),
     "news": Corpus("news-de-en", "WMT news test sets, research use", _read_tsv),
+    "wmt16": Corpus("wmt16-de-en", "WMT 2016 training data (Europarl, Common Crawl, News), research use", _read_wmt16),
 }
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text in one language: the folder below the data folder, and the licence in words."""
+
+    folder: str
+    licence: str
+
+
+TEXTS = {"wikitext2": Text("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al. 2016)")}
+
+
+def load_text(data_dir: Path, name: str, split: str) -> list[str]:
+    """Read the lines of a text, words apart by spaces.
+
+    Args:
+        data_dir: the folder that holds the texts' folders.
+        name: a key of TEXTS.
+        split: "train", "valid" or "test".
+
+    Raises:
+        ValueError: if the name is unknown or a file is missing.
+    """
+    if name not in TEXTS:
+        raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
+    folder = data_dir / TEXTS[name].folder
+    if not folder.is_dir():
+        raise ValueError(
+            f"the text {name!r} is not in {data_dir} (no folder {TEXTS[name].folder}): put the word-level files of "
+            "WikiText-2 there, gzip-compressed, as train.txt.gz, valid.txt.gz and test.txt.gz"
+        )
+    return list(read_lines(folder / f"{split}.txt.gz"))
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -156,8 +197,8 @@ def parse_mix(mix: str) -> dict[str, float]:
         if not match:
             raise ValueError(f'a mix is written like "tatoeba + 2*multi30k", got {mix!r}')
         weight, name = match.groups()
-        if name not in CORPORA:
-            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
+        if name not in CORPORA | TEXTS:
+            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA | TEXTS)}")
         if name in weights:
             raise ValueError(f"the corpus {name!r} is named twice in {mix!r}")
         weights[name] = float(weight or 1)

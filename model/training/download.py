@@ -61,8 +61,8 @@ def download(name: str, data_dir: Path, url: str | None = None) -> list[Path]:
     if name not in CORPORA:
         raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
     folder = data_dir / CORPORA[name].folder
-    if name == "news":
-        return _news(folder)
+    if name in ("news", "wmt16"):
+        return {"news": _news, "wmt16": _wmt16}[name](folder)
     fetch = {"multi30k": _multi30k, "tatoeba": _tatoeba}[name]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,6 +113,17 @@ def _news(folder: Path) -> list[Path]:
         "the news corpus is not one public file and has to be put together: print each WMT news test set with "
         "'sacrebleu -t wmt18 -l en-de --echo src ref' (wmt18 for valid.tsv.gz; wmt08 to wmt17, with wmt14/full, for "
         f"train.tsv.gz) and put the two files into {folder}, gzip-compressed, each line English, a tab, German"
+    )
+
+
+def _wmt16(folder: Path) -> list[Path]:
+    path = folder / TSV_FILES[0]
+    if path.exists():
+        return [path]
+    raise ValueError(
+        "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the news "
+        f"task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into {path}, "
+        "gzip-compressed, each line English, a tab, German"
     )
 
 

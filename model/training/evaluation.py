@@ -10,10 +10,12 @@ from sacrebleu.metrics import BLEU
 from torch.nn import functional as F
 
 from model.decoding import greedy, target_limit
+from model.gru import GruModel
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import group_by_length, pad, pad_ids
 from model.training.data import Pair
 from model.transformer import Transformer
+from model.words import WordTokenizer, WordTokenizers
 
 _BATCH_TOKENS = 4096
 
@@ -25,27 +27,41 @@ class Validation:
         corpora: name to pairs.
         tokenizer: cuts the text.
         n_pairs: how many pairs in all, shared evenly between the corpora; 0 turns validation off.
+        lowercase: compare without case.
     """
 
-    def __init__(self, corpora: Mapping[str, Sequence[Pair]], tokenizer: Tokenizer, n_pairs: int) -> None:
+    def __init__(
+        self,
+        corpora: Mapping[str, Sequence[Pair]],
+        tokenizer: Tokenizer | WordTokenizers,
+        n_pairs: int,
+        lowercase: bool = False,
+    ) -> None:
         self._corpora = {name: _spread(pairs, n_pairs // len(corpora)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
+        self._bleu = BLEU(lowercase=lowercase)
 
-    def run(self, model: Transformer) -> dict[str, float]:
+    def run(self, model: Transformer | GruModel) -> dict[str, float]:
         """Measure a model.
 
         Args:
             model: in evaluation mode.
 
         Returns:
-            For each corpus "valid_perplexity.NAME" (a token, teacher-forced) and "valid_bleu.NAME" (greedy, sacreBLEU).
+            For each corpus "valid_perplexity.NAME" (a token, teacher-forced) and "valid_bleu.NAME" (greedy, sacreBLEU);
+            for a recurrent model also "valid_free_perplexity.NAME", without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():
             if pairs:
                 scores[f"valid_perplexity.{name}"] = round(perplexity(model, self._tokenizer, pairs), 3)
+                if isinstance(model, GruModel):
+                    free = perplexity(model, self._tokenizer, pairs, teacher_forcing=0)
+                    scores[f"valid_free_perplexity.{name}"] = round(free, 3)
                 hypotheses = translate_all(model, self._tokenizer, [source for source, _ in pairs])
-                scores[f"valid_bleu.{name}"] = round(BLEU().corpus_score(hypotheses, [[t for _, t in pairs]]).score, 2)
+                scores[f"valid_bleu.{name}"] = round(
+                    self._bleu.corpus_score(hypotheses, [[target for _, target in pairs]]).score, 2
+                )
         return scores
 
 
@@ -56,30 +72,39 @@ def _spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
 
 
 @torch.no_grad()
-def perplexity(model: Transformer, tokenizer: Tokenizer, pairs: Sequence[Pair]) -> float:
-    """Teacher-forced perplexity a target subword, the end token counted.
+def perplexity(
+    model: Transformer | GruModel,
+    tokenizer: Tokenizer | WordTokenizers,
+    pairs: Sequence[Pair],
+    **forcing: float,
+) -> float:
+    """Perplexity a target token, the end token counted; teacher-forced unless said otherwise.
 
     Args:
         model: in evaluation mode.
         tokenizer: cuts the text.
         pairs: source and reference.
+        forcing: teacher_forcing=0, for a recurrent model: each step reads what the step before found most probable,
+            and is still asked for the reference's token.
 
     Returns:
         exp of the mean cross entropy in nats.
     """
     device = next(model.parameters()).device
-    examples = [(tokenizer.encode(source), tokenizer.encode(target)) for source, target in pairs]
+    examples = [(tokenizer.source.encode(source), tokenizer.target.encode(target)) for source, target in pairs]
     total, count = 0.0, 0
     for group in group_by_length(examples, _BATCH_TOKENS):
         batch = pad(group)
         tgt = batch.tgt.to(device)
-        logits = model(batch.src.to(device), tgt[:, :-1]).flatten(0, 1)  # (B * T, V)
+        logits = model(batch.src.to(device), tgt[:, :-1], **forcing).flatten(0, 1)  # (B * T, V)
         total += F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=PAD_ID, reduction="sum").item()
         count += int((tgt[:, 1:] != PAD_ID).sum())
     return math.exp(min(total / count, 700.0))  # e^709 is the largest float; a model that diverged may exceed it
 
 
-def translate_all(model: Transformer, tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
+def translate_all(
+    model: Transformer | GruModel, tokenizer: Tokenizer | WordTokenizers, texts: Sequence[str]
+) -> list[str]:
     """Translate texts greedily, in batches.
 
     Args:
@@ -92,14 +117,16 @@ def translate_all(model: Transformer, tokenizer: Tokenizer, texts: Sequence[str]
     """
     device = next(model.parameters()).device
     translations: dict[int, str] = {}
-    for numbers, src in source_batches(tokenizer, texts):
+    for numbers, src in source_batches(tokenizer.source, texts):
         limit = target_limit(src.size(1), model.config.max_length)
         outputs = greedy(model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=limit)
-        translations |= {n: tokenizer.decode(ids) for n, ids in zip(numbers, outputs, strict=True)}
+        translations |= {n: tokenizer.target.decode(ids) for n, ids in zip(numbers, outputs, strict=True)}
     return [translations[n] for n in range(len(texts))]
 
 
-def source_batches(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[list[int], torch.Tensor]]:
+def source_batches(
+    tokenizer: Tokenizer | WordTokenizer, texts: Sequence[str]
+) -> Iterator[tuple[list[int], torch.Tensor]]:
     """Batches of texts of about equal length.
 
     Args:

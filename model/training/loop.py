@@ -17,21 +17,18 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from tqdm import tqdm
 
-from model import checkpoint
-from model.tokenizer import PAD_ID, Tokenizer
-from model.training import schedules, state
-from model.training.batching import Batch, TrainingStream
-from model.training.config import RunConfig
-from model.training.data import CORPORA, leave_out, load_corpus, parse_mix
-from model.training.evaluation import Validation
+from model import architectures, checkpoint
+from model.training import schedules, state, tasks
+from model.training.config import RunConfig, TrainingConfig
+from model.training.data import parse_mix
 from model.training.history import Meter, append, forget_after
 from model.training.interrupts import undivided
 from model.training.processes import Processes, alone
 from model.training.state import Progress
-from model.transformer import Transformer
+from model.training.tasks import TrainingBatch
+from model.words import read_tokenizer
 
 SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20
@@ -47,6 +44,7 @@ class Trainer:
         command: the command line, for the card.
         resume: continue from out/resume instead of starting anew.
         start_from: a checkpoint folder with whose weights and tokenizer to begin, instead of random and new ones.
+        tokenizer: a folder whose tokenizer to use instead of a new one; its size is that of the vocabulary.
         processes: those that train together; each takes its share of the batches, and only the first one logs,
             validates and saves. One alone when left out.
 
@@ -64,6 +62,7 @@ class Trainer:
         resume: bool = False,
         processes: Processes | None = None,
         start_from: str = "",
+        tokenizer: str = "",
     ) -> None:
         self.out = out
         self.command = command
@@ -75,17 +74,22 @@ class Trainer:
         if not resume and self._resume_dir.exists():
             raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
         begun = checkpoint.load(Path(start_from)) if start_from else None
-        self.tokenizer = self._read_data(run, data_dir, resume, begun and begun.tokenizer)
-        self.run = replace(run, model=replace(run.model, vocab_size=len(self.tokenizer)))
+        given = begun.tokenizer if begun else None
+        if resume or tokenizer:
+            folder = out if resume else Path(tokenizer)
+            given = read_tokenizer(checkpoint.read_text(folder / checkpoint.TOKENIZER))
+        self.task = tasks.prepare(run, data_dir, given, self.processes)
+        self.tokenizer, self.stream, self.validation = self.task.tokenizer, self.task.stream, self.task.validation
+        self.run = replace(run, model=self.task.config)
         config = self.run.training
         torch.manual_seed(config.seed)
-        self.model = Transformer(self.run.model).to(self.device)
+        self.model = architectures.build(self.run.model).to(self.device)
         if begun:
             self._warm_start(begun.model)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        self.optimizer = _optimizer(self.model, config)
         self.schedule = schedules.by_name(
             config.schedule,
-            d_model=self.run.model.d_model,
+            d_model=getattr(self.run.model, "d_model", 1),
             peak=config.learning_rate,
             warmup=config.warmup,
             steps=config.steps,
@@ -98,42 +102,18 @@ class Trainer:
             self.snapshots = state.load_tensors(self._resume_dir, self.progress, self.model, self.optimizer)
             if self.processes.is_first:
                 forget_after(out, self.progress.step)
-        self._wrapped = self.processes.wrap(self.model)
+        self._wrapped = self.processes.wrap(self.task.objective(self.model))
 
-    def _warm_start(self, model: Transformer) -> None:
+    def _warm_start(self, model: nn.Module) -> None:
         """Begin with the weights of another model instead of random ones."""
+        if type(model.config) is not type(self.run.model):
+            theirs, ours = (architectures.name_of(config) for config in (model.config, self.run.model))
+            raise ValueError(f"the checkpoint to start from has architecture {theirs!r}, the run {ours!r}")
         if model.config != self.run.model:
             theirs, ours = model.config.to_dict(), self.run.model.to_dict()
             name = next(name for name in ours if theirs[name] != ours[name])
             raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
         checkpoint.load_parameters(self.model, dict(model.named_parameters()))
-
-    def _read_data(self, run: RunConfig, data_dir: Path, resume: bool, tokenizer: Tokenizer | None) -> Tokenizer:
-        """Read the corpora, into self.stream and self.validation, and the tokenizer, or train it if none is given."""
-        config = run.training
-        languages = (config.source, config.target)
-        mix = parse_mix(config.data)
-        pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
-        if resume:
-            tokenizer = Tokenizer.from_json(checkpoint.read_text(self.out / checkpoint.TOKENIZER))
-        elif tokenizer is None:
-            texts = (text for name in mix for pair in pairs[name] for text in pair)
-            trained = Tokenizer.train(texts, run.model.vocab_size).to_json() if self.processes.is_first else ""
-            tokenizer = Tokenizer.from_json(self.processes.agree(trained))
-        self.stream = TrainingStream(
-            [(pairs[name], weight) for name, weight in mix.items()],
-            tokenizer,
-            config.noise,
-            config.batch_tokens,
-            config.max_length,
-            config.seed,
-        )
-        self.validation = Validation(
-            {name: load_corpus(data_dir, name, "valid", languages) for name in mix},
-            tokenizer,
-            config.validation_pairs,
-        )
-        return tokenizer
 
     def train(self) -> None:
         """Train to the configured number of steps, saving on the way; an interruption (Ctrl-C) saves and is raised."""
@@ -202,7 +182,7 @@ class Trainer:
         append(self.out, entry)
         return Meter()
 
-    def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
+    def _batches(self) -> Iterator[tuple[TrainingBatch, tuple[int, int, bool]]]:
         """Batches from where the run stands, without end, each with the place after it: epoch, batch and final."""
         epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
         mixes = {final: list(self._mix(final).values()) for final in (False, True)}
@@ -231,7 +211,7 @@ class Trainer:
         config = self.run.training
         return bool(config.final_data) and self.progress.step >= config.steps - config.decay
 
-    def _step(self, batches: Sequence[Batch], stop: bool = False) -> tuple[float, float, bool]:
+    def _step(self, batches: Sequence[TrainingBatch], stop: bool = False) -> tuple[float, float, bool]:
         """One update, as if the batches, of which each process takes its share, were one.
 
         Returns:
@@ -239,7 +219,7 @@ class Trainer:
             stop.
         """
         config, processes = self.run.training, self.processes
-        counts = [int((batch.tgt[:, 1:] != PAD_ID).sum()) for batch in batches]
+        counts = [batch.n_targets for batch in batches]
         # Its share of the tokens is what a batch weighs; averaging over the processes divides by their number.
         weights = [count * processes.count / sum(counts) for count in counts]
         own = processes.share(list(zip(batches, weights)))
@@ -261,20 +241,18 @@ class Trainer:
         self.optimizer.step()
         return total / processes.count, norm.item(), n_told > 0
 
-    def _loss(self, batch: Batch) -> Tensor:
+    def _loss(self, batch: TrainingBatch) -> Tensor:
         """The mean loss a token of one batch, a scalar."""
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            logits = self._wrapped(src, tgt[:, :-1])  # (B, T, V)
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        return smoothed_cross_entropy(logits, tgt[:, 1:], self.run.training.label_smoothing)
+            return self._wrapped(src, tgt)
 
     def _snapshot(self) -> None:
         """Keep a copy of the weights for the average."""
         copy = {name: value.detach().to("cpu", copy=True) for name, value in self.model.named_parameters()}
         self.snapshots = [*self.snapshots, copy][-self.run.training.average_last :]
 
-    def averaged(self) -> Transformer:
+    def averaged(self) -> nn.Module:
         """A copy of the model with the mean of the kept snapshots (Vaswani et al. 2017, section 6.1).
 
         Before the first snapshot: the present weights.
@@ -295,14 +273,8 @@ class Trainer:
         """What is known of the run, for card.json; scores are added by `evaluate`."""
         config, progress = self.run.training, self.progress
         return {
-            "task": f"translation {config.source}-{config.target}",
-            "source": config.source,
-            "target": config.target,
+            **self.task.about,
             "command": self.command,
-            "data": {
-                name: {"weight": weight, "licence": CORPORA[name].licence}
-                for name, weight in parse_mix(config.data).items()
-            },
             "parameters": sum(value.numel() for value in self.model.parameters()),
             "steps": progress.step,
             "complete_passes": progress.epoch,
@@ -323,17 +295,9 @@ class Trainer:
             state.save(self._resume_dir, *where, self.model, self.optimizer, self.snapshots, count)
 
 
-def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Mean cross entropy a token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
-
-    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
-
-    Args:
-        logits: (B, T, V).
-        targets: (B, T) ids; padding does not count.
-        smoothing: in [0, 1); 0 gives plain cross entropy.
-
-    Returns:
-        The mean in nats, a scalar.
-    """
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing)
+def _optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
+    """The optimiser of a configuration; its learning rate is set before every step."""
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=0.0)
+    betas = (config.betas[0], config.betas[1])
+    return torch.optim.Adam(model.parameters(), lr=0.0, betas=betas, eps=config.adam_eps, fused=True)

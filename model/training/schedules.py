@@ -84,7 +84,17 @@ def warmup_stable_decay(peak: float, warmup: int, steps: int, decay: int) -> Sch
     return lambda step: peak * _warm(step, warmup) * _remaining(step, steps - decay, steps)
 
 
-NAMES = ("noam", "constant", "inverse_sqrt", "linear", "cosine", "warmup_stable_decay")
+def step_decay(peak: float, warmup: int, every: int, gamma: float = 0.95) -> Schedule:
+    """Linear warmup to the peak, which is multiplied by gamma after every so many steps (PyTorch's StepLR).
+
+    Example:
+        >>> step_decay(5.0, 0, 10)(10), step_decay(5.0, 0, 10)(11)
+        (5.0, 4.75)
+    """
+    return lambda step: peak * _warm(step, warmup) * gamma ** ((step - 1) // max(every, 1))
+
+
+NAMES = ("noam", "constant", "inverse_sqrt", "linear", "cosine", "warmup_stable_decay", "step_decay")
 
 
 def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, decay: int) -> Schedule:
@@ -96,7 +106,7 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
         peak: highest learning rate; for "noam" the factor of the curve.
         warmup: steps of the warmup.
         steps: the last step.
-        decay: steps of the final decay, for "warmup_stable_decay".
+        decay: steps of the final decay, for "warmup_stable_decay"; steps between two decays, for "step_decay".
 
     Returns:
         Step (from 1) to learning rate.
@@ -111,6 +121,7 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
         "linear": lambda: linear(peak, warmup, steps),
         "cosine": lambda: cosine(peak, warmup, steps),
         "warmup_stable_decay": lambda: warmup_stable_decay(peak, warmup, steps, decay),
+        "step_decay": lambda: step_decay(peak, warmup, decay),
     }
     if name not in schedules:
         raise ValueError(f"schedule must be one of {', '.join(NAMES)}, got {name!r}")

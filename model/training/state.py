@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model import checkpoint
-from model.config import TransformerConfig
+from model import architectures, checkpoint
 from model.training.config import RunConfig, TrainingConfig
 
 STATE, TENSORS = "state.json", "state.safetensors"
@@ -79,7 +78,7 @@ def save(
         run: what the run is resumed with, or with what `check` allows.
         progress: where it stands.
         model: its parameters.
-        optimizer: Adam.
+        optimizer: Adam, or one that remembers nothing.
         snapshots: the weights that the average is made of.
         n_processes: how many processes train together.
     """
@@ -116,7 +115,7 @@ def read(folder: Path, run: RunConfig, n_processes: int = 1) -> Progress:
     values = checkpoint.read_json(path)
     try:
         progress = Progress(**values["progress"])
-        model = TransformerConfig.from_dict(values["run"]["model"])
+        model = architectures.from_dict(values["run"]["model"], default="transformer")
         training, begun_with = dict(values["run"]["training"]), values.get("processes", 1)
         batches = begun_with * training.pop("accumulate", 1)
         if type(batches) is not int:
@@ -137,6 +136,7 @@ def _check_same(out: Path, begun: dict[str, Any], batches: int, config: Training
     defaults = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}
     same = [name for name in defaults if name not in (*MAY_DIFFER, "accumulate")]
     pairs = {name: (begun.get(name, defaults[name]), getattr(config, name)) for name in same}
+    pairs = {name: tuple(tuple(v) if isinstance(v, list) else v for v in pair) for name, pair in pairs.items()}
     pairs["accumulate times the number of processes"] = (batches, config.accumulate * n_processes)
     for name, (before, now) in pairs.items():
         if before != now:
@@ -155,7 +155,7 @@ def load_tensors(
         folder: as written by `save`.
         progress: as given by `read`.
         model: of the saved sizes.
-        optimizer: Adam over its parameters.
+        optimizer: over its parameters, of the kind that was saved.
 
     Returns:
         The snapshots.
@@ -166,11 +166,12 @@ def load_tensors(
     path = folder / TENSORS
     tensors = checkpoint.read_tensors(path)
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
-    _check_complete(path, tensors, progress, dict(model.named_parameters()), count)
+    remembered = _ADAM if isinstance(optimizer, torch.optim.Adam) and progress.step else ()
+    _check_complete(path, tensors, progress, dict(model.named_parameters()), count, remembered)
     checkpoint.load_parameters(model, _under("model.", tensors))
-    for name, parameter in model.named_parameters() if progress.step else ():
+    for name, parameter in model.named_parameters() if remembered else ():
         # Adam counts its steps in a tensor that lives where the fused kernel runs.
-        optimizer.state[parameter] = {key: tensors[f"adam.{key}.{name}"].to(parameter.device) for key in _ADAM}
+        optimizer.state[parameter] = {key: tensors[f"adam.{key}.{name}"].to(parameter.device) for key in remembered}
     try:
         torch.set_rng_state(tensors["random.cpu"])
         if "random.cuda" in tensors and next(model.parameters()).device.type == "cuda":
@@ -181,14 +182,20 @@ def load_tensors(
 
 
 def _check_complete(
-    path: Path, tensors: dict[str, Tensor], progress: Progress, parameters: dict[str, nn.Parameter], n_snapshots: int
+    path: Path,
+    tensors: dict[str, Tensor],
+    progress: Progress,
+    parameters: dict[str, nn.Parameter],
+    n_snapshots: int,
+    remembered: tuple[str, ...],
 ) -> None:
     """Refuse tensors that are missing, misshapen or not finite, before anything is changed."""
     expected: dict[str, torch.Size | None] = {"random.cpu": None}
     for name, parameter in parameters.items():
         expected[f"model.{name}"] = parameter.shape
-        if progress.step:
-            expected |= {f"adam.{key}.{name}": parameter.shape for key in _ADAM} | {f"adam.step.{name}": torch.Size()}
+        if remembered:
+            expected |= {f"adam.{key}.{name}": parameter.shape for key in remembered}
+            expected[f"adam.step.{name}"] = torch.Size()
         expected |= {f"snapshot.{i}.{name}": parameter.shape for i in range(n_snapshots)}
     for name, shape in expected.items():
         if name not in tensors:

@@ -10,6 +10,7 @@ import json
 import random
 
 from model.tokenizer import BYTE_TOKENS, MARK, Tokenizer
+from model.words import WordTokenizer
 
 # Enough to differ between the occurrences of a word in a pass, few enough to be drawn once and reused.
 _VARIANTS = 12
@@ -20,14 +21,14 @@ class SubwordSampler:
     """Cuts words into subwords, dropping each possible merge with some probability.
 
     Args:
-        tokenizer: whose merges are used.
+        tokenizer: whose merges are used; words have none and take no dropout.
         dropout: probability of leaving a merge out; 0 gives the tokenizer's own segmentation.
     """
 
-    def __init__(self, tokenizer: Tokenizer, dropout: float) -> None:
+    def __init__(self, tokenizer: Tokenizer | WordTokenizer, dropout: float) -> None:
         self.tokenizer = tokenizer
         self.dropout = dropout
-        model = json.loads(tokenizer.to_json())["model"]
+        model = json.loads(tokenizer.to_json())["model"] if dropout else {"vocab": {}, "merges": []}
         self._vocab: dict[str, int] = model["vocab"]
         self._ranks = {tuple(merge): rank for rank, merge in enumerate(model["merges"])}
         self._whole: dict[str, list[int]] = {}

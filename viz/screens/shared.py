@@ -65,7 +65,7 @@ def translator(name: str) -> Translator:
 
 def default_checkpoint() -> str:
     """The name of the checkpoint that pages start with: en-de, or the first one there is."""
-    names = available()
+    names = available("transformer")
     return DEFAULT_CHECKPOINT if DEFAULT_CHECKPOINT in names or not names else names[0]
 
 
@@ -133,7 +133,7 @@ def _cut(result: Translation, translator: Translator) -> Shown:
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     ids, log_probabilities = analysis.candidates(result.trace["logits"], CANDIDATES)
     candidates = [
-        list(zip(translator.tokenizer.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
+        list(zip(translator.tokenizer.target.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
         for row, logs in zip(ids, log_probabilities, strict=True)
     ]
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}

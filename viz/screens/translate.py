@@ -24,7 +24,7 @@ def ask() -> tuple[controls.Request, dict]:
     first, second = st.container(), st.container()
     default = shared.default_checkpoint()
     with second:
-        name, beam, penalty, forced = controls.translation_options(available() or [default], default)
+        name, beam, penalty, forced = controls.translation_options(available("transformer") or [default], default)
     card = shared.translator(name).card
     with first:
         text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)

@@ -14,7 +14,7 @@ import torch
 
 from model import checkpoint
 from model.tokenizer import EOS_ID
-from model.training import loop
+from model.training import loop, objectives
 from model.training.config import RunConfig
 from model.training.data import load_corpus
 from model.training.history import HISTORY
@@ -281,12 +281,12 @@ class TestWhatIsRefused:
 
 
 def test_a_gradient_that_is_not_finite_ends_the_run_with_the_last_good_weights(data_dir, tmp_path, monkeypatch):
-    original, calls = loop.smoothed_cross_entropy, iter(range(100))
+    original, calls = objectives.smoothed_cross_entropy, iter(range(100))
 
     def loss(*arguments):
         return original(*arguments) * (float("nan") if next(calls) == 4 else 1.0)
 
-    monkeypatch.setattr(loop, "smoothed_cross_entropy", loss)
+    monkeypatch.setattr(objectives, "smoothed_cross_entropy", loss)
     with pytest.raises(ValueError, match="the gradient is not finite at step 5: lower the learning rate"):
         Trainer(tiny_run(), data_dir, tmp_path).train()
     tensors, progress = state(tmp_path)

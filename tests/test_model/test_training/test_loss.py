@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.tokenizer import PAD_ID
-from model.training.loop import smoothed_cross_entropy
+from model.training.objectives import smoothed_cross_entropy
 
 B, T, V = 2, 5, 17
 

@@ -1,0 +1,88 @@
+"""Drawing the next token instead of searching: temperature, top-k (Fan et al. 2018), top-p (Holtzman et al. 2020)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.decoding.protocol import Decodable
+
+
+def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
+    """The distribution that is drawn from.
+
+    Args:
+        logits: (..., V).
+        temperature: logits are divided by it; below 1 the probable becomes more probable. 0 leaves the most probable.
+        top_k: only so many of the most probable tokens stay; 0: all.
+        top_p: only the most probable tokens stay that it takes to reach this sum of probabilities (after temperature
+            and top_k); 1: all.
+
+    Returns:
+        (..., V) probabilities, summing to 1.
+
+    Raises:
+        ValueError: if a value is not allowed.
+
+    Example:
+        >>> restrict(torch.tensor([1.0, 2.0, 3.0]).log(), top_p=0.6).tolist()
+        [0.0, 0.4, 0.6]
+    """
+    if not 0 <= temperature <= 100:
+        raise ValueError(f"the temperature must be from 0 to 100, got {temperature}")
+    if top_k < 0:
+        raise ValueError(f"top_k must be 0 (all) or more, got {top_k}")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    if temperature == 0:
+        top_k = 1
+    ordered, places = (logits.float() / (temperature or 1.0)).sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        ordered[..., top_k:] = -math.inf
+    probabilities = ordered.softmax(-1)
+    # A token stays while what comes before it has not reached the sum.
+    before = probabilities.cumsum(-1) - probabilities
+    probabilities = probabilities.masked_fill(before > top_p - 1e-6, 0.0) if top_p < 1 else probabilities
+    probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+    return torch.zeros_like(probabilities).scatter(-1, places, probabilities)
+
+
+@torch.inference_mode()
+def sample(
+    model: Decodable,
+    state: Any,
+    tokens: Tensor,
+    *,
+    length: int,
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+    never: tuple[int, ...] = (),
+    seed: int = 0,
+) -> list[list[int]]:
+    """Draw tokens one after another.
+
+    Args:
+        model: to decode from.
+        state: as from `model.start`, before the tokens.
+        tokens: (B,), what is read first.
+        length: how many tokens are drawn.
+        temperature, top_k, top_p: as for `restrict`.
+        never: tokens that are not drawn.
+        seed: the same gives the same tokens.
+
+    Returns:
+        For each row the tokens drawn.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    drawn = []
+    for _ in range(length):
+        logits = model.step(state, tokens).clone()  # (B, V)
+        logits[:, list(never)] = -math.inf
+        probabilities = restrict(logits, temperature, top_k, top_p)
+        tokens = torch.multinomial(probabilities.cpu(), 1, generator=generator)[:, 0].to(logits.device)
+        drawn.append(tokens)
+    return torch.stack(drawn, dim=1).tolist() if drawn else [[] for _ in tokens]

@@ -1,0 +1,255 @@
+"""The recurrent encoder-decoder of Cho et al. 2014, with the attention of Bahdanau et al. 2015 where one wants it.
+
+Every step is written out, with its gates as taps. A tap fires once a step: `joined` lays the steps side by side.
+Shape letters: B batch, S source positions, T target positions, E d_embedding, D d_hidden, M width of the memory,
+V vocabulary. What one step computes has S = 1 or T = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model import masks
+from model.attention import AdditiveAttention
+from model.config import GruConfig
+from model.taps import Tap, Trace, addresses, name_taps
+from model.tokenizer import PAD_ID
+
+
+class GruStep(nn.Module):
+    """One step of a gated recurrent unit: how much of the old state is kept, and what is added.
+
+    r = sigmoid(W_r x + b_r + U_r h + c_r), u = sigmoid(W_u x + b_u + U_u h + c_u), h' = u * h + (1 - u) * candidate.
+    The candidate of the library (`nn.GRU`) is tanh(W x + b + r * (U h + c)), that of Cho et al. 2014 (equation 8)
+    tanh(W x + b + U (r * h) + c): the results differ.
+
+    Args:
+        d_input: width of x.
+        d_hidden: D, width of the state.
+        candidate: "library" or "cho".
+        letter: "S" in an encoder, "T" in a decoder.
+    """
+
+    def __init__(self, d_input: int, d_hidden: int, candidate: str, letter: str) -> None:
+        super().__init__()
+        # Rows: r, then u, then the candidate, as in nn.GRU.
+        self.weight_ih = nn.Parameter(torch.empty(3 * d_hidden, d_input))
+        self.weight_hh = nn.Parameter(torch.empty(3 * d_hidden, d_hidden))
+        self.bias_ih = nn.Parameter(torch.empty(3 * d_hidden))
+        self.bias_hh = nn.Parameter(torch.empty(3 * d_hidden))
+        self.reset = {"library": self._library, "cho": self._cho}[candidate]
+        self.tap_r, self.tap_u, self.tap_candidate, self.tap_hidden = (Tap(f"B {letter} D") for _ in range(4))
+
+    def forward(self, x: Tensor, hidden: Tensor) -> Tensor:
+        """Args: x (B, 1, d_input); hidden (B, 1, D), the state before. Returns: the state after, (B, 1, D)."""
+        x_r, x_u, x_c = F.linear(x, self.weight_ih, self.bias_ih).chunk(3, dim=-1)  # (B, 1, D) each
+        w_r, w_u, w_c = self.weight_hh.chunk(3)  # (D, D) each
+        b_r, b_u, b_c = self.bias_hh.chunk(3)  # (D,) each
+        r = self.tap_r(torch.sigmoid(x_r + F.linear(hidden, w_r, b_r)))
+        u = self.tap_u(torch.sigmoid(x_u + F.linear(hidden, w_u, b_u)))
+        candidate = self.tap_candidate(torch.tanh(x_c + self.reset(r, hidden, w_c, b_c)))
+        return self.tap_hidden(u * hidden + (1 - u) * candidate)
+
+    @staticmethod
+    def _library(r: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return r * F.linear(hidden, weight, bias)
+
+    @staticmethod
+    def _cho(r: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return F.linear(r * hidden, weight, bias)
+
+
+class GruEncoder(nn.Module):
+    """Reads the source word by word; with `bidirectional` once more from its end."""
+
+    def __init__(self, config: GruConfig) -> None:
+        super().__init__()
+        step = (config.d_embedding, config.d_hidden, config.candidate, "S")
+        self.embedding = nn.Embedding(config.source_vocab_size, config.d_embedding)
+        self.dropout = nn.Dropout(config.dropout)
+        self.forward_gru = GruStep(*step)
+        self.backward_gru = GruStep(*step) if config.bidirectional else None
+        self.bridge = nn.Linear(2 * config.d_hidden, config.d_hidden) if config.bidirectional else None
+        self.tap_embedded = Tap("B S E")
+        self.tap_memory = Tap("B S M") if config.attention else nn.Identity()  # else nothing reads it
+        self.tap_summary = Tap("B 1 D")
+
+    def forward(self, src: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Read the source.
+
+        Args:
+            src: (B, S) ids.
+            real: (B, S) bool, False where the state is to stay as it was: at padding.
+
+        Returns:
+            The states (B, S, M), and what stands for the whole sentence (B, 1, D): the last state, or what a layer
+            makes of the last of both directions.
+        """
+        x = self.dropout(self.tap_embedded(self.embedding(src)))  # (B, S, E)
+        positions = range(src.size(1))
+        memory, summary = self._run(self.forward_gru, x, real, positions)
+        if self.backward_gru is not None:
+            back, last = self._run(self.backward_gru, x, real, reversed(positions))
+            memory = torch.cat([memory, back], dim=-1)  # (B, S, 2 D)
+            summary = torch.tanh(self.bridge(torch.cat([summary, last], dim=-1)))  # (B, 1, D)
+        return self.tap_memory(memory), self.tap_summary(summary)
+
+    @staticmethod
+    def _run(step: GruStep, x: Tensor, real: Tensor, positions: Iterable[int]) -> tuple[Tensor, Tensor]:
+        hidden = x.new_zeros(x.size(0), 1, step.weight_hh.size(1))  # (B, 1, D)
+        states = {}
+        for s in positions:
+            hidden = torch.where(real[:, s, None, None], step(x[:, s : s + 1], hidden), hidden)
+            states[s] = hidden
+        return torch.cat([states[s] for s in range(x.size(1))], dim=1), hidden  # (B, S, D), (B, 1, D)
+
+
+@dataclass
+class GruState:
+    """What a decoder keeps between steps.
+
+    Attributes:
+        hidden: (B, 1, D).
+        summary: what stands for the source, (B, 1, D).
+        memory: the states of the encoder, (B, S, M).
+        keys: what attention compares with, (B, S, D); empty without attention.
+        mask: (B, 1, 1, S) bool, True where the source is no padding.
+    """
+
+    hidden: Tensor
+    summary: Tensor
+    memory: Tensor
+    keys: Tensor
+    mask: Tensor
+
+    def fresh(self) -> GruState:
+        """A state over the same source that has decoded nothing yet."""
+        return replace(self, hidden=self.summary)
+
+    def select(self, rows: Tensor) -> GruState:
+        """The state with the batch rows (index tensor, any length) in a new order."""
+        return GruState(**{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
+
+
+class GruDecoder(nn.Module):
+    """Writes the target word by word; every step reads the last word, its state, and the source's context."""
+
+    def __init__(self, config: GruConfig) -> None:
+        super().__init__()
+        d_memory = config.d_hidden * (2 if config.bidirectional else 1)
+        d_context = d_memory if config.attention else config.d_hidden
+        self.embedding = nn.Embedding(config.target_vocab_size, config.d_embedding)
+        self.dropout = nn.Dropout(config.dropout)
+        self.cross_attention = AdditiveAttention(config.d_hidden, d_memory) if config.attention else None
+        self.gru = GruStep(config.d_embedding + d_context, config.d_hidden, config.candidate, "T")
+        self.output = nn.Linear(config.d_embedding + config.d_hidden + d_context, config.target_vocab_size)
+        self.tap_embedded = Tap("B T E")
+
+    def forward(self, tokens: Tensor, state: GruState) -> Tensor:
+        """Args: tokens (B, 1), what each row wrote last; state, which is moved on. Returns: logits (B, 1, V)."""
+        x = self.dropout(self.tap_embedded(self.embedding(tokens)))  # (B, 1, E)
+        context = self._context(state)  # (B, 1, M or D)
+        state.hidden = self.gru(torch.cat([x, context], dim=-1), state.hidden)  # (B, 1, D)
+        return self.output(torch.cat([x, state.hidden, context], dim=-1))  # (B, 1, V)
+
+    def _context(self, state: GruState) -> Tensor:
+        """What the step knows of the source: the same vector at every step, or what attention reads now."""
+        if self.cross_attention is None:
+            return state.summary
+        return self.cross_attention(state.hidden, state.keys, state.memory, state.mask)
+
+
+class GruModel(nn.Module):
+    """The whole model: source ids and target ids in, logits for the next target ids out.
+
+    Args:
+        config: its sizes and choices.
+
+    Example:
+        >>> config = GruConfig(source_vocab_size=11, target_vocab_size=9, d_embedding=4, d_hidden=6)
+        >>> GruModel(config)(torch.tensor([[5, 6, 7]]), torch.tensor([[1, 8]])).shape
+        torch.Size([1, 2, 9])
+    """
+
+    def __init__(self, config: GruConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = GruEncoder(config)
+        self.decoder = GruDecoder(config)
+        self.tap_logits = Tap("B T V")
+        for parameter in self.parameters():  # biases too
+            nn.init.normal_(parameter, std=0.01)
+        name_taps(self)
+
+    def forward(self, src: Tensor, tgt: Tensor, teacher_forcing: float = 1.0) -> Tensor:
+        """Predict every next target token.
+
+        Args:
+            src: (B, S) source ids, padded with PAD_ID.
+            tgt: (B, T) ids of the decoder input, the start token first, padded with PAD_ID.
+            teacher_forcing: how probable it is that a step reads the target's token and not the one that the step
+                before found most probable, drawn once a step for the whole batch; 1 reads the target, 0 only its
+                first token.
+
+        Returns:
+            (B, T, V) logits.
+        """
+        return self.read(tgt, self.start(src), teacher_forcing)
+
+    def read(self, tgt: Tensor, state: GruState, teacher_forcing: float = 1.0) -> Tensor:
+        """The same from a state of `start`, which is moved on."""
+        logits = [self._step(tgt[:, :1], state)]
+        for t in range(1, tgt.size(1)):
+            forced = teacher_forcing >= 1 or (teacher_forcing > 0 and torch.rand(()).item() < teacher_forcing)
+            logits.append(self._step(tgt[:, t : t + 1] if forced else logits[-1].argmax(-1), state))
+        return torch.cat(logits, dim=1)  # (B, T, V)
+
+    # The protocol of model.decoding: start, step, reorder.
+
+    def start(self, src: Tensor) -> GruState:
+        """Read the sources (B, S)."""
+        real = src != PAD_ID
+        memory, summary = self.encoder(src, torch.ones_like(real) if self.config.run_over_padding else real)
+        attention = self.decoder.cross_attention
+        keys = attention.keys(memory) if attention is not None else memory[..., :0]
+        return GruState(hidden=summary, summary=summary, memory=memory, keys=keys, mask=masks.padding_mask(src, PAD_ID))
+
+    def step(self, state: GruState, tokens: Tensor) -> Tensor:
+        """Read one token a row (B,), move the state on, return the logits (B, V) of the next."""
+        return self._step(tokens[:, None], state)[:, -1]
+
+    def reorder(self, state: GruState, rows: Tensor) -> GruState:
+        """The state with its rows taken from the given rows (an index tensor)."""
+        return state.select(rows)
+
+    def _step(self, tokens: Tensor, state: GruState) -> Tensor:
+        return self.tap_logits(self.decoder(tokens, state))
+
+
+def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
+    """What a recording saw, the steps of a recurrent model laid side by side in the order of the words.
+
+    Args:
+        model: that was recorded.
+        trace: of one pass.
+
+    Returns:
+        Address to tensor; what fired once is as it was.
+    """
+    arrays = {}
+    for address in trace:
+        values = trace.all(address)
+        if len(values) > 1:
+            letters = addresses(model)[address].shape.split()
+            axis = letters.index("T") if "T" in letters else letters.index("S")
+            # Its steps went from the last word to the first.
+            values = values[::-1] if ".backward_gru." in address else values
+            arrays[address] = torch.cat(values, dim=axis)
+        else:
+            arrays[address] = values[0]
+    return arrays

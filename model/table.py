@@ -1,0 +1,99 @@
+"""checkpoints/README.md: what ships, its figures beside published ones, and the commands, made from the cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from model.checkpoint import CARD, CONFIG, read_json, write_text
+
+README = "README.md"
+_SYSTEMS = {
+    "transformer": "Transformer",
+    "gru": "GRU encoder-decoder",
+    "language_model": "causal language model",
+}
+# By checkpoint and test set: the figure, and whose.
+PUBLISHED = {
+    ("en-de", "multi30k/test_2016_flickr"): "BLEU 36.3, cased (OPUS-MT opus-mt-en-de, 74 M, not trained on captions)",
+    ("multi30k-de-en", "multi30k/test_2016_flickr"): "BLEU 36.5 ¹ (pytorch-seq2seq, Transformer of 9.0 M, greedy)",
+    ("multi30k-de-en-gru", "multi30k/test_2016_flickr"): (
+        "perplexity 40.6 (the reference), 37.5 and 34.7 (pytorch-seq2seq); BLEU 20.6 ¹ (pytorch-seq2seq)"
+    ),
+    ("multi30k-de-en-gru-attention", "multi30k/test_2016_flickr"): (
+        "perplexity 25.6, BLEU 28.3 ¹ (pytorch-seq2seq, 20.5 M)"
+    ),
+    ("wikitext2-lm", "wikitext-2/test"): (
+        "perplexity 130.3 (PyTorch examples, tied LSTM of width 200, 6 passes), 100.3 (the same, 40 passes)"
+    ),
+}
+_HEAD = """\
+# Checkpoints
+
+Made by `python -m model checkpoints --readme` from the cards in the folders; do not edit.
+
+| system | data | parameters | our figure | published figure | command |
+| --- | --- | --- | --- | --- | --- |
+"""
+_NOTES = """
+BLEU is sacreBLEU with its 13a tokenisation; "lowercased" compares without case. Perplexity of a GRU is that of the
+reference's words without teacher forcing; of a language model, that of every word, `<eos>` counted, in windows that do
+not overlap. Each card has the signature and the command of its scores.
+
+¹ Made with another tokenizer (words of spaCy, lowercased) and another BLEU: to be compared with care.
+"""
+
+
+def render(folder: Path) -> str:
+    """The table of all checkpoints in a folder, as Markdown.
+
+    Args:
+        folder: that holds the checkpoints' folders.
+
+    Raises:
+        ValueError: if a card or a configuration cannot be read, or lacks what the table shows.
+    """
+    names = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
+    return _HEAD + "".join(_row(folder / name) for name in names) + _NOTES
+
+
+def write(folder: Path) -> Path:
+    """Write the table into the folder and return its path."""
+    write_text(folder / README, render(folder))
+    return folder / README
+
+
+def _row(folder: Path) -> str:
+    card, config = read_json(folder / CARD), read_json(folder / CONFIG)
+    try:
+        system = _SYSTEMS.get(config["architecture"], config["architecture"])
+        system += " with attention" if config.get("attention") else ""
+        scores: dict[str, Any] = card.get("scores", {})
+        cells = (
+            f"[{folder.name}]({folder.name}): {system}, {card['task'].replace('translation ', '')}",
+            ", ".join(f"{name} × {entry['weight']:g}" for name, entry in card["data"].items()),
+            f"{card['parameters']:,}",
+            "<br>".join(f"{test}: {figure(score)}" for test, score in scores.items()) or "not scored",
+            "<br>".join(f"{test}: {text}" for (name, test), text in PUBLISHED.items() if name == folder.name) or "none",
+            f"`{card['command']}`",
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def figure(score: dict[str, Any]) -> str:
+    """What a score says, in words: "BLEU 34.9 (beam 4), perplexity 36.0".
+
+    Example:
+        >>> figure({"bleu": 34.92, "beam": 1, "signature": "nrefs:1|case:lc|tok:13a"})
+        'BLEU 34.9 (greedy, lowercased)'
+    """
+    parts = []
+    if "bleu" in score:
+        search = "greedy" if score["beam"] == 1 else f"beam {score['beam']}"
+        case = ", lowercased" if "case:lc" in score["signature"] else ""
+        parts.append(f"BLEU {score['bleu']:.1f} ({search}{case})")
+    if "perplexity" in score:
+        parts.append(f"perplexity {score['perplexity']:.1f}")
+    return ", ".join(parts)

@@ -1,0 +1,140 @@
+"""Text in, what a language model makes of it out: what screens and commands call."""
+
+from __future__ import annotations
+
+import torch
+
+from model.checkpoint import Checkpoint, keep_scores
+from model.config import LanguageModelConfig
+from model.decoding.sampling import restrict, sample
+from model.language_model import LanguageModel
+from model.taps import record
+from model.translation import Translation, as_array
+
+MAX_CHARACTERS = 4000
+
+
+class Writer:
+    """A loaded language model; safe to share between threads.
+
+    Args:
+        loaded: the checkpoint.
+    """
+
+    def __init__(self, loaded: Checkpoint) -> None:
+        self.name = loaded.folder.name
+        self.folder = loaded.folder
+        self.card = loaded.card
+        self.model: LanguageModel = loaded.model
+        self.tokenizer = loaded.tokenizer
+
+    @property
+    def config(self) -> LanguageModelConfig:
+        """The model's sizes and choices."""
+        return self.model.config
+
+    @torch.inference_mode()
+    def read(self, text: str) -> Translation:
+        """Record what the model computes when it reads a text.
+
+        Args:
+            text: any text; unknown words are read as <unk>.
+
+        Returns:
+            The result, in the shape of a translation without a source: target_tokens is what was read, the end of the
+            line before it first; predicted_tokens and log_probabilities are the words that followed and, last, the
+            most probable next one. attention, mask and positional have the kind "decoder_self" and the side "target".
+
+        Raises:
+            ValueError: if the text is too long.
+        """
+        ids = self._ids(text)
+        with record() as trace:
+            logits = self.model(torch.tensor([ids]))  # (1, T, V)
+        log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
+        following = [*ids[1:], int(log_probabilities[-1].argmax())]
+        return Translation(
+            source="",
+            text=self.tokenizer.decode(ids[1:]),
+            source_tokens=[],
+            target_tokens=self.tokenizer.tokens(ids),
+            predicted_tokens=self.tokenizer.tokens(following),
+            log_probabilities=log_probabilities[torch.arange(len(ids)), torch.tensor(following)].numpy(),
+            finished=True,
+            trace={address: as_array(value)[0] for address, value in trace.items()},
+            search=None,
+            config=self.config,
+        )
+
+    @torch.inference_mode()
+    def next_words(
+        self, text: str, count: int = 10, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
+    ) -> list[tuple[str, float]]:
+        """The most probable next words.
+
+        Args:
+            text: what comes before; may be empty.
+            count: how many, at most.
+            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
+
+        Returns:
+            Words with their probabilities, the most probable first; none of probability 0.
+        """
+        probabilities = restrict(self.model(torch.tensor([self._ids(text)]))[0, -1], temperature, top_k, top_p)
+        best = probabilities.topk(min(count, len(probabilities)))
+        words = self.tokenizer.tokens(best.indices.tolist())
+        return [(word, p) for word, p in zip(words, best.values.tolist()) if p > 0]
+
+    def write(
+        self,
+        text: str,
+        words: int = 30,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        unknown: bool = False,
+    ) -> str:
+        """Go on with a text.
+
+        Args:
+            text: how it begins; may be empty.
+            words: how many to draw.
+            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
+            seed: the same gives the same words.
+            unknown: whether <unk> may be drawn.
+
+        Returns:
+            The text and what was drawn.
+
+        Raises:
+            ValueError: if the text is too long, or a value is not allowed.
+        """
+        if not 1 <= words <= 500:
+            raise ValueError(f"words must be from 1 to 500, got {words}")
+        ids = self._ids(text)
+        drawn = sample(
+            self.model,
+            self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)),
+            torch.tensor(ids[-1:]),
+            length=words,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            never=() if unknown else (self.tokenizer.unk_id,),
+            seed=seed,
+        )[0]
+        return self.tokenizer.decode([*ids[1:], *drawn])
+
+    def keep_scores(self, name: str, scores: dict) -> None:
+        """Write scores on the checkpoint's card, under the name of the test set."""
+        keep_scores(self.folder, self.card, name, scores)
+
+    def _ids(self, text: str) -> list[int]:
+        """The ids of a text, after the end of the line before it."""
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"the text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
+        ids = [self.tokenizer.eos_id, *self.tokenizer.encode(text)]
+        if len(ids) > self.config.max_length:
+            raise ValueError(f"the text has {len(ids)} tokens; at most {self.config.max_length} are allowed")
+        return ids
