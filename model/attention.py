@@ -27,7 +27,10 @@ def masked_softmax(scores: Tensor) -> Tensor:
         >>> masked_softmax(torch.tensor([[0.0, 0.0], [-math.inf, -math.inf]])).tolist()
         [[0.5, 0.5], [0.0, 0.0]]
     """
-    blocked = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
+    blocked = scores.amax(dim=-1, keepdim=True) == -math.inf  # (..., T, 1)
+    if not blocked.any():
+        return scores.softmax(dim=-1)
+    # Filled before and after: a softmax of -inf alone would be NaN, and its gradient too.
     return scores.masked_fill(blocked, 0.0).softmax(dim=-1).masked_fill(blocked, 0.0)
 
 

@@ -65,6 +65,10 @@ class Trace(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def last(self) -> dict[str, Tensor]:
+        """Every address with its last value, as a plain dictionary."""
+        return {address: values[-1] for address, values in self._values.items()}
+
     def all(self, address: str) -> list[Tensor]:
         """Every value that passed the address, in order; empty if none did."""
         return list(self._values.get(address, ()))
@@ -96,12 +100,15 @@ def record(*patterns: str) -> Iterator[Trace]:
     """
     trace = Trace()
 
-    def visit(address: str, value: Tensor) -> Tensor:
-        if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
-            trace.add(address, (value.detach() if value.requires_grad else value).clone())
+    def keep(address: str, value: Tensor) -> Tensor:
+        trace.add(address, (value.detach() if value.requires_grad else value).clone())
         return value
 
-    with _visiting(visit):
+    def keep_some(address: str, value: Tensor) -> Tensor:
+        wanted = any(fnmatchcase(address, pattern) for pattern in patterns)
+        return keep(address, value) if wanted else value
+
+    with _visiting(keep_some if patterns else keep):
         yield trace
 
 

@@ -194,22 +194,24 @@ class Translator:
         with record() as trace:
             logits = self.model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), source.memory.fresh())  # (1, T, V)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
+        chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
         return Translation(
             source=source.text,
             text=self.tokenizer.decode(ids),
             source_tokens=self.tokenizer.tokens(source.ids),
             target_tokens=self.tokenizer.tokens(read),
             predicted_tokens=self.tokenizer.tokens(written),
-            log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
+            log_probabilities=chosen.numpy(),
             finished=finished,
-            trace={address: _array(value)[0] for part in (source.trace, trace) for address, value in part.items()},
+            trace={address: _array(value) for part in (source.trace, trace) for address, value in part.last().items()},
             search=search,
             config=self.config,
         )
 
 
 def _array(value: torch.Tensor) -> np.ndarray:
-    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
+    """The recorded value of the only sentence of a batch."""
+    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()[0]
 
 
 def tidy(text: str) -> str:
