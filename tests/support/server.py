@@ -57,6 +57,7 @@ def serve(
     patience: float = 180,
     module: str = "streamlit",
     environment: Mapping[str, str] | None = None,
+    pause: float = 0.1,
 ) -> Iterator[str]:
     """Serves a Streamlit script for as long as the block lasts.
 
@@ -65,6 +66,7 @@ def serve(
         patience: seconds until the server must be ready.
         module: what Python runs: Streamlit, or one that hands over to it.
         environment: variables to set on top of those of this process.
+        pause: seconds between two looks at whether it is ready.
 
     Yields:
         The address, like http://127.0.0.1:40123.
@@ -96,7 +98,7 @@ def serve(
                     words = printed.read().decode(errors="replace").strip()
                     reason = f"ended with {process.returncode}" if ended else f"was not ready after {patience:g} s"
                     raise RuntimeError(f"streamlit run {script.name} {reason}; it printed:\n{words}")
-                time.sleep(0.1)
+                time.sleep(pause)
             yield url
         finally:
             end(process)
