@@ -10,6 +10,7 @@ import math
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.dropout import Dropout
 from model.taps import Tap, observed
 
 
@@ -52,7 +53,7 @@ class MultiHeadAttention(nn.Module):
         self.k_projection = nn.Linear(d_model, d_model, bias=bias)
         self.v_projection = nn.Linear(d_model, d_model, bias=bias)
         self.output_projection = nn.Linear(d_model, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.tap_q = Tap("B H T K")
         self.tap_k = Tap("B H S K")
         self.tap_v = Tap("B H S K")

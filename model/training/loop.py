@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from tqdm import tqdm
 
 from model import checkpoint
@@ -29,6 +28,7 @@ from model.training.data import CORPORA, leave_out, load_corpus, parse_mix
 from model.training.evaluation import Validation
 from model.training.history import Meter, append, forget_after
 from model.training.interrupts import undivided
+from model.training.losses import smoothed_cross_entropy
 from model.training.processes import Processes, alone
 from model.training.state import Progress
 from model.transformer import Transformer
@@ -321,19 +321,3 @@ class Trainer:
         with undivided():
             checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
             state.save(self._resume_dir, *where, self.model, self.optimizer, self.snapshots, count)
-
-
-def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Mean cross entropy a token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
-
-    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
-
-    Args:
-        logits: (B, T, V).
-        targets: (B, T) ids; padding does not count.
-        smoothing: in [0, 1); 0 gives plain cross entropy.
-
-    Returns:
-        The mean in nats, a scalar.
-    """
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing)
