@@ -6,8 +6,9 @@ Ours is one step of the loop that `python -m model train` runs, whole: loss, gra
 is `PlainLoop` below, as a careful reader of the PyTorch documentation would write it. Both begin with the same weights
 and see the same padded batches, with the same masks, dropout, tied embeddings, label smoothing, Adam and clipping, in
 float32; the test holds their losses equal over several steps. Batches are random ids in sentences of 5 to 30 tokens,
-grouped by length as in training; every step has a new one, and steps alternate, ours and theirs. Counted are tokens that
-are not padding, source and target. Each step is timed by the clock on the wall and in processor time (of all threads).
+grouped by length as in training; every pair of steps has a new one, and ours and theirs take turns at being first.
+Counted are tokens that are not padding, source and target. Each step is timed by the clock on the wall and in processor
+time (of all threads).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import math
 import random
 import statistics
 import time
+import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -68,18 +70,20 @@ class PlainLoop:
         config = model.config
         if not (config.final_norm and config.attention_bias and config.tie_embeddings and not config.output_bias):
             raise ValueError("nn.Transformer is compared with final norms, biases in the attention and tied embeddings")
-        self.transformer = nn.Transformer(
-            config.d_model,
-            config.n_heads,
-            config.n_encoder_layers,
-            config.n_decoder_layers,
-            config.d_ff,
-            config.dropout,
-            config.activation,
-            layer_norm_eps=config.norm_eps,
-            batch_first=True,
-            norm_first=config.norm == "pre",
-        )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "enable_nested_tensor")  # which is of no use in training
+            self.transformer = nn.Transformer(
+                config.d_model,
+                config.n_heads,
+                config.n_encoder_layers,
+                config.n_decoder_layers,
+                config.d_ff,
+                config.dropout,
+                config.activation,
+                layer_norm_eps=config.norm_eps,
+                batch_first=True,
+                norm_first=config.norm == "pre",
+            )
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0

@@ -1,12 +1,12 @@
 """Twenty visitors at once: how long each waits for a new sentence, over the translation itself.
 
-    python -m benchmarks.visitors [--visitors 20] [--sentences 5] [--think 1.0] [--checkpoint NAME]
+    python -m benchmarks.visitors [--visitors 20] [--sentences 5] [--think 1.0]
 
 The app is started with `streamlit run app.py`. Each visitor has a websocket of its own and speaks Streamlit's protocol:
 opens the page, waits the thinking time (the first time a random part of it, so that they do not march in step), types a
-sentence that nobody typed before, and waits until the rerun is over and both maps have come. The clock runs from sending
-the sentence to the end of the rerun; drawing in a browser is not in it (that is benchmarks.page). All visitors come from
-one process on the same machine, which takes a little of its time.
+sentence that nobody typed before, and waits until the rerun is over and both maps have come. The clock runs from
+sending the sentence to the end of the rerun; drawing in a browser is not in it (that is benchmarks.page). All visitors
+come from one process on the same machine, which takes a little of its time.
 
 The translation alone is `Translator.translate` on the very same sentences, one after the other, with one thread like
 the app's, when the visitors have left. "On top" is each visitor's wait less the translation of that sentence.
@@ -85,14 +85,15 @@ def row(name: str, seconds: Sequence[float]) -> tuple[str, str, str]:
 def arguments() -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, help="a name (default: %(default)s)")
+    parser.set_defaults(checkpoint=DEFAULT_CHECKPOINT)  # what the page starts with
     parser.add_argument("--visitors", type=int, default=20, help="at once (default: %(default)s)")
     parser.add_argument("--sentences", type=int, default=5, help="of each visitor (default: %(default)s)")
     parser.add_argument("--think", type=float, default=1.0, help="seconds between two (default: %(default)s)")
     options = parser.parse_args()
     every = len(list(sentences()))
     if options.visitors < 1 or options.sentences < 1 or options.visitors * options.sentences > every:
-        parser.error(f"visitors times sentences must be from 1 to {every}, got {options.visitors} * {options.sentences}")
+        got = f"{options.visitors} * {options.sentences}"
+        parser.error(f"visitors times sentences must be from 1 to {every}, got {got}")
     if options.think < 0:
         parser.error(f"the thinking time must not be negative, got {options.think}")
     return options
@@ -103,13 +104,13 @@ def main() -> None:
     options = arguments()
     translator = translator_of(options)
     random.seed(0)
-    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(translator.folder.parent)}) as url:
+    with serve() as url:
         waited = asyncio.run(all_come(url, sentences(seed=3), options))
     torch.set_num_threads(1)
     alone = {text: timed(lambda text=text: translator.translate(text, beam=BEAM), False)[0] for text in waited}
     print(
-        f"{options.visitors} visitors at once, {options.think:g} s thinking time, {len(waited)} sentences, beam {BEAM}; "
-        "wall-clock time\n"
+        f"{options.visitors} visitors at once, {options.think:g} s thinking time, {len(waited)} sentences, "
+        f"beam {BEAM}; wall-clock time\n"
     )
     rows = [
         row("request to finished rerun", list(waited.values())),
