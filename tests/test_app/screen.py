@@ -58,6 +58,13 @@ def tokens(at: AppTest, key: str, axis: str) -> list[str]:
     return figure(at, key)["layout"][f"{axis}axis"]["ticktext"]
 
 
+def component(at: AppTest, key: str) -> dict[str, Any]:
+    """What the browser part with this key is given to show."""
+    found = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
+    assert key in found, f"no component {key!r}; there are {sorted(found)}"
+    return json.loads(found[key].proto.json)
+
+
 def click_head(at: AppTest, layer: int, head: int) -> AppTest:
     """Clicks a tile of the overview.
 

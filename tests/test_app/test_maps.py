@@ -148,7 +148,7 @@ class TestPage:
             assert screen.tokens(at, "heatmap", "y") == labelled(example.predicted_tokens)
             title = screen.figure(at, "heatmap")["layout"]["yaxis"]["title"]["text"]
             assert title.startswith("token this step predicted (asks)")
-            assert "named by the token its step predicted" in said(at) and "step read;" not in said(at)
+            assert "named by the token it predicted;" in said(at) and "token it read;" not in said(at)
             for t, row in enumerate(screen.figure(at, "heatmap")["data"][0]["customdata"]):
                 assert row[0][0].endswith(f"read “{html.escape(example.target_tokens[t], quote=False)}”")
         at = screen.choose(at, kind="encoder_self")

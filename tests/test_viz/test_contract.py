@@ -80,6 +80,12 @@ CASES = {
         lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
         tokens=(),
     ),
+    "attention_lines": Case(
+        lambda t, s: {"weights": weights(2, t, s)},
+        lambda a, q, k: viz.figures.attention_lines(a["weights"], q, k),
+        tokens=(),
+        z=False,
+    ),
     "candidates_heatmap": Case(
         lambda t, s: {"probabilities": weights(t, s)},
         lambda a, q, k: viz.figures.candidates_heatmap(a["probabilities"], q),

@@ -8,12 +8,14 @@ describe(figure) is the sentence for a caption or a screen reader.
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.heatmap import describe
+from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
 
 __all__ = [
     "attention_heatmap",
+    "attention_lines",
     "candidates_heatmap",
     "describe",
     "difference_heatmap",

@@ -85,7 +85,7 @@ def sentence(label: str, example: str) -> str:
     )
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for number, (name, words_of_it) in enumerate(words.EXAMPLES.items()):
-            st.button(name, key=f"example-{number}", type="tertiary", on_click=_put, args=("text", words_of_it))
+            st.button(name, key=f"example-{number}", on_click=_put, args=("text", words_of_it))
     return text or ""
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.translator import KINDS, Translation
 from viz.components.chips import chips
+from viz.components.lines import lines
 from viz.figures import (
     attention_heatmap,
     candidates_heatmap,
@@ -17,9 +18,10 @@ from viz.figures import (
     positional_heatmap,
     positional_waves,
 )
+from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
 from viz.screens import controls, maps, shared, tokens, words
 
-VIEWS = ("Attention", "Mask", "Positions", "Probabilities")
+VIEWS = ("Attention", "Lines", "Mask", "Positions", "Probabilities")
 SIDES = {"source": "Source", "target": "Translation"}
 HEADS_IN_A_ROW = 8
 TOOLS_HEIGHT = 16  # pixels
@@ -50,7 +52,9 @@ def explore(result: shared.Shown, card: dict) -> None:
         show_overview(result, built, layer, head, stretch)
     with right:
         view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
-        if view == "Mask":
+        if view == "Lines":
+            show_lines(result, built, kind, named, layer)
+        elif view == "Mask":
             show_mask(result, kind, named)
         elif view == "Positions":
             show_positions(result)
@@ -153,13 +157,14 @@ def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, 
     one = f"the {built.options.summary} of several heads" if summary else "one head"
     heading(
         "All summaries" if summary else "All heads",
-        f"Each tile is {one}: rows ask, columns are read. Click a tile to open it.",
+        f"Each tile is {one}: rows ask, columns are read. Click a tile to open it."
+        + ("" if built.mask.all() else " Blank cells are blocked by the mask."),
     )
     figure = head_overview(
         built.weights,
         selected=built.place(layer, head),
         n_columns=min(HEADS_IN_A_ROW, built.weights.shape[1]),
-        shown=built.shown,
+        shown=built.shown & built.mask,
         layer_names=built.layer_names,
         head_names=built.head_names,
         value=built.value,
@@ -201,13 +206,35 @@ def show_attention(
         shared.small("Read → predicted: " + " → ".join(steps), "steps")
 
 
+def show_lines(result: Translation, built: maps.Maps, kind: str, named: str, layer: int) -> None:
+    """Draw all heads of a layer as lines between those who ask and those who are read."""
+    at, _ = built.place(layer, 0)
+    reading, query_axis = words.named_by(kind, named, words.LEFT_ASKS)
+    heading(
+        f"{words.KINDS[kind].title}, {maps.title(built, layer, None)}",
+        " ".join([reading, *maps.notes(built, layer, None)]),
+    )
+    left_out = lines(
+        built.weights[at],
+        built.queries,
+        built.keys,
+        head_names=built.head_names,
+        titles=(query_axis, words.KINDS[kind].key_axis),
+        hint=words.LINES,
+        key="lines",
+        shown=built.shown[at],
+    )
+    if left_out:
+        st.caption(words.without_line(left_out, LEAST_WEIGHT, MOST_LINES))
+
+
 def show_mask(result: Translation, kind: str, named: str) -> None:
     """Draw the mask that the model used."""
     mask = result.mask(kind)
     n_blocked = int((~mask).sum())
     heading(
         f"{words.KINDS[kind].title}, mask",
-        "Rows ask, columns are read: blue cells may be read, orange ones are blocked. The model used this very mask "
+        f"{words.ROWS_ASK}blue cells may be read, orange ones are blocked. The model used this very mask "
         "in every layer and head; the options of the maps do not change it. "
         + (f"{n_blocked} of {mask.size} cells are blocked." if n_blocked else "Nothing is blocked."),
     )

@@ -144,21 +144,21 @@ def build(
     )
 
 
-def title(maps: Maps, layer: int, head: int) -> str:
-    """Name the large map, as the end of a heading."""
+def title(maps: Maps, layer: int, head: int | None) -> str:
+    """Name the map of a head, or all maps of a layer (head is None), as the end of a heading."""
     options, (n_layers, n_heads) = maps.options, maps.counts
     return {
-        (): f"layer {layer}, head {head}",
+        (): f"layer {layer}, " + (f"all {n_heads} heads" if head is None else f"head {head}"),
         ("heads",): f"{options.summary} of {n_heads} heads of layer {layer}",
-        ("layers",): f"{options.summary} of head {head} over {n_layers} layers",
+        ("layers",): f"{options.summary} of {'each head' if head is None else f'head {head}'} over {n_layers} layers",
         ("layers", "heads"): f"{options.summary} of all {n_heads} heads of all {n_layers} layers",
     }[options.axes]
 
 
-def notes(maps: Maps, layer: int, head: int) -> list[str]:
-    """Say in sentences what was done to the large map, so that nobody takes it for something else."""
+def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
+    """Say in sentences what was done to the maps that `title` names, so that nobody takes them for something else."""
     options = maps.options
-    place = maps.place(layer, head)
+    place = maps.place(layer, head or 0)[: 1 if head is None else 2]
     said = []
     if options.axes:
         said.append("No single head looks like this.")

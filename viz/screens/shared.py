@@ -33,6 +33,7 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
 .js-plotly-plot .modebar-group { background: transparent !important; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
+[class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
 </style>
 """
@@ -43,7 +44,7 @@ def style() -> None:
     st.html(_STYLE)
 
 
-@st.cache_resource(show_spinner="Loading the model …")
+@st.cache_resource(show_spinner="Loading the model …", show_time=True)
 def translator(name: str) -> Translator:
     """Load a checkpoint once for all visitors.
 
@@ -76,7 +77,7 @@ def preload() -> None:
         pass  # no usable checkpoint: the page tells its reader
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Translating …")
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Translating …", show_time=True)
 def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Shown:
     """Translate a text, or return what is remembered of it.
 
@@ -96,7 +97,7 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
     return _cut(loaded.translate(text, beam, length_penalty), loaded)
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …")
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …", show_time=True)
 def force(checkpoint: str, text: str, reference: str) -> Shown:
     """Have the model read a given translation, or return what is remembered of it.
 

@@ -13,6 +13,10 @@ PENALTY = (
     "prefers short ones, larger values prefer long ones."
 )
 CHIPS = "Point at a token, or reach it with Tab: its row or column lights up in the large map."
+LINES = (
+    "Point at a token to see its lines alone; a click keeps it so. A click on a head takes its lines away and brings "
+    "them back, a double-click (Shift+Enter) shows it alone."
+)
 PROBABILITIES = (
     "Rows are the tokens that were written, columns the most probable candidates of each step, by probability. The "
     "written token is not always the first: a beam looks ahead, and a reference is given."
@@ -59,7 +63,7 @@ class KindWords:
     Attributes:
         name: short, for a button and the URL.
         title: for a heading.
-        reading: one line that says what a map of this kind shows.
+        reading: what a map of this kind shows, the part of a sentence that follows ROWS_ASK or LEFT_ASKS.
         query_axis, key_axis: titles of the axes, where rows are named by the token read.
     """
 
@@ -74,41 +78,54 @@ KINDS = {
     "encoder_self": KindWords(
         name="Encoder self",
         title="Encoder self-attention",
-        reading="Rows ask, columns are read: the source sentence reads itself, every token all of it.",
+        reading="the source sentence reads itself, every token all of it.",
         query_axis="source token (asks)",
         key_axis="source token (is read)",
     ),
     "decoder_self": KindWords(
         name="Decoder self (masked)",
         title="Masked decoder self-attention",
-        reading="Rows ask, columns are read: each step reads the translation so far.",
+        reading="each step reads the translation so far.",
         query_axis="token this step read (asks)",
         key_axis="token so far (is read)",
     ),
     "cross": KindWords(
         name="Cross",
         title="Cross-attention",
-        reading="Rows ask, columns are read: each step of the translation reads the source sentence.",
+        reading="each step of the translation reads the source sentence.",
         query_axis="token this step read (asks)",
         key_axis="source token (is read)",
     ),
 }
 
 
+ROWS_ASK = "Rows ask, columns are read: "
+LEFT_ASKS = "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
 READ, PREDICTED = "read", "predicted"
 NAMED_BY = {
-    READ: " A row is named by the token its step read; what the step predicted is the next token.",
-    PREDICTED: " A row is named by the token its step predicted; what the step read is the token before.",
+    READ: " A step is named by the token it read; what it predicted is the next token.",
+    PREDICTED: " A step is named by the token it predicted; what it read is the token before.",
 }
 PREDICTED_AXIS = "token this step predicted (asks)"
 
 
-def named_by(kind: str, names: str) -> tuple[str, str]:
-    """The reading line and the title of the row axis of a kind whose rows are named by the token read or predicted."""
+def named_by(kind: str, names: str, who: str = ROWS_ASK) -> tuple[str, str]:
+    """How to read a picture of a kind, and the title of those who ask.
+
+    Args:
+        kind: of attention.
+        names: whether steps are named by the token READ or PREDICTED.
+        who: ROWS_ASK for a map, LEFT_ASKS for lines.
+    """
     spoken = KINDS[kind]
     if kind == "encoder_self":
-        return spoken.reading, spoken.query_axis
-    return spoken.reading + NAMED_BY[names], PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
+        return who + spoken.reading, spoken.query_axis
+    return who + spoken.reading + NAMED_BY[names], PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
+
+
+def without_line(count: int, least: float, most: int) -> str:
+    """Say how many cells have no line, and why."""
+    return f"{count} cells have no line: a weight below {least:.3f}, or not among the {most} largest."
 
 
 def how_to_read(tokens: list[str]) -> str:

@@ -1,0 +1,192 @@
+"""Attention as lines from the tokens that ask to the tokens that are read, a colour for each head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import checks, labels
+
+LEAST_WEIGHT = 3 / 255  # fainter lines cannot be seen
+MOST_LINES = 4000  # more take a browser longer than a moment
+_STRENGTHS = 8  # Plotly gives a trace one opacity: lines are sorted into so many
+_COLUMN_TITLE_HEIGHT = 22  # pixels
+_ASKING, _READ = 0.0, 1.0  # the two columns
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines that are drawn, the weakest first so that strong ones lie on top.
+
+    Attributes:
+        head, query, key: int (N,), what each line joins.
+        weight: float32 (N,).
+        n_left_out: cells with a weight above 0 that could have a line and have none.
+    """
+
+    head: np.ndarray
+    query: np.ndarray
+    key: np.ndarray
+    weight: np.ndarray
+    n_left_out: int
+
+
+def choose_lines(weights: np.ndarray, shown: np.ndarray | None = None) -> Lines:
+    """Choose the cells that become lines: weights of at least LEAST_WEIGHT, the MOST_LINES largest of them.
+
+    Args:
+        weights: float (H, T, S), probabilities after softmax, or summaries of such within [0, 1].
+        shown: bool (H, T, S), False = no line whatever the weight.
+
+    Returns:
+        The lines.
+
+    Raises:
+        ValueError: for wrong shapes or types, NaN, and values outside [0, 1].
+    """
+    weights = checks.as_probabilities("weights", weights, "HTS")
+    if shown is not None and np.shape(shown) != weights.shape:
+        raise ValueError(f"shown has shape {np.shape(shown)}; allowed is {weights.shape}, one cell for each weight.")
+    allowed = np.ones(weights.shape, bool) if shown is None else np.asarray(shown, dtype=bool)
+    drawn = allowed & (weights >= LEAST_WEIGHT)
+    head, query, key = np.nonzero(drawn)
+    order = np.argsort(weights[drawn], kind="stable")[-MOST_LINES:]
+    chosen = [place[order].astype(np.int32) for place in (head, query, key)]
+    return Lines(*chosen, weights[drawn][order], int((allowed & (weights > 0)).sum()) - len(order))
+
+
+def line_style(head: int) -> tuple[str, str]:
+    """Return colour and dash of a head; when the colours are used up they come again with another dash."""
+    turn, color = divmod(head, len(theme.LINES))
+    return theme.LINES[color], theme.DASHES[turn % len(theme.DASHES)]
+
+
+def attention_lines(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    head_names: Sequence[str] | None = None,
+    query_axis: str = "query (asks)",
+    key_axis: str = "key (is read)",
+    title: str = "",
+    shown: np.ndarray | None = None,
+) -> go.Figure:
+    """Draw the attention of several heads as lines: who asks on the left, who is read on the right.
+
+    Args:
+        weights: float (H, T, S), probabilities after softmax, or summaries of such within [0, 1].
+        queries: T tokens, left, top to bottom.
+        keys: S tokens, right, top to bottom.
+        head_names: H names where the maps are no numbered heads.
+        query_axis, key_axis: what stands left and right.
+        title: text above the lines.
+        shown: bool (H, T, S), False = no line.
+
+    Returns:
+        go.Figure; opacity is the weight, in steps of one eighth; one legend entry a head takes its lines away and
+        brings them back (double-click: this head alone). The last two traces are the tokens.
+
+    Raises:
+        ValueError: for wrong shapes, sizes or types, NaN, and values outside [0, 1].
+    """
+    lines = choose_lines(weights, shown)
+    n_heads, n_queries, n_keys = np.shape(weights)
+    queries, keys = checks.as_labels(queries, keys, (n_queries, n_keys))
+    names = [labels.head_label(head) for head in range(n_heads)]
+    if head_names is not None:
+        names = checks.as_tokens("head_names", head_names, n_heads, "heads")
+    n_rows = max(n_queries, n_keys)
+    left, right = labels.tick_width(queries), labels.tick_width(keys)
+    height = n_rows * theme.ROW_HEIGHT
+    top = 2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT
+    layout = theme.layout(height, title=labels.escape(title), left=left, top=top)
+    layout.margin.r += round(right)
+    figure = go.Figure(layout=layout)
+    for head, name in enumerate(names):
+        _add_head(figure, lines, head, labels.escape(name))
+    _add_tokens(figure, queries, _ASKING, "left")
+    _add_tokens(figure, keys, _READ, "right")
+    _add_column_titles(figure, query_axis, key_axis)
+    figure.update_xaxes(visible=False, range=[_ASKING, _READ], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[n_rows - 0.5, -0.5], fixedrange=True)
+    figure.update_layout(
+        hovermode="closest",
+        dragmode=False,
+        legend={"itemclick": "toggle", "itemdoubleclick": "toggleothers", "x": 0, "xanchor": "left"},
+        legend_y=1 + _COLUMN_TITLE_HEIGHT / height,
+        meta={
+            "figure": "attention_lines",
+            "description": (
+                "Lines lead from who asks (left) to who is read (right): the stronger a line, the larger the weight, "
+                f"a colour is a head. {len(lines.weight)} lines are drawn, {lines.n_left_out} fainter ones left out."
+            ),
+            "rows": "query",
+            "columns": "key",
+            "n_rows": n_queries,
+            "n_columns": n_keys,
+            "value": "weight",
+            "range": [0.0, 1.0],
+        },
+    )
+    return figure
+
+
+def _add_head(figure: go.Figure, lines: Lines, head: int, name: str) -> None:
+    """Add the lines of one head, a trace for each strength, behind one entry of the legend."""
+    color, dash = line_style(head)
+    style = {"mode": "lines", "legendgroup": name, "name": name, "hoverinfo": "skip"}
+    figure.add_scatter(x=_numbers([np.nan]), y=_numbers([np.nan]), line={"color": color, "dash": dash}, **style)
+    strength = np.clip(np.ceil(lines.weight * _STRENGTHS), 1, _STRENGTHS).astype(int)
+    for step in range(1, _STRENGTHS + 1):
+        of_step = (lines.head == head) & (strength == step)
+        if of_step.any():
+            # One trace holds many lines: a gap (NaN) ends each of them.
+            gap = np.full(of_step.sum(), np.nan)
+            figure.add_scatter(
+                x=_numbers(np.tile([_ASKING, _READ, np.nan], of_step.sum())),
+                y=_numbers(np.stack([lines.query[of_step], lines.key[of_step], gap], axis=1).ravel()),
+                line={"color": color, "dash": dash, "width": theme.LINE_WIDTH},
+                opacity=step / _STRENGTHS,
+                showlegend=False,
+                **style,
+            )
+
+
+def _add_tokens(figure: go.Figure, tokens: Sequence[str], x: float, side: str) -> None:
+    """Write a column of tokens beside the lines."""
+    figure.add_scatter(
+        x=_numbers([x] * len(tokens)),
+        y=_numbers(range(len(tokens))),
+        text=[labels.tick_text(token) for token in tokens],
+        customdata=labels.hover_texts(tokens),
+        mode="text",
+        textposition=f"middle {side}",
+        cliponaxis=False,
+        hovertemplate="%{customdata}<extra></extra>",
+        showlegend=False,
+        name=side,
+    )
+
+
+def _add_column_titles(figure: go.Figure, query_axis: str, key_axis: str) -> None:
+    """Write over the two columns what they are."""
+    for text, x, anchor in ((query_axis, _ASKING, "left"), (key_axis, _READ, "right")):
+        figure.add_annotation(
+            text=labels.escape(text),
+            x=x,
+            xref="paper",
+            xanchor=anchor,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            showarrow=False,
+        )
+
+
+def _numbers(values) -> np.ndarray:
+    return np.array(values, dtype=np.float32)
