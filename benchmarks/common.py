@@ -38,12 +38,13 @@ def sentences(seed: int = 0) -> Iterator[str]:
     return iter(every)
 
 
-def arguments(description: str, rounds: int) -> argparse.Namespace:
-    """Read the options that every benchmark of translation has.
+def arguments(description: str, rounds: int, with_cpu: bool = True) -> argparse.Namespace:
+    """Read the options that every benchmark of the model has.
 
     Args:
         description: what the benchmark measures.
         rounds: timed calls of each side unless --rounds says otherwise.
+        with_cpu: whether the clock can be chosen.
 
     Returns:
         checkpoint, rounds, warmup, threads, cpu.
@@ -53,7 +54,8 @@ def arguments(description: str, rounds: int) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each side (default: %(default)s)")
     parser.add_argument("--warmup", type=int, default=4, help="untimed calls of each side first (default: %(default)s)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="threads of torch (default: 1 2)")
-    parser.add_argument("--cpu", action="store_true", help="count processor time: on a busy machine, with 1 thread")
+    if with_cpu:
+        parser.add_argument("--cpu", action="store_true", help="count processor time: on a busy machine, with 1 thread")
     return parser.parse_args()
 
 

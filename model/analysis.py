@@ -221,12 +221,21 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         count: how many tokens a step, at most V.
 
     Returns:
-        Token ids (T, count), the most probable first, and their log-probabilities (T, count) in nats.
+        Token ids (T, count), the most probable first, of equally probable ones the smaller id, and their
+        log-probabilities (T, count) in nats.
 
     Raises:
         ValueError: if count is out of range.
     """
     if not 1 <= count <= logits.shape[-1]:
         raise ValueError(f"from 1 to {logits.shape[-1]} candidates can be had, got {count}")
-    ids = np.argsort(-logits, axis=-1, kind="stable")[..., :count]
+    # Sorting the whole vocabulary at every step would take longer than a step of the search.
+    least = np.partition(logits, -count, axis=-1)[:, -count]  # (T,)
+    ids = np.stack([_largest(row, at_least, count) for row, at_least in zip(logits, least)])
     return ids, np.take_along_axis(log_softmax(logits), ids, axis=-1)
+
+
+def _largest(values: np.ndarray, at_least: float, count: int) -> np.ndarray:
+    """Where the count largest of some values (V,) stand, given the smallest of them; the earlier of equal ones."""
+    places = np.flatnonzero(values >= at_least)
+    return places[np.argsort(-values[places], kind="stable")][:count]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.dropout import Dropout
 from model.taps import Tap, observed
 
 
@@ -28,7 +29,10 @@ def masked_softmax(scores: Tensor) -> Tensor:
         >>> masked_softmax(torch.tensor([[0.0, 0.0], [-math.inf, -math.inf]])).tolist()
         [[0.5, 0.5], [0.0, 0.0]]
     """
-    blocked = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
+    blocked = scores.amax(dim=-1, keepdim=True) == -math.inf  # (..., T, 1)
+    if not blocked.any():
+        return scores.softmax(dim=-1)
+    # Filled before and after: a softmax of -inf alone would be NaN, and its gradient too.
     return scores.masked_fill(blocked, 0.0).softmax(dim=-1).masked_fill(blocked, 0.0)
 
 
@@ -50,7 +54,7 @@ class MultiHeadAttention(nn.Module):
         self.k_projection = nn.Linear(d_model, d_model, bias=bias)
         self.v_projection = nn.Linear(d_model, d_model, bias=bias)
         self.output_projection = nn.Linear(d_model, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.tap_q = Tap("B H T K")
         self.tap_k = Tap("B H S K")
         self.tap_v = Tap("B H S K")

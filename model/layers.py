@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from model.attention import MultiHeadAttention
 from model.config import TransformerConfig
+from model.dropout import Dropout
 from model.taps import Tap
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
@@ -26,7 +27,7 @@ class FeedForward(nn.Module):
         self.inner = nn.Linear(config.d_model, config.d_ff)
         self.outer = nn.Linear(config.d_ff, config.d_model)
         self.activation = ACTIVATIONS[config.activation]
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.tap_hidden = Tap("B T F")
         self.tap_output = Tap("B T D")
 
@@ -55,7 +56,7 @@ class Residual(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.is_pre = config.norm == "pre"
         self.order = self._pre if self.is_pre else self._post
         self.tap_stream = Tap("B T D")

@@ -96,12 +96,15 @@ def record(*patterns: str) -> Iterator[Trace]:
     """
     trace = Trace()
 
-    def visit(address: str, value: Tensor) -> Tensor:
-        if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
-            trace.add(address, (value.detach() if value.requires_grad else value).clone())
+    def keep(address: str, value: Tensor) -> Tensor:
+        trace.add(address, (value.detach() if value.requires_grad else value).clone())
         return value
 
-    with _visiting(visit):
+    def keep_some(address: str, value: Tensor) -> Tensor:
+        wanted = any(fnmatchcase(address, pattern) for pattern in patterns)
+        return keep(address, value) if wanted else value
+
+    with _visiting(keep_some if patterns else keep):
         yield trace
 
 

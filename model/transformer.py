@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from model import masks
 from model.config import TransformerConfig
+from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
 from model.taps import Tap, name_taps
@@ -34,7 +35,7 @@ class InputEmbedding(nn.Module):
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
         table = TABLES[config.positional](config.max_length, config.d_model)  # float64
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.tap_tokens = Tap("B T D")
         self.tap_positions = Tap("1 T D")
         self.tap_stream = Tap("B T D")

@@ -199,13 +199,14 @@ class Translator:
             logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
+        chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
         return Translation(
             source=source.text,
             text=self.tokenizer.target.decode(ids),
             source_tokens=self.tokenizer.source.tokens(source.ids),
             target_tokens=self.tokenizer.target.tokens(read),
             predicted_tokens=self.tokenizer.target.tokens(written),
-            log_probabilities=log_probabilities[torch.arange(len(written)), torch.tensor(written)].numpy(),
+            log_probabilities=chosen.numpy(),
             finished=finished,
             trace={address: as_array(value)[0] for address, value in arrays.items()},
             search=search,

@@ -75,15 +75,17 @@ def color_bar(title: str, **more) -> dict:
     }
 
 
-def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bottom: float = 0) -> go.Layout:
+def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bottom: float = 0, **more) -> go.Layout:
     """Build the layout all figures share: transparent, with margins set by hand.
 
-    Plotly's own fitting of margins to labels is slow and makes the page jump.
+    Plotly's own fitting of margins to labels is slow and makes the page jump. What else a figure needs is given here
+    and not added by `update_layout`, which takes as long as all the rest of a figure.
 
     Args:
         height: pixels of the plot itself.
         title: text above the plot, already escaped.
         left, top, bottom: pixels that labels need on these sides.
+        more: further settings of the layout.
 
     Returns:
         A go.Layout without any text colour.
@@ -119,4 +121,5 @@ def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bot
             "itemclick": False,
             "itemdoubleclick": False,
         },
+        **more,
     )

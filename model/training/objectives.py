@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from model.gru import GruModel
 from model.language_model import LanguageModel
-from model.tokenizer import PAD_ID
 from model.training.config import TrainingConfig
+from model.training.losses import smoothed_cross_entropy
 from model.transformer import Transformer
 
 
@@ -51,19 +50,3 @@ class NextWordLoss(nn.Module):
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
         """Args: src (B, T), what is read; tgt (B, T), what follows each. Returns: the mean in nats, a scalar."""
         return self.model.loss(src, tgt)
-
-
-def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Mean cross entropy a token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
-
-    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
-
-    Args:
-        logits: (B, T, V).
-        targets: (B, T) ids; padding does not count.
-        smoothing: in [0, 1); 0 gives plain cross entropy.
-
-    Returns:
-        The mean in nats, a scalar.
-    """
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing)

@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,12 +52,21 @@ def is_healthy(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def serve(script: Path = ROOT / "app.py", patience: float = 180) -> Iterator[str]:
+def serve(
+    script: Path = ROOT / "app.py",
+    patience: float = 180,
+    module: str = "streamlit",
+    environment: Mapping[str, str] | None = None,
+    pause: float = 0.1,
+) -> Iterator[str]:
     """Serves a Streamlit script for as long as the block lasts.
 
     Args:
         script: what `streamlit run` is given; it runs in the script's folder.
         patience: seconds until the server must be ready.
+        module: what Python runs: Streamlit, or one that hands over to it.
+        environment: variables to set on top of those of this process.
+        pause: seconds between two looks at whether it is ready.
 
     Yields:
         The address, like http://127.0.0.1:40123.
@@ -67,12 +76,18 @@ def serve(script: Path = ROOT / "app.py", patience: float = 180) -> Iterator[str
     """
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command = [sys.executable, "-m", module, "run", str(script)]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
     command += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
     with tempfile.TemporaryFile("w+b") as printed:
         process = subprocess.Popen(
-            command, cwd=script.parent, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, start_new_session=True
+            command,
+            cwd=script.parent,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
+            start_new_session=True,
         )
         try:
             deadline = time.monotonic() + patience
@@ -83,7 +98,7 @@ def serve(script: Path = ROOT / "app.py", patience: float = 180) -> Iterator[str
                     words = printed.read().decode(errors="replace").strip()
                     reason = f"ended with {process.returncode}" if ended else f"was not ready after {patience:g} s"
                     raise RuntimeError(f"streamlit run {script.name} {reason}; it printed:\n{words}")
-                time.sleep(0.1)
+                time.sleep(pause)
             yield url
         finally:
             end(process)

@@ -10,23 +10,10 @@ import torch
 
 from benchmarks import recording, translate
 from benchmarks.common import sentences
-from model import checkpoint
 from model.adapters.peers import random_marian
 from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
 from model.transformer import Transformer
-
-SIZES = {"d_model": 24, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 3, "d_ff": 32, "max_length": 100}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("checkpoints") / "tiny"
-    tokenizer = Tokenizer.train(list(sentences())[:50], vocab_size=400, alphabet_size=40)
-    torch.manual_seed(3)
-    model = Transformer(TransformerConfig(vocab_size=len(tokenizer), **SIZES))
-    checkpoint.save(folder, model, tokenizer, {"task": "test", "parameters": 1})
-    return folder
+from tests.test_benchmarks.conftest import SIZES
 
 
 def test_sentences_have_twelve_words_and_do_not_come_twice() -> None:

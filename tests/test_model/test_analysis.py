@@ -111,5 +111,8 @@ def test_candidates_are_the_most_probable_tokens() -> None:
     expected = torch.from_numpy(logits).double().log_softmax(-1).topk(3)
     np.testing.assert_array_equal(ids, expected.indices.numpy())
     np.testing.assert_allclose(log_probabilities, expected.values.numpy(), atol=1e-9)
+    ties = np.array([[1, 3, 2, 3, 3, 2], [0, 0, 0, 0, 0, 0], [-np.inf, 5, -np.inf, 4, 4, 5]], dtype=np.float32)
+    for count in range(1, 7):
+        np.testing.assert_array_equal(analysis.candidates(ties, count)[0], np.argsort(-ties, kind="stable")[:, :count])
     with pytest.raises(ValueError, match="from 1 to 10 candidates can be had, got 11"):
         analysis.candidates(logits, 11)

@@ -11,7 +11,7 @@ from torch import nn
 from model.attention import MultiHeadAttention, masked_softmax
 from model.layers import Residual
 from model.taps import name_taps, record
-from model.training.objectives import smoothed_cross_entropy
+from model.training.losses import smoothed_cross_entropy
 from model.training.schedules import noam
 from tests.test_model.builders import tiny_config
 

@@ -151,7 +151,8 @@ def head_overview(
         raise ValueError(f"shown has shape {np.shape(shown)}; allowed is {weights.shape}, one cell for each weight.")
     drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
     tiles = go.Heatmap(z=montage.assemble(drawn), hoverinfo="skip", **colors)
-    figure = go.Figure(
+    outlines = [] if selected is None else [_outline(montage, selected)]
+    return go.Figure(
         [tiles, _head_markers(montage, weights, value)],
         layout=theme.layout(
             montage.n_rows * theme.TILE_HEIGHT,
@@ -159,19 +160,15 @@ def head_overview(
             left=theme.GLYPH_WIDTH
             * max(labels.text_width(line) for text in montage.row_labels() for line in text.split("<br>")),
             top=theme.TICK_SIZE + theme.MARGIN,
+            **montage.axes(),
+            clickmode="event+select",
+            hovermode="closest",
+            hoverdistance=-1,
+            dragmode=False,
+            shapes=outlines,
+            meta=_overview_meta(montage, top, value),
         ),
     )
-    figure.update_layout(
-        **montage.axes(),
-        clickmode="event+select",
-        hovermode="closest",
-        hoverdistance=-1,
-        dragmode=False,
-        meta=_overview_meta(montage, top, value),
-    )
-    if selected is not None:
-        figure.add_shape(_outline(montage, selected))
-    return figure
 
 
 def _names(name: str, names: Sequence[str] | None, number: Callable[[int], str], n: int) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def token_heatmap(
         z=values, customdata=customdata, hovertemplate=hover + "<extra></extra>", xgap=gap, ygap=gap, **heatmap
     )
     hatched = blocked is not None and bool(blocked.any())
-    figure = go.Figure(
+    return go.Figure(
         [trace, hatching(blocked)] if hatched else [trace],
         layout=theme.layout(
             theme.plot_height(n_rows),
@@ -201,11 +201,8 @@ def token_heatmap(
             left=labels.tick_width(queries) + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT if hatched else 0,
             bottom=theme.LEANING * labels.tick_width(keys) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=token_axis(keys, key_axis),
+            yaxis=token_axis(queries, query_axis, downwards=True),
+            meta={"rows": "query", "columns": "key", "n_rows": n_rows, "n_columns": n_columns, **meta},
         ),
     )
-    figure.update_layout(
-        xaxis=token_axis(keys, key_axis),
-        yaxis=token_axis(queries, query_axis, downwards=True),
-        meta={"rows": "query", "columns": "key", "n_rows": n_rows, "n_columns": n_columns, **meta},
-    )
-    return figure

@@ -30,7 +30,7 @@ def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *
     rows = None if tokens is None else np.array(labels.hover_texts(tokens), dtype=object)
     position = "%{y:d}" if tokens is None else "%{customdata}"
     limit, colors = centred_colors(table, "value", least=1.0)
-    figure = go.Figure(
+    return go.Figure(
         go.Heatmap(
             z=table,
             customdata=None if rows is None else np.repeat(rows[:, None], n_dimensions, axis=1),
@@ -42,26 +42,23 @@ def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *
             title=labels.escape(title),
             left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=heatmap.number_axis(n_dimensions, "dimension"),
+            yaxis=_position_axis(n_positions, tokens, downwards=True),
+            meta={
+                "figure": "positional_heatmap",
+                "description": (
+                    "Rows are positions, columns are dimensions: "
+                    f"the encoding added to each of {n_positions} positions, {n_dimensions} numbers each."
+                ),
+                "rows": "position",
+                "columns": "dimension",
+                "n_rows": n_positions,
+                "n_columns": n_dimensions,
+                "value": "value",
+                "range": [-limit, limit],
+            },
         ),
     )
-    figure.update_layout(
-        xaxis=heatmap.number_axis(n_dimensions, "dimension"),
-        yaxis=_position_axis(n_positions, tokens, downwards=True),
-        meta={
-            "figure": "positional_heatmap",
-            "description": (
-                "Rows are positions, columns are dimensions: "
-                f"the encoding added to each of {n_positions} positions, {n_dimensions} numbers each."
-            ),
-            "rows": "position",
-            "columns": "dimension",
-            "n_rows": n_positions,
-            "n_columns": n_dimensions,
-            "value": "value",
-            "range": [-limit, limit],
-        },
-    )
-    return figure
 
 
 def positional_waves(

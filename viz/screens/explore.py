@@ -136,7 +136,8 @@ def draw(figure: go.Figure, key: str, config: dict = _TOOLS, column_width: int |
     """Show a figure, with its description for those who cannot see it."""
     shared.keep_legible(figure, key, column_width)
     if config is _TOOLS:  # room for Plotly's buttons, which would otherwise hide the legend
-        figure.update_layout(margin_t=figure.layout.margin.t + TOOLS_HEIGHT, height=figure.layout.height + TOOLS_HEIGHT)
+        figure.layout.margin.t += TOOLS_HEIGHT
+        figure.layout.height += TOOLS_HEIGHT
     st.plotly_chart(figure, key=key, config=config, alt=describe(figure), **more)
 
 

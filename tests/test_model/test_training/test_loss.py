@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from model.tokenizer import PAD_ID
-from model.training.objectives import smoothed_cross_entropy
+from model.training.losses import smoothed_cross_entropy
 
 B, T, V = 2, 5, 17
 
@@ -59,3 +60,24 @@ def test_more_padding_changes_nothing(batch):
     assert smoothed_cross_entropy(longer, padded, 0.1).item() == pytest.approx(
         smoothed_cross_entropy(logits, targets, 0.1).item(), rel=1e-12
     )
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("scale", [1, 100])
+def test_loss_and_gradient_are_those_of_the_library(batch, smoothing, scale, dtype, tolerance):
+    """Also where the softmax is all but certain, and for a loss that is weighed, as in gradient accumulation."""
+    logits, targets = batch
+    results = []
+    for loss_of in (
+        lambda z: smoothed_cross_entropy(z, targets, smoothing),
+        lambda z: cross_entropy(z.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, label_smoothing=smoothing),
+    ):
+        z = (scale * logits).to(dtype).requires_grad_(True)
+        loss = loss_of(z)
+        (0.25 * loss).backward()
+        results.append((loss, z.grad))
+    (ours, our_gradient), (theirs, their_gradient) = results
+    torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
+    torch.testing.assert_close(our_gradient, their_gradient, rtol=tolerance, atol=tolerance)
+    assert their_gradient.abs().max() > 0.01
