@@ -14,5 +14,6 @@ shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
     st.Page("masks.py", title="Masks"),
+    st.Page("positions.py", title="Positions"),
 ]
 st.navigation(PAGES, position="top").run()
