@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from model.position_experiments import MAX_SCALE, MAX_SHIFT
@@ -25,7 +26,14 @@ WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
 ORDERS = (1, 2, 3, 4, 5)
 EXAMPLE = next(iter(words.EXAMPLES.values()))
+TABLE_HEIGHT = 420  # pixels that a table of encodings may take
 _NO_TOOLS = {"displayModeBar": False}
+
+
+def draw(figure: go.Figure, key: str) -> None:
+    """Draw a figure without Plotly's buttons, not so high that two of them fill the page."""
+    figure.update_layout(height=min(figure.layout.height, TABLE_HEIGHT))
+    explore.draw(figure, key, _NO_TOOLS)
 
 
 def choose_encodings() -> tuple[dict[str, str], int, int]:
@@ -54,8 +62,7 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
 def show_tables(chosen: dict[str, str], tables: dict[str, np.ndarray], n_positions: int, d_model: int) -> None:
     """Draw two encodings and their difference."""
     explore.heading("Side by side", words_positions.HEATMAP)
-    first, second, third = st.columns(3, gap="small")
-    for column, place in ((first, "first"), (second, "second")):
+    for column, place in zip(st.columns(2, gap="medium"), chosen, strict=True):
         with column:
             spoken = words_positions.ENCODINGS[chosen[place]]
             line = spoken.line
@@ -63,11 +70,13 @@ def show_tables(chosen: dict[str, str], tables: dict[str, np.ndarray], n_positio
                 learned = position_results.learn(n_positions, d_model)
                 line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
             explore.heading(f"{place.capitalize()}: {spoken.name}", line)
-            explore.draw(positional_heatmap(tables[place]), f"table-{place}", _NO_TOOLS)
+            draw(positional_heatmap(tables[place]), f"table-{place}")
     difference = tables["first"] - tables["second"]
-    with third:
+    left, right = st.columns(2, gap="medium", vertical_alignment="center")
+    with left:
         explore.heading("Difference", words_positions.DIFFERENCE)
-        explore.draw(positional_heatmap(difference, value="difference"), "table-difference", _NO_TOOLS)
+        draw(positional_heatmap(difference, value="difference"), "table-difference")
+    with right:
         st.metric("Largest difference", words_masks.number(float(np.abs(difference).max())))
         if set(chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
             ordered = [position_results.in_order(chosen[place], tables[place]) for place in chosen]
@@ -96,23 +105,21 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
     for column, place in zip(st.columns(2, gap="medium"), tables, strict=True):
         with column:
             st.markdown(f"**{place.capitalize()}: {words_positions.ENCODINGS[chosen[place]].name}**")
-            explore.draw(positional_waves(tables[place], dimensions), f"waves-{place}", _NO_TOOLS)
+            draw(positional_waves(tables[place], dimensions), f"waves-{place}")
 
 
 def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int) -> None:
     """Draw how similar positions are, all pairs and by offset, with the residual."""
     explore.heading("Similarity of positions", f"{words_positions.SIMILARITY} {words_positions.RESIDUAL}")
     results = {place: position_results.similarity(name, n_positions, d_model) for place, name in chosen.items()}
-    columns = st.columns(3, gap="small")
-    for column, (place, (products, by_offset)) in zip(columns, results.items()):
+    for column, (place, (products, by_offset)) in zip(st.columns(2, gap="medium"), results.items(), strict=True):
         with column:
             st.markdown(f"**{place.capitalize()}: {words_positions.ENCODINGS[chosen[place]].name}**")
-            explore.draw(similarity_heatmap(products), f"similarity-{place}", _NO_TOOLS)
+            draw(similarity_heatmap(products), f"similarity-{place}")
             st.metric(f"Residual, {place}", words_masks.number(by_offset.residual))
-    with columns[2]:
-        explore.heading("By offset", words_positions.OFFSET)
-        curves = np.stack([by_offset.means for _, by_offset in results.values()])
-        explore.draw(offset_lines(curves, legend_names(chosen)), "offset", _NO_TOOLS)
+    explore.heading("Similarity by offset", words_positions.OFFSET)
+    curves = np.stack([by_offset.means for _, by_offset in results.values()])
+    draw(offset_lines(curves, legend_names(chosen)), "offset")
 
 
 def legend_names(chosen: dict[str, str]) -> list[str]:
@@ -131,7 +138,7 @@ def show_wavelengths(chosen: dict[str, str], d_model: int) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         names = legend_names({place: chosen[place] for place in found})
-        explore.draw(wavelength_lines(np.stack(list(found.values())), names), "wavelengths", _NO_TOOLS)
+        draw(wavelength_lines(np.stack(list(found.values())), names), "wavelengths")
     with right:
         table = pd.DataFrame({"pair": range(d_model // 2)})
         for place, waves in found.items():
@@ -264,7 +271,7 @@ def show_maps(trained: Reading, changed: Reading) -> None:
             )
             explore.draw(figure, f"map-{key}")
     explore.heading("The encoding of the changed run", words_positions.ADDED)
-    explore.draw(positional_heatmap(changed.positions["source"], changed.source_tokens), "added", _NO_TOOLS)
+    draw(positional_heatmap(changed.positions["source"], changed.source_tokens), "added")
 
 
 @st.fragment
