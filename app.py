@@ -10,6 +10,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
+
+from viz.screens.deep_links import RootServer
 
 
 @asynccontextmanager
@@ -34,4 +37,4 @@ async def preloaded(_: st.App) -> AsyncIterator[dict[str, Any]]:
     yield {}
 
 
-app = st.App("viz/screens/main.py", lifespan=preloaded)
+app = st.App("viz/screens/main.py", lifespan=preloaded, middleware=[Middleware(RootServer)])

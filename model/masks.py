@@ -5,6 +5,8 @@ One convention: boolean, True = may attend, broadcastable to (B, H, T, S); rows 
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -98,3 +100,72 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
         (B, 1, T, T) bool.
     """
     return combine(padding_mask(ids, pad_id), causal_mask(ids.size(1), device=ids.device))
+
+
+def everything(n_queries: int, n_keys: int) -> Tensor:
+    """Let every query attend to every key: what a model does whose mask was forgotten.
+
+    Args:
+        n_queries: T.
+        n_keys: S.
+
+    Returns:
+        (1, 1, T, S) bool, all True.
+    """
+    return torch.ones(1, 1, n_queries, n_keys, dtype=torch.bool)
+
+
+def nothing(n_queries: int, n_keys: int) -> Tensor:
+    """Let no query attend to anything, as where everything that could be read is padding.
+
+    Args:
+        n_queries: T.
+        n_keys: S.
+
+    Returns:
+        (1, 1, T, S) bool, all False.
+    """
+    return ~everything(n_queries, n_keys)
+
+
+# The other conventions that people meet. Nothing here reads them: they are made to be shown and compared.
+
+
+def as_blocked(mask: Tensor) -> Tensor:
+    """The same mask where True = blocked, as `nn.MultiheadAttention` and `nn.Transformer` read a boolean one.
+
+    Args:
+        mask: bool, True = may attend.
+
+    Returns:
+        bool of the same shape.
+    """
+    return ~mask
+
+
+def as_integers(mask: Tensor) -> Tensor:
+    """The same mask as 1 = may attend and 0 = blocked, the `attention_mask` of many libraries.
+
+    Args:
+        mask: bool, True = may attend.
+
+    Returns:
+        int64 of the same shape.
+    """
+    return mask.long()
+
+
+def as_additive(mask: Tensor) -> Tensor:
+    """The same mask as a number to add to the scores: 0 where a query may attend, -inf where it is blocked.
+
+    Args:
+        mask: bool, True = may attend.
+
+    Returns:
+        float32 of the same shape.
+
+    Example:
+        >>> as_additive(causal_mask(2))[0, 0].tolist()
+        [[0.0, -inf], [0.0, 0.0]]
+    """
+    return torch.zeros(mask.shape).masked_fill(~mask, -math.inf)

@@ -29,6 +29,22 @@ def open_app(**query: str | list[str]) -> AppTest:
     return at.run()
 
 
+def open_page(page: str, **query: str | list[str]) -> AppTest:
+    """Opens another page than the first; arguments as `open_app`.
+
+    Args:
+        page: its file in viz/screens.
+        query: parameters of the URL.
+
+    Returns:
+        The page, after its first run.
+    """
+    at = AppTest.from_file(str(MAIN), default_timeout=60)
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.switch_page(page).run()
+
+
 def charts(at: AppTest) -> dict[str, Any]:
     """The charts of a page by key, as Streamlit sends them."""
     return {chart.proto.id.split("-", 2)[2]: chart for chart in at.get("plotly_chart")}

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.mask_experiments import read_batch, run
+from model.position_experiments import translate
 from viz.screens.shared import LENGTH_PENALTY
+from viz.screens.words_masks import PAIRS
 
-expect.set_options(timeout=60_000)  # milliseconds until a wait gives up; a busy machine is no failure
+expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
 
 SENTENCE = "A man is too tired."
 LONG = "The animal didn't cross the street because it was too tired. A man is riding a bicycle."
@@ -132,5 +135,55 @@ def test_nothing_sticks_out_of_the_page(page, app_server, width, query):
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{app_server}/{query}")
     expect(page.locator(".js-plotly-plot .main-svg").nth(3)).to_be_visible()
+    for element in (page.locator("html"), page.locator(".stMain")):
+        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
+def open_other(page: Page, url: str, path: str, charts: tuple[str, ...]) -> None:
+    """Opens another page by its own address, as a link does, and waits for some of its charts."""
+    page.goto(f"{url}/{path}")
+    for key in charts:
+        expect(plot(page, key).locator(".main-svg").first).to_be_visible()
+
+
+def test_masks_follow_what_is_typed_and_the_worked_example(page, app_server, recorded):
+    open_other(page, app_server, "masks?sentences=2", ("mask-cross-0", "convention-additive", "head-without"))
+    box = page.get_by_role("textbox", name="English 1")
+    box.fill(SENTENCE)  # without Enter: the page follows while one types
+    batch = read_batch(recorded, [SENTENCE, PAIRS[1][0]], [PAIRS[0][1], PAIRS[1][1]])
+    expect(plot(page, "mask-encoder_self-0").locator(".ytick")).to_have_count(batch.src.size(1))
+    drawn = np.array(plot(page, "mask-encoder_self-0").evaluate(DRAWN))
+    np.testing.assert_array_equal(drawn, run(recorded.model, batch.src, batch.tgt).masks["encoder_self"][0])
+    page.get_by_role("radio", name="Worked example").click()
+    expect(plot(page, "mask-decoder_self-0").locator(".ytick")).to_have_text(["2"] * 4 + ["1 (pad)"] * 3)
+    for part in ("batch=", "sentences=2"):
+        expect(page).to_have_url(re.compile(part))
+
+
+def test_positions_are_switched_off_and_nobody_else_sees_it(page, app_server, recorded):
+    open_other(page, app_server, f"positions?text={SENTENCE}", ("table-second", "offset", "map-changed", "added"))
+    page.locator(".st-key-off label").click()
+    changed = translate(recorded, SENTENCE, 0.0)
+    expect(page.locator(".st-key-large-changed-translation")).to_have_text(changed.text)
+    expect(page).to_have_url(re.compile("off=true"))
+    expect(page.get_by_text("Changed: positions off")).to_be_visible()
+    drawn = np.array(plot(page, "map-changed").evaluate(DRAWN), dtype=np.float32)
+    np.testing.assert_allclose(drawn, changed.attention("encoder_self")[0, 0], atol=1e-5)
+    page.get_by_role("link", name="Translate").click()  # the sentence comes along, the change does not
+    expect(page.locator(".st-key-large-translation")).to_have_text(recorded.translate(SENTENCE).text)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("path", "charts"), [("masks", ("mask-cross-0", "head-without")), ("positions", ("table-difference", "added"))]
+)
+def test_the_other_pages_can_be_read_and_nothing_sticks_out(page, app_server, scheme, path, charts):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 400 if scheme == "dark" else 1400, "height": 800})
+    open_other(page, app_server, path, charts)
+    for place in (".xtick text", ".ytick text", ".stText", CAPTION, "h1"):
+        assert page.locator(f".stMain {place}").count(), place
+        for element in page.locator(f".stMain {place}").all():
+            assert element.evaluate(CONTRAST) >= 4.5, place
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0

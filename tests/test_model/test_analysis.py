@@ -116,3 +116,18 @@ def test_candidates_are_the_most_probable_tokens() -> None:
         np.testing.assert_array_equal(analysis.candidates(ties, count)[0], np.argsort(-ties, kind="stable")[:, :count])
     with pytest.raises(ValueError, match="from 1 to 10 candidates can be had, got 11"):
         analysis.candidates(logits, 11)
+
+
+def test_similarity_by_offset_of_an_encoding_and_of_anything_else() -> None:
+    from model.positional import sinusoidal
+
+    products, by_offset = analysis.by_offset(sinusoidal(40, 16).numpy())
+    assert products.shape == (40, 40) and by_offset.residual < 1e-12
+    np.testing.assert_allclose(by_offset.means, products[0], atol=1e-12)
+    table = np.random.default_rng(0).normal(size=(6, 3))
+    products, by_offset = analysis.by_offset(table)
+    for offset in range(6):
+        pairs = [table[i] @ table[i + offset] for i in range(6 - offset)]
+        assert by_offset.means[offset] == pytest.approx(np.mean(pairs))
+    largest = max(abs(table[i] @ table[j] - by_offset.means[j - i]) for i in range(6) for j in range(i, 6))
+    assert by_offset.residual == pytest.approx(largest) and largest > 0.1

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from model.positional import TABLES, none, sinusoidal, sinusoidal_concatenated
+from model.positional import (
+    TABLES,
+    VARIANTS,
+    frequencies,
+    literal_loop,
+    none,
+    shifted,
+    sinusoidal,
+    sinusoidal_concatenated,
+)
 
 N, D = 50, 12
 
@@ -31,14 +40,16 @@ def test_sinusoidal_is_the_papers_formula(n_positions: int, d_model: int) -> Non
     np.testing.assert_allclose(table.numpy(), formula(n_positions, d_model), rtol=0, atol=1e-10)
 
 
-def test_it_is_not_the_literal_loop() -> None:
+def test_the_literal_loop_is_that_of_the_tutorial_and_not_the_paper() -> None:
     """The tutorial's first version steps i by 2 and doubles it again: frequencies fall twice as fast (facts S1)."""
     literal = np.empty((N, D))
     for position in range(N):
         for i in range(0, D, 2):
             literal[position, i] = math.sin(position / 10000.0 ** (2 * i / D))
             literal[position, i + 1] = math.cos(position / 10000.0 ** (2 * (i + 1) / D))
+    np.testing.assert_allclose(literal_loop(N, D).numpy(), literal, rtol=0, atol=1e-10)
     assert np.abs(sinusoidal(N, D).numpy() - literal).max() > 0.5
+    assert "literal_loop" not in TABLES, "no model is built with a slip"
 
 
 @pytest.mark.parametrize("table_of", [sinusoidal, sinusoidal_concatenated])
@@ -64,13 +75,40 @@ def test_none_is_zeros() -> None:
     assert not none(3, 5).any()
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_column_turns_with_its_frequency(name: str) -> None:
+    """Sine and cosine of position times frequency, column by column, whatever the layout."""
+    table, turns = VARIANTS[name](N, D).numpy(), frequencies(name, D).numpy()
+    assert turns.shape == (D,)
+    for column, frequency in enumerate(turns):
+        is_sine = column < D // 2 if name == "sinusoidal_concatenated" else column % 2 == 0
+        wave = (np.sin if is_sine else np.cos)(np.arange(N) * frequency) if name != "none" else np.zeros(N)
+        np.testing.assert_allclose(table[:, column], wave, rtol=0, atol=1e-10)
+
+
+def test_frequencies_of_something_else_are_refused() -> None:
+    with pytest.raises(ValueError, match="the positional encoding is one of sinusoidal, .*, got 'rope'"):
+        frequencies("rope", D)
+    with pytest.raises(ValueError, match="must be even to pair sine and cosine, got 7"):
+        frequencies("literal_loop", 7)
+
+
 @pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("offset", [0, 1, 13])
+def test_turned_encodings_are_those_further_on(name: str, offset: int) -> None:
+    table = TABLES[name](N + offset, D)
+    before = table.clone()
+    torch.testing.assert_close(shifted(table[:N], name, offset), table[offset:], rtol=0, atol=1e-10)
+    assert torch.equal(table, before)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_longer_table_begins_with_the_shorter_one(name: str) -> None:
-    assert torch.equal(TABLES[name](9, D)[:4], TABLES[name](4, D))
-    assert TABLES[name](9, D).shape == (9, D)
+    assert torch.equal(VARIANTS[name](9, D)[:4], VARIANTS[name](4, D))
+    assert VARIANTS[name](9, D).shape == (9, D)
 
 
-@pytest.mark.parametrize("table_of", [sinusoidal, sinusoidal_concatenated])
+@pytest.mark.parametrize("table_of", [sinusoidal, sinusoidal_concatenated, literal_loop])
 def test_odd_width_is_refused(table_of) -> None:
     with pytest.raises(ValueError, match="d_model must be even to pair sine and cosine, got 7"):
         table_of(3, 7)

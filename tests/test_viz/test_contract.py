@@ -99,6 +99,27 @@ CASES = {
         tokens=("tokens",),
     ),
     "mask_heatmap": Case(lambda t, s: {"mask": mask(t, s)}, lambda a, q, k: viz.figures.mask_heatmap(a["mask"], q, k)),
+    "mask_heatmap with a convention": Case(
+        lambda t, s: {"mask": mask(t, s)},
+        lambda a, q, k: viz.figures.mask_heatmap(a["mask"], q, k, written=np.where(a["mask"], "0", "-inf")),
+    ),
+    "offset_lines": Case(
+        lambda t, s: {"similarity": signed(2, s)},
+        lambda a, q, k: viz.figures.offset_lines(a["similarity"], ["a", "<b>b</b>"]),
+        tokens=(),
+        z=False,
+    ),
+    "similarity_heatmap": Case(
+        lambda t, s: {"products": signed(t, t)},
+        lambda a, q, k: viz.figures.similarity_heatmap(a["products"]),
+        tokens=(),
+    ),
+    "wavelength_lines": Case(
+        lambda t, s: {"wavelengths": np.abs(signed(2, s)) + 0.1},
+        lambda a, q, k: viz.figures.wavelength_lines(a["wavelengths"], ["a", "$b$"]),
+        tokens=(),
+        z=False,
+    ),
     "scores_heatmap": Case(
         lambda t, s: {"scores": np.where(mask(t, s), signed(t, s), -np.inf)},
         lambda a, q, k: viz.figures.scores_heatmap(a["scores"], q, k),

@@ -12,6 +12,7 @@ from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
+from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 
 __all__ = [
     "attention_heatmap",
@@ -21,7 +22,10 @@ __all__ = [
     "difference_heatmap",
     "head_overview",
     "mask_heatmap",
+    "offset_lines",
     "positional_heatmap",
     "positional_waves",
     "scores_heatmap",
+    "similarity_heatmap",
+    "wavelength_lines",
 ]

@@ -6,9 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, heatmap
+from viz.figures import checks, heatmap, labels
 
 _MAY, _BLOCKED = "may attend", "is blocked from"
+_WRITTEN_UP_TO = 12  # rows or columns; more leave no room for letters in the cells
+_WRITTEN_SIZE = 11  # of these letters
 
 
 def mask_heatmap(
@@ -19,6 +21,8 @@ def mask_heatmap(
     query_axis: str = "query (asks)",
     key_axis: str = "key (is read)",
     title: str = "",
+    written: np.ndarray | None = None,
+    legend: bool = True,
 ) -> go.Figure:
     """Draw a mask in two colours: whether each query may attend each key.
 
@@ -28,16 +32,18 @@ def mask_heatmap(
         keys: S tokens, drawn left to right.
         query_axis, key_axis: what the rows and the columns are.
         title: text above the map.
+        written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
+        legend: whether the colours are named beside the map; where not, words on the page must name them.
 
     Returns:
         go.Figure; data[0].z is the mask as uint8 (T, S), 1 = may attend.
 
     Raises:
-        ValueError: for wrong shapes or sizes and for another type than bool.
+        ValueError: for wrong shapes or sizes, for another type than bool, and for texts that are not one a cell.
     """
     mask = checks.as_mask("mask", mask)
     queries, keys = checks.as_labels(queries, keys, mask.shape)
-    return heatmap.token_heatmap(
+    figure = heatmap.token_heatmap(
         mask.astype(np.uint8),
         queries,
         keys,
@@ -58,7 +64,24 @@ def mask_heatmap(
         colorscale=theme.MASK_SCALE,
         zmin=0,
         zmax=1,
+        showscale=legend,
         colorbar=theme.color_bar(
             "", tickvals=[0.25, 0.75], ticktext=list(theme.MASK_WORDS), tickangle=-90, len=1, ticks=""
         ),
     )
+    if written is not None:
+        _write(figure, written, mask.shape)
+    return figure
+
+
+def _write(figure: go.Figure, written: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Write how a convention spells each cell."""
+    texts = np.asarray(written, dtype=object)
+    if texts.shape != shape or not all(isinstance(text, str) for text in texts.ravel()):
+        raise ValueError(f"written has shape {texts.shape}; allowed is a string for each cell, shape {shape}.")
+    trace = figure.data[0]
+    trace.text = [[labels.escape(text) for text in row] for row in texts]
+    trace.hovertemplate = trace.hovertemplate.replace("<extra>", "<br>written as %{text}<extra>")
+    if max(shape) <= _WRITTEN_UP_TO:
+        trace.texttemplate = "%{text}"
+        trace.textfont = {"size": _WRITTEN_SIZE}

@@ -10,13 +10,16 @@ from viz.figures import checks, heatmap, labels
 from viz.figures.scores import centred_colors
 
 
-def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "") -> go.Figure:
+def positional_heatmap(
+    table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "", value: str = "value"
+) -> go.Figure:
     """Draw a table of positional encodings: positions in rows, dimensions in columns.
 
     Args:
-        table: float (T, D).
+        table: float (T, D), an encoding or the difference of two.
         tokens: T tokens that stand at these positions; without them rows carry their numbers.
         title: text above the map.
+        value: what a number is, for the colour bar and the hover text.
 
     Returns:
         go.Figure; data[0].z is the table, float32 (T, D). The colours run from -1 to 1, further where the values do.
@@ -29,12 +32,13 @@ def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *
     tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
     rows = None if tokens is None else np.array(labels.hover_texts(tokens), dtype=object)
     position = "%{y:d}" if tokens is None else "%{customdata}"
-    limit, colors = centred_colors(table, "value", least=1.0)
+    value = labels.escape(value)
+    limit, colors = centred_colors(table, value, least=1.0)
     return go.Figure(
         go.Heatmap(
             z=table,
             customdata=None if rows is None else np.repeat(rows[:, None], n_dimensions, axis=1),
-            hovertemplate=f"position {position}<br>dimension %{{x:d}}<br>value %{{z:.3f}}<extra></extra>",
+            hovertemplate=f"position {position}<br>dimension %{{x:d}}<br>{value} %{{z:.3f}}<extra></extra>",
             **colors,
         ),
         layout=theme.layout(
@@ -48,13 +52,13 @@ def positional_heatmap(table: np.ndarray, tokens: Sequence[str] | None = None, *
                 "figure": "positional_heatmap",
                 "description": (
                     "Rows are positions, columns are dimensions: "
-                    f"the encoding added to each of {n_positions} positions, {n_dimensions} numbers each."
+                    f"the {value} at each of {n_positions} positions, {n_dimensions} numbers each."
                 ),
                 "rows": "position",
                 "columns": "dimension",
                 "n_rows": n_positions,
                 "n_columns": n_dimensions,
-                "value": "value",
+                "value": value,
                 "range": [-limit, limit],
             },
         ),

@@ -1,0 +1,83 @@
+"""A positional table that is learned instead of computed, at a size that trains in a moment.
+
+Learned positions are an nn.Embedding with one row a position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
+found them as good as sinusoids). Here such a table is trained on the smallest task that needs an order: one attention
+head, which is given nothing but positions, learns to look at the place before. No model of this project has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+MAX_STEPS = 150
+LEARNED = 0.05  # nats: a loss below this ends the training
+SEED = 0
+INITIAL_STD = 0.02  # usual for embeddings of positions (BERT, GPT-2)
+
+
+@dataclass(frozen=True)
+class LearnedPositions:
+    """A table before and after training.
+
+    Attributes:
+        initial: (T, D) float64, random.
+        trained: (T, D) float64.
+        losses: cross entropy before each step, in nats, the last one below LEARNED unless MAX_STEPS came first; ln T
+            where the head looks everywhere alike.
+        hits: the share of positions 1 to T - 1 whose largest weight is on the place before, after training.
+    """
+
+    initial: np.ndarray
+    trained: np.ndarray
+    losses: np.ndarray
+    hits: float
+
+
+def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
+    """Train a table of positions so that a head finds the place before each position.
+
+    The head is softmax((P W_q)(P W_k)^T / sqrt(d_model)), P the table, without a mask; its loss is the cross entropy of
+    row t with key t - 1, for t from 1 on.
+
+    Args:
+        n_positions: T, at least 2.
+        d_model: D.
+        max_steps: of Adam, learning rate 0.01.
+        seed: of the random beginning.
+
+    Returns:
+        The table before and after, and how the training went.
+
+    Raises:
+        ValueError: if there are fewer than two positions.
+    """
+    if n_positions < 2:
+        raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        table = nn.Embedding(n_positions, d_model)
+        nn.init.normal_(table.weight, std=INITIAL_STD)
+        q_projection, k_projection = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))
+    initial = table.weight.detach().double().numpy().copy()
+    parameters = [table.weight, q_projection.weight, k_projection.weight]
+    optimizer = torch.optim.Adam(parameters, lr=0.01)
+    before = torch.arange(n_positions - 1)
+    losses = []
+    for _ in range(max_steps):
+        scores = q_projection(table.weight) @ k_projection(table.weight).T / d_model**0.5  # (T, T)
+        loss = F.cross_entropy(scores[1:], before)
+        losses.append(loss.item())
+        if losses[-1] < LEARNED:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        scores = q_projection(table.weight) @ k_projection(table.weight).T
+        hits = (scores[1:].argmax(-1) == before).double().mean().item()
+    return LearnedPositions(initial, table.weight.detach().double().numpy().copy(), np.array(losses), hits)

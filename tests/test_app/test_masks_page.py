@@ -1,0 +1,191 @@
+"""The page Masks without a browser: every control, and what is drawn, against separate runs of the model."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import pytest
+
+from model import mask_experiments as experiments
+from tests.test_app import screen
+from viz.screens import words_masks
+from viz.screens.words_masks import MASKS, PAIRS
+
+DEFAULT = tuple(zip(*PAIRS[:3], strict=True))
+KINDS = ("encoder_self", "decoder_self", "cross")
+
+
+def open_page(**query):
+    at = screen.open_page("masks.py", **query)
+    assert not at.exception and not at.error
+    return at
+
+
+def run_of(translator, sources=DEFAULT[0], targets=DEFAULT[1], **more):
+    batch = experiments.read_batch(translator, sources, targets)
+    return batch, experiments.run(translator.model, batch.src, batch.tgt, **more)
+
+
+def drawn(at, key):
+    return screen.values(screen.figure(at, key)["data"][0]["z"])
+
+
+def labelled(tokens):
+    return [html.escape(token, quote=False) for token in tokens]
+
+
+def assert_masks(at, batch, masks, sentence):
+    """Every mask of a sentence is drawn as recorded, with its tokens."""
+    for name, mask in masks.items():
+        key = f"mask-{name}-{sentence}"
+        np.testing.assert_array_equal(drawn(at, key), mask[sentence])
+        source, target = batch.source_tokens[sentence], batch.target_tokens[sentence]
+        assert screen.tokens(at, key, "y") == labelled(source if name == "encoder_self" else target)
+        assert screen.tokens(at, key, "x") == labelled(source if name in ("encoder_self", "cross") else target)
+
+
+def metrics(at):
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_the_first_paint_draws_the_masks_and_the_head_that_the_model_computed(recorded):
+    batch, run = run_of(recorded)
+    at = open_page()
+    assert not at.warning
+    assert_masks(at, batch, run.masks, 0)
+    _, without = run_of(recorded, padding=False)
+    np.testing.assert_array_equal(drawn(at, "head-with"), run.weights["encoder_self"][0, 0, 0])
+    np.testing.assert_array_equal(drawn(at, "head-without"), without.weights["encoder_self"][0, 0, 0])
+    n = len(batch.pair(0)[1][0])
+    change = np.abs(run.logits[0, :n] - without.logits[0, :n]).max()
+    assert metrics(at)["Largest change of a logit at real steps"] == words_masks.number(change)
+    changed = (run.logits[0, :n].argmax(-1) != without.logits[0, :n].argmax(-1)).sum()
+    assert metrics(at)["Steps whose likeliest next token changes"] == f"{changed} of {n}"
+    for key, chart in screen.charts(at).items():
+        assert "ows ask" in chart.proto.alt, key
+    assert "en-de" in screen.written(at)
+
+
+def test_typing_changes_the_batch(recorded):
+    at = open_page().text_input(key="source2").set_value("A dog.").run()
+    at = at.text_input(key="target2").set_value("").run()
+    batch, run = run_of(recorded, (DEFAULT[0][0], "A dog.", DEFAULT[0][2]), (DEFAULT[1][0], "", DEFAULT[1][2]))
+    at = screen.choose(at, sentence=2)
+    assert_masks(at, batch, run.masks, 1)
+    assert words_masks.NO_LEAK in [element.value for element in at.info]
+
+
+def test_two_and_four_sentences_and_one_mask_of_all(recorded):
+    at = screen.choose(open_page(), sentences=4, show="sentences", mask="cross")
+    batch, run = run_of(recorded, *zip(*PAIRS, strict=True))
+    for sentence in range(4):
+        assert_masks(at, batch, {"cross": run.masks["cross"]}, sentence)
+    assert f"{len(batch.pair(3)[0][0])} of {batch.src.size(1)} source tokens" in " ".join(c.value for c in at.caption)
+    at = screen.choose(screen.choose(at, show="masks"), sentence=4)
+    at = screen.choose(at, sentences=2)
+    assert not at.exception and at.button_group(key="sentence").value == 1
+
+
+def test_the_worked_example_is_one_click_away():
+    at = screen.choose(open_page(), batch="example")
+    assert not at.text_input and words_masks.EXAMPLE_NOTE in [element.value for element in at.caption]
+    for sentence, length in enumerate((4, 2, 6)):
+        at = screen.choose(at, sentence=sentence + 1)
+        mask = drawn(at, f"mask-decoder_self-{sentence}")
+        expected = (np.arange(7)[:, None] >= np.arange(7)) & (np.arange(7) < length)
+        np.testing.assert_array_equal(mask, expected)
+        assert screen.tokens(at, f"mask-decoder_self-{sentence}", "x") == ["2"] * length + ["1 (pad)"] * (7 - length)
+    assert len(screen.choose(at, batch="sentences").text_input) == 6
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_four_conventions_of_one_mask_with_their_lines(recorded, mask):
+    _, run = run_of(recorded)
+    at = open_page(mask=MASKS[mask].name)
+    written = experiments.conventions(run.masks[mask][0])
+    for convention, texts in written.items():
+        trace = screen.figure(at, f"convention-{convention}")["data"][0]
+        np.testing.assert_array_equal(screen.values(trace["z"]), run.masks[mask][0])
+        assert trace["text"] == texts.tolist()
+    assert [element.value for element in at.code] == [words_masks.code(mask, name) for name in written]
+
+
+def test_every_head_with_and_without_every_mask(recorded):
+    at = open_page()
+    _, run = run_of(recorded)
+    for left_out, padding, look_ahead in (("look-ahead", True, False), ("both", False, False)):
+        at = screen.choose(at, without=left_out)
+        _, less = run_of(recorded, padding=padding, look_ahead=look_ahead)
+        for kind in KINDS:
+            at = screen.choose(at, kind=kind, layer=1, head=2)
+            np.testing.assert_array_equal(drawn(at, "head-with"), run.weights[kind][0, 1, 2])
+            np.testing.assert_array_equal(drawn(at, "head-without"), less.weights[kind][0, 1, 2])
+            change = np.abs(run.weights[kind][0, 1, 2] - less.weights[kind][0, 1, 2]).max()
+            assert metrics(at)["Largest change of a weight in this map"] == words_masks.number(change)
+
+
+def test_the_numbers_with_their_mask_on_and_off(recorded):
+    batch, _ = run_of(recorded)
+    at = open_page()
+    for sentence, pads in ((0, 4), (2, 7)):
+        at = screen.choose(at, sentence=sentence + 1).slider(key="pads").set_value(pads).run()
+        for word, on in (("on", True), ("off", False)):
+            pad = experiments.pad_difference(recorded.model, *batch.pair(sentence), pads, padding=on)
+            leak = experiments.future_leak(recorded.model, *batch.pair(sentence), look_ahead=on)
+            assert metrics(at)[f"Largest change, padding mask {word}"] == words_masks.number(pad)
+            assert metrics(at)[f"Largest change, look-ahead mask {word}"] == words_masks.number(leak)
+
+
+def test_a_row_with_nothing_to_read(recorded):
+    batch, _ = run_of(recorded)
+    table = open_page().dataframe[0].value
+    n_keys = batch.src.size(1)
+    assert list(table["key"]) == batch.source_tokens[0]
+    assert set(table["−inf, then softmax"]) == {"NaN"}
+    assert set(table["−1e9, then softmax"]) == {f"{1 / n_keys:.3f}"}
+    assert set(table["this project"]) == {"0.000"}
+
+
+def test_a_link_brings_every_choice(recorded):
+    query = {"source1": "A man.", "target1": "Ein Mann.", "sentences": "2", "sentence": "2", "without": "both"}
+    at = open_page(**query, kind="Cross", layer="1", head="3", pads="9", mask="Cross")
+    batch, run = run_of(recorded, ("A man.", PAIRS[1][0]), ("Ein Mann.", PAIRS[1][1]))
+    _, less = run_of(recorded, ("A man.", PAIRS[1][0]), ("Ein Mann.", PAIRS[1][1]), padding=False, look_ahead=False)
+    np.testing.assert_array_equal(drawn(at, "head-with"), run.weights["cross"][1, 1, 3])
+    np.testing.assert_array_equal(drawn(at, "head-without"), less.weights["cross"][1, 1, 3])
+    assert at.slider(key="pads").value == 9 and at.text_input(key="target1").value == "Ein Mann."
+
+
+@pytest.mark.parametrize("rubbish", ["", "-5", "x", "<b>"])
+def test_rubbish_in_a_link_falls_back(recorded, rubbish):
+    names = ("batch", "sentences", "show", "sentence", "mask", "without", "kind", "layer", "head", "pads")
+    batch, run = run_of(recorded)
+    assert_masks(open_page(**dict.fromkeys(names, rubbish)), batch, run.masks, 0)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "👩‍👩‍👧 🐈", "<script>alert(1)</script>", "متعب שלום", "▁ **b** $x$ &amp;"])
+def test_odd_text_gets_its_masks(recorded, text):
+    at = open_page().text_input(key="source1").set_value(text).run().text_input(key="target1").set_value(text).run()
+    assert not at.exception and not at.warning
+    batch, run = run_of(recorded, (text, *DEFAULT[0][1:]), (text, *DEFAULT[1][1:]))
+    np.testing.assert_array_equal(drawn(at, "mask-cross-0"), run.masks["cross"][0])
+    if len(batch.source_tokens[0]) <= 32:
+        assert screen.tokens(at, "mask-cross-0", "x") == labelled(batch.source_tokens[0])
+
+
+def test_what_is_too_long_is_a_sentence_and_the_last_batch_stays(recorded):
+    at = open_page().text_input(key="source1").set_value("A dog.").run()
+    at = at.text_input(key="source3").set_value("x" * 10_000).run()
+    assert not at.exception
+    assert "Source 3 has 10,000 characters; at most 2,000 are allowed." in at.warning[0].value
+    batch, run = run_of(recorded, ("A dog.", *DEFAULT[0][1:]), DEFAULT[1])
+    assert_masks(at, batch, run.masks, 0)
+    first = open_page(source1="x" * 10_000)
+    assert "the worked example" in first.warning[0].value and screen.tokens(first, "mask-cross-0", "x")[0] == "2"
+
+
+def test_without_a_model_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    at = screen.open_page("masks.py")
+    assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.written(at)

@@ -1,0 +1,134 @@
+"""What the page Masks computes, remembered: strings and numbers in, arrays and words out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model import mask_experiments as experiments
+from viz.screens import shared, words_masks
+
+CACHED_BATCHES = 8  # of a few megabytes each at the most
+
+
+@dataclass(frozen=True)
+class Request:
+    """A batch.
+
+    Attributes:
+        checkpoint: the model's name.
+        sources, targets: texts; both empty for the worked example.
+    """
+
+    checkpoint: str
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it is the worked example."""
+        return not self.sources
+
+
+@dataclass(frozen=True)
+class Result:
+    """A batch with its masks, and without some.
+
+    Attributes:
+        source_tokens, target_tokens: B lists.
+        lengths: of each sentence the real tokens of source and target.
+        masks, weights: as `mask_experiments.Run`.
+        other_masks, other_weights: the same without the masks left out.
+        first_scores: by kind, float32 (B, L, H, S), the scores of the first query before the mask.
+        difference: for each sentence max |difference| of its logits, over its real steps.
+        predicted, other_predicted: for each sentence the likeliest next token at each real step.
+    """
+
+    source_tokens: list[list[str]]
+    target_tokens: list[list[str]]
+    lengths: list[tuple[int, int]]
+    masks: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+    other_masks: dict[str, np.ndarray]
+    other_weights: dict[str, np.ndarray]
+    first_scores: dict[str, np.ndarray]
+    difference: list[float]
+    predicted: list[list[str]]
+    other_predicted: list[list[str]]
+
+    def axes(self, mask: str, sentence: int) -> tuple[list[str], list[str]]:
+        """The tokens of the rows and of the columns of a mask of a sentence."""
+        source, target = self.source_tokens[sentence], self.target_tokens[sentence]
+        return (source if mask == "encoder_self" else target, source if mask in ("encoder_self", "cross") else target)
+
+
+def batch_of(request: Request) -> experiments.Batch:
+    """The batch that is asked for; errors as `mask_experiments.read_batch`."""
+    if request.is_example:
+        return experiments.worked_example()
+    return experiments.read_batch(shared.translator(request.checkpoint), request.sources, request.targets)
+
+
+@st.cache_data(max_entries=CACHED_BATCHES, show_spinner="Passing the batch through the model …")
+def compute(request: Request, left_out: str) -> Result:
+    """Pass a batch through the model twice, with its masks and without some.
+
+    Args:
+        request: the batch.
+        left_out: a key of words_masks.LEFT_OUT.
+
+    Returns:
+        The Result.
+
+    Raises:
+        ValueError: as `mask_experiments.read_batch`, and if the model cannot be loaded.
+    """
+    translator = shared.translator(request.checkpoint)
+    batch = batch_of(request)
+    both = experiments.run(translator.model, batch.src, batch.tgt)
+    other = experiments.run(
+        translator.model,
+        batch.src,
+        batch.tgt,
+        padding=left_out == words_masks.LOOK_AHEAD,
+        look_ahead=left_out == words_masks.PADDING,
+    )
+    lengths = [tuple(ids.size(1) for ids in batch.pair(number)) for number in range(len(batch.src))]
+
+    def likeliest(logits: np.ndarray) -> list[list[str]]:
+        return [
+            translator.tokenizer.tokens(row[: real[1]].argmax(-1).tolist())
+            for row, real in zip(logits, lengths, strict=True)
+        ]
+
+    return Result(
+        source_tokens=batch.source_tokens,
+        target_tokens=batch.target_tokens,
+        lengths=lengths,
+        masks=both.masks,
+        weights=both.weights,
+        other_masks=other.masks,
+        other_weights=other.weights,
+        first_scores={kind: scores[:, :, :, 0] for kind, scores in both.scores.items()},
+        difference=[
+            float(np.abs(a[:n] - b[:n]).max()) for a, b, (_, n) in zip(both.logits, other.logits, lengths, strict=True)
+        ],
+        predicted=likeliest(both.logits),
+        other_predicted=likeliest(other.logits),
+    )
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Appending pads …")
+def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
+    """The pad-invariance number with the padding mask and without; errors as `mask_experiments.pad_difference`."""
+    model, pair = shared.translator(request.checkpoint).model, batch_of(request).pair(sentence)
+    return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Changing the future …")
+def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
+    """The future-leak number with the look-ahead mask and without; errors as `mask_experiments.future_leak`."""
+    model, pair = shared.translator(request.checkpoint).model, batch_of(request).pair(sentence)
+    return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
