@@ -11,4 +11,8 @@ ICON = Path(__file__).with_name("icon.svg")
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
-st.navigation([st.Page("translate.py", title="Translate", default=True)], position="top").run()
+PAGES = [
+    st.Page("translate.py", title="Translate", default=True),
+    st.Page("pitfalls.py", title="Pitfalls"),
+]
+st.navigation(PAGES, position="top").run()
