@@ -18,7 +18,7 @@ CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out ta
 model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. Among them:
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
                 {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
-                factor), warmup, and decay for the last one
+                factor), warmup, and decay for the last two
   batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 

@@ -32,7 +32,7 @@ class TrainingConfig(JsonConfig):
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
     warmup: int = 2000  # steps until the peak, for every schedule
-    decay: int = 0  # steps of the final decay, for "warmup_stable_decay"
+    decay: int = 0  # steps of the final decay, for "warmup_stable_decay"; between two drops, for "step_decay"
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     bpe_dropout: float = 0.0

@@ -13,6 +13,7 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
+    st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
 ]
 st.navigation(PAGES, position="top").run()
