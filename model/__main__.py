@@ -104,6 +104,12 @@ def _parser() -> argparse.ArgumentParser:
         "--start-from", default="", metavar="FOLDER", help="begin with the weights and the tokenizer of a checkpoint"
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
+    command.add_argument(
+        "--record",
+        type=Path,
+        metavar="FOLDER",
+        help="also keep six snapshots and a history with command, seed and hash there, for the page Training",
+    )
     command.set_defaults(run=_train)
 
     command = commands.add_parser("download", help="fetch a corpus to train on (needs a network)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from viz.screens import controls, training_here, training_lab
+from viz.screens import controls, training_here, training_lab, training_runs
 from viz.screens import training_words as words
 
-SECTIONS = {"schedules": training_lab.lab, "here": training_here.here}
+SECTIONS = {"schedules": training_lab.lab, "here": training_here.here, "runs": training_runs.recorded}
 
 
 @st.fragment
