@@ -86,16 +86,16 @@ def warmup_stable_decay(peak: float, warmup: int, steps: int, decay: int) -> Sch
 
 
 def step_decay(peak: float, warmup: int, decay: int, gamma: float = GAMMA) -> Schedule:
-    """Linear warmup to the peak, times gamma after every `decay` steps (an epoch, in the tutorial on WikiText-2).
+    """Linear warmup to the peak, then times gamma after every `decay` steps (an epoch, in the tutorial on WikiText-2).
 
-    Without decay (0 steps) it stays at the peak.
+    Without decay (0 steps) it stays at the peak; the tutorial has no warmup.
 
     Example:
         >>> schedule = step_decay(1.0, 0, 10)
         >>> schedule(10), schedule(11), round(schedule(21), 4)
         (1.0, 0.95, 0.9025)
     """
-    return lambda step: peak * _warm(step, warmup) * gamma ** ((step - 1) // decay if decay else 0)
+    return lambda step: peak * _warm(step, warmup) * gamma ** (max(0, step - 1 - warmup) // decay if decay else 0)
 
 
 NAMES = ("noam", "constant", "inverse_sqrt", "linear", "cosine", "warmup_stable_decay", "step_decay")

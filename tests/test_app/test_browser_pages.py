@@ -7,7 +7,8 @@ from playwright.sync_api import Page, expect
 
 from viz.screens.pitfall_words import PITFALLS
 
-expect.set_options(timeout=60_000)  # milliseconds until a wait gives up; a busy machine is no failure
+PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
+expect.set_options(timeout=PATIENCE)
 
 
 def plot(page: Page, key: str):
@@ -17,6 +18,7 @@ def plot(page: Page, key: str):
 
 def open_page(page: Page, url: str, title: str) -> None:
     """Goes to a page as visitors do, by the navigation."""
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
     page.get_by_role("link", name=title, exact=True).click()
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()

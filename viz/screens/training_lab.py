@@ -56,7 +56,7 @@ def sample(n_steps: int, warmup: int, epoch: int) -> np.ndarray:
     """
     parts = [np.linspace(1, n_steps, POINTS), np.geomspace(1, n_steps, POINTS), [warmup]]
     if n_steps / epoch <= MOST_DROPS:
-        ends = np.arange(epoch, n_steps, epoch)
+        ends = np.arange(warmup + epoch, n_steps, epoch)
         parts += [ends, ends + 1]
     steps = np.unique(np.concatenate(parts).round().astype(int))
     return steps[(steps >= 1) & (steps <= n_steps)]

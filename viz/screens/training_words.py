@@ -20,7 +20,7 @@ NOAM = (
 )
 AGAINST = (
     "The others take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn; "
-    "step decay is multiplied by 0.95 after every epoch."
+    "step decay is multiplied by 0.95 after every epoch that follows the warmup."
 )
 KEEP = "Up to four Noam curves stay on the chart while you move the sliders."
 SAME_CURVE = (

@@ -49,7 +49,7 @@ def test_the_warmup_is_a_straight_line_to_the_peak(name):
         ("linear", 0.8 * 21 / 41, 0.8 * 1 / 41),
         ("cosine", 0.8 * (1 + math.cos(math.pi * 20 / 41)) / 2, 0.8 * (1 + math.cos(math.pi * 40 / 41)) / 2),
         ("warmup_stable_decay", 0.8, 0.8 * 1 / 21),
-        ("step_decay", 0.8 * 0.95, 0.8 * 0.95**2),  # an epoch of 20 steps
+        ("step_decay", 0.8, 0.8 * 0.95),  # the epoch of 20 steps that began after the warmup ends with step 30
     ],
 )
 def test_after_the_warmup(name, middle, end):
