@@ -249,10 +249,10 @@ class Run:
                 status="paused" if paused else self._status,
             )
 
-    def reverse(self, text: str) -> tuple[str, np.ndarray]:
-        """As `Practice.reverse`, between two steps."""
+    def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
+        """As `Practice.reverse`, between two steps; also says how many steps are done."""
         with self._lock:
-            return self._practice.reverse(text)
+            return *self._practice.reverse(text), self._practice.step
 
     def _work(self) -> None:
         try:

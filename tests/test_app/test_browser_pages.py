@@ -72,7 +72,7 @@ def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
     expect(page.get_by_text("Paused · step")).to_be_visible()
     page.get_by_role("button", name="Go on", exact=True).click()
     expect(page.get_by_text("Training · step")).to_be_visible()
-    page.get_by_role("button", name="Stop", exact=True).click()
+    page.locator(".st-key-practice-stop button").click()
     expect(page.get_by_text("Stopped · step")).to_be_visible()
     box = page.get_by_role("textbox", name="A string")
     box.fill("abc!")

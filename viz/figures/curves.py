@@ -145,4 +145,4 @@ def _axis(title: str, numbers: np.ndarray, log: bool) -> dict:
         "zeroline": False,
         "automargin": False,
         "exponentformat": "power" if log else "e" if high < SMALL else "none",
-    } | ({"dtick": 1 if high - low > 2 else "D2"} if log else {})
+    } | ({"dtick": 1 if high - low > 2 else "D2" if high - low > 1 else "D1"} if log else {})

@@ -136,14 +136,18 @@ def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str
 
 def try_it(run: practice.Run, head: int) -> None:
     """Let the visitor type a string and have these very weights reverse it."""
-    explore.heading("Try these weights", f"Type 1 to {practice.LONGEST} small letters; the present weights write.")
-    text = st.text_input("A string", "hello", key="practice-text", live="200ms")
-    try:
-        written, weights = run.reverse((text or "").strip())
-    except ValueError as error:
-        st.warning(shared.sentence(error))
-        return
-    shared.large(written or "(the model wrote nothing)", "reversed")
-    expected = (text or "").strip()[::-1]
-    st.caption("Right." if written == expected else f"Wrong: backwards it is {expected}.")
-    draw_heads(weights, (text or "").strip(), written, head, "practice-try")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        explore.heading("Try these weights", f"Type 1 to {practice.LONGEST} small letters; the present weights write.")
+        text = (st.text_input("A string", "hello", key="practice-text", live="200ms") or "").strip()
+        try:
+            written, weights, step = run.reverse(text)
+        except ValueError as error:
+            st.warning(shared.sentence(error))
+            return
+        shared.large(written or "(the model wrote nothing)", "reversed")
+        verdict = "Right." if written == text[::-1] else f"Wrong: backwards it is {text[::-1]}."
+        st.caption(f"{verdict} Written by the weights after step {step:,}.")
+    with right:
+        explore.heading(f"Cross-attention, head {head}, on your string", "Rows ask, columns are read.")
+        draw_heads(weights, text, written, head, "practice-try")
