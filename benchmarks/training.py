@@ -32,8 +32,11 @@ from model.config import TransformerConfig
 from model.positional import TABLES
 from model.tokenizer import EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import Batch, group_by_length, pad
-from model.training.config import PRESETS, RunConfig, TrainingConfig
+from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
+from model.training.objectives import TranslationLoss
+from model.training.presets import PRESETS
+from model.training.tasks import Task
 from model.transformer import Transformer
 
 HEADS = ("threads", "clock", "ours, tokens/s", "nn.Transformer, tokens/s", "ours / nn.Transformer")
@@ -44,9 +47,15 @@ POOL = 1024
 class OurLoop(Trainer):
     """The project's loop on a checkpoint's weights, fed from outside instead of from corpora."""
 
-    def _read_data(self, run: RunConfig, data_dir: Path, resume: bool, tokenizer: Tokenizer | None) -> Tokenizer:
-        assert tokenizer is not None  # start_from brings one
-        return tokenizer
+    def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Tokenizer) -> Task:
+        return Task(
+            config=run.model,
+            tokenizer=tokenizer,
+            stream=[],
+            validation=None,
+            objective=lambda model: TranslationLoss(model, run.training),
+            about={},
+        )
 
     def step(self, batch: Batch) -> float:
         """One update; returns the loss a token."""

@@ -123,6 +123,12 @@ def _parser() -> argparse.ArgumentParser:
         "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
+    command.add_argument(
+        "--record",
+        type=Path,
+        metavar="FOLDER",
+        help="also keep six snapshots and a history with command, seed and hash there, for the page Training",
+    )
     command.set_defaults(run=_train)
 
     command = commands.add_parser("download", help="fetch a corpus to train on (needs a network)")

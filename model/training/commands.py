@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from model import checkpoint
+from model.training import runs
 from model.training.config import RunConfig
 from model.training.presets import PRESETS
 
@@ -17,6 +19,11 @@ def train(arguments: argparse.Namespace) -> None:
     from model.training.loop import Trainer
     from model.training.processes import joined
 
+    make = Trainer
+    if arguments.record:
+        from model.training.recorded import RecordingTrainer
+
+        make = partial(RecordingTrainer, record_to=arguments.record)
     run = read_run(arguments.config)
     if arguments.steps is not None:
         run = replace(run, training=replace(run.training, steps=arguments.steps))
@@ -24,7 +31,7 @@ def train(arguments: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with joined() as processes:
         try:
-            trainer = Trainer(
+            trainer = make(
                 run,
                 arguments.data_dir,
                 arguments.out,
@@ -47,8 +54,9 @@ def read_run(name: str) -> RunConfig:
     Raises:
         ValueError: if it is neither.
     """
-    if name in PRESETS:
-        return PRESETS[name]
+    presets = PRESETS | runs.PRESETS
+    if name in presets:
+        return presets[name]
     if not name.endswith(".json"):
-        raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
+        raise ValueError(f"unknown preset {name!r}; there are {', '.join(presets)}, or give a CONFIG.json")
     return RunConfig.from_dict(checkpoint.read_json(Path(name)))

@@ -41,7 +41,8 @@ class TrainingConfig(JsonConfig):
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
     warmup: int = 2000  # steps until the peak, for every schedule
-    decay: int = 0  # steps of the final decay, for "warmup_stable_decay"
+    # of the final decay, for "warmup_stable_decay"; between two drops, for "step_decay"
+    decay: int = 0
     optimizer: str = "adam"  # or "sgd"
     betas: tuple[float, ...] = (0.9, 0.98)  # of Adam, the paper's
     adam_eps: float = 1e-9

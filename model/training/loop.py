@@ -78,7 +78,7 @@ class Trainer:
         if resume or tokenizer:
             folder = out if resume else Path(tokenizer)
             given = read_tokenizer(checkpoint.read_text(folder / checkpoint.TOKENIZER))
-        self.task = tasks.prepare(run, data_dir, given, self.processes)
+        self.task = self._prepare(run, data_dir, given)
         self.tokenizer, self.stream, self.validation = self.task.tokenizer, self.task.stream, self.task.validation
         self.run = replace(run, model=self.task.config)
         config = self.run.training
@@ -103,6 +103,10 @@ class Trainer:
             if self.processes.is_first:
                 forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
+
+    def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
+        """Read the data."""
+        return tasks.prepare(run, data_dir, tokenizer, self.processes)
 
     def _warm_start(self, model: nn.Module) -> None:
         """Begin with the weights of another model instead of random ones."""

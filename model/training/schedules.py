@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 Schedule = Callable[[int], float]
+GAMMA = 0.95  # of step_decay
 
 
 def noam(d_model: int, warmup: int, factor: float = 1.0) -> Schedule:
@@ -84,14 +85,17 @@ def warmup_stable_decay(peak: float, warmup: int, steps: int, decay: int) -> Sch
     return lambda step: peak * _warm(step, warmup) * _remaining(step, steps - decay, steps)
 
 
-def step_decay(peak: float, warmup: int, every: int, gamma: float = 0.95) -> Schedule:
-    """Linear warmup to the peak, which is multiplied by gamma after every so many steps (PyTorch's StepLR).
+def step_decay(peak: float, warmup: int, decay: int, gamma: float = GAMMA) -> Schedule:
+    """Linear warmup to the peak, then times gamma after every `decay` steps (an epoch, in the tutorial on WikiText-2).
+
+    Without decay (0 steps) it stays at the peak; the tutorial has no warmup.
 
     Example:
-        >>> step_decay(5.0, 0, 10)(10), step_decay(5.0, 0, 10)(11)
-        (5.0, 4.75)
+        >>> schedule = step_decay(1.0, 0, 10)
+        >>> schedule(10), schedule(11), round(schedule(21), 4)
+        (1.0, 0.95, 0.9025)
     """
-    return lambda step: peak * _warm(step, warmup) * gamma ** ((step - 1) // max(every, 1))
+    return lambda step: peak * _warm(step, warmup) * gamma ** (max(0, step - 1 - warmup) // decay if decay else 0)
 
 
 NAMES = ("noam", "constant", "inverse_sqrt", "linear", "cosine", "warmup_stable_decay", "step_decay")
@@ -106,7 +110,7 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
         peak: highest learning rate; for "noam" the factor of the curve.
         warmup: steps of the warmup.
         steps: the last step.
-        decay: steps of the final decay, for "warmup_stable_decay"; steps between two decays, for "step_decay".
+        decay: steps of the final decay, for "warmup_stable_decay"; steps between two drops, for "step_decay".
 
     Returns:
         Step (from 1) to learning rate.

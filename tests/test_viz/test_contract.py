@@ -139,6 +139,25 @@ CASES = {
         tokens=("tokens",),
         z=False,
     ),
+    "values_heatmap": Case(
+        lambda t, s: {"values": signed(t, s)},
+        lambda a, q, k: viz.figures.values_heatmap(a["values"], q, value="state", limit=3),
+        tokens=("tokens",),
+    ),
+    "bars": Case(
+        lambda t, s: {"values": weights(t, 2)},
+        lambda a, q, k: viz.figures.bars(a["values"], q, value="pieces"),
+        tokens=("tokens",),
+        z=False,
+    ),
+    "curves": Case(
+        lambda t, s: {"line": np.stack([np.arange(1, s + 1), signed(s)])},
+        lambda a, q, k: viz.figures.curves(
+            {"<b>a</b>": a["line"], "b": np.ones((2, 3))}, log_x=True, marks=[("b", 1, 1, "peak <i>")]
+        ),
+        tokens=(),
+        z=False,
+    ),
 }
 EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 TOKENS = pytest.mark.parametrize(

@@ -7,17 +7,21 @@ describe(figure) is the sentence for a caption or a screen reader.
 
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.candidates import candidates_heatmap
+from viz.figures.curves import curves
 from viz.figures.heatmap import describe
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
+from viz.figures.values import bars, values_heatmap
 
 __all__ = [
     "attention_heatmap",
     "attention_lines",
+    "bars",
     "candidates_heatmap",
+    "curves",
     "describe",
     "difference_heatmap",
     "head_overview",
@@ -27,5 +31,6 @@ __all__ = [
     "positional_waves",
     "scores_heatmap",
     "similarity_heatmap",
+    "values_heatmap",
     "wavelength_lines",
 ]

@@ -49,6 +49,7 @@ def test_the_warmup_is_a_straight_line_to_the_peak(name):
         ("linear", 0.8 * 21 / 41, 0.8 * 1 / 41),
         ("cosine", 0.8 * (1 + math.cos(math.pi * 20 / 41)) / 2, 0.8 * (1 + math.cos(math.pi * 40 / 41)) / 2),
         ("warmup_stable_decay", 0.8, 0.8 * 1 / 21),
+        ("step_decay", 0.8, 0.8 * 0.95),  # the epoch of 20 steps that began after the warmup ends with step 30
     ],
 )
 def test_after_the_warmup(name, middle, end):
@@ -73,6 +74,12 @@ def test_a_rate_is_never_negative_and_never_above_the_peak(name):
     rates = [at(name, step, warmup=7, decay=90) for step in range(1, 60)]  # longer decay than steps, and past the end
     assert min(rates) >= 0
     assert max(rates) <= (0.8 if name != "noam" else 0.8 / math.sqrt(64 * 7)) * (1 + 1e-12)
+
+
+def test_step_decay_falls_by_a_twentieth_after_every_epoch():
+    rates = [at("step_decay", step, warmup=0, peak=5.0, decay=4) for step in range(1, 13)]
+    assert rates == pytest.approx([5.0] * 4 + [4.75] * 4 + [4.5125] * 4)
+    assert at("step_decay", 10**6, warmup=0, peak=5.0, decay=0) == 5.0
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():

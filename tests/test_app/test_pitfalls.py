@@ -1,0 +1,138 @@
+"""The page Pitfalls: every mistake is drawn beside the right version, with numbers of this run."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model import pitfalls
+from model.positional import sinusoidal
+from tests.test_app import screen
+from viz.screens import pitfall_demos
+from viz.screens.pitfall_words import PITFALLS
+
+PAGE = str(screen.MAIN.with_name("pitfalls.py"))
+TEXT = "A man is too tired."
+
+
+def open_page(**query: str) -> AppTest:
+    """The page by itself, as the navigation runs it; a pitfall stands in the address by its name."""
+    at = AppTest.from_file(PAGE, default_timeout=120)
+    if query.get("pitfall") in PITFALLS:
+        query["pitfall"] = PITFALLS[query["pitfall"]].name
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def shown(at: AppTest) -> str:
+    """The difference as it stands on the page, below what it is of."""
+    return next(element.value for element in at.text if re.fullmatch(r"-?[\d,]+(\.\d+)?(e[-+]\d+)?", element.value))
+
+
+@pytest.fixture(scope="session")
+def sentence(recorded):
+    """The demos' input for TEXT, made apart from the page."""
+    return pitfall_demos.Sentence(recorded, recorded.translate(TEXT, beam=1))
+
+
+def test_it_is_in_the_navigation():
+    at = screen.open_app().switch_page("pitfalls.py").run()
+    assert [element.value for element in at.title] == ["Pitfalls"] and not at.exception
+
+
+@pytest.mark.parametrize("key", list(PITFALLS))
+def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
+    at = open_page(pitfall=key, text=TEXT)
+    assert not at.exception and not at.error and not at.warning
+    demo = pitfall_demos.DEMOS[key](sentence)
+    for side, figure in (("wrong", demo.wrong), ("right", demo.right)):
+        drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
+        name = "z" if expected.type == "heatmap" else "y"
+        np.testing.assert_allclose(screen.values(drawn[name]), expected[name], rtol=1e-5, atol=1e-6)
+    assert demo.measured in screen.written(at)
+    assert float(shown(at).replace(",", "")) == pytest.approx(demo.difference, rel=2e-3, abs=6e-4)
+    assert [code.value for code in at.code] == [PITFALLS[key].wrong_line, PITFALLS[key].right_line]
+    for what, value in demo.more:
+        assert f"{what[1:]}: {value}" in screen.written(at)
+
+
+def test_every_demo_has_its_words_and_they_are_two_sentences_and_python():
+    assert list(pitfall_demos.DEMOS) and set(pitfall_demos.DEMOS) == set(PITFALLS)
+    for words in PITFALLS.values():
+        assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
+        for line in (words.wrong_line, words.right_line):
+            ast.parse("def f():\n " + line.replace("\n", "\n "))
+
+
+def test_the_pictures_of_the_positions_are_the_two_tables(sentence):
+    at = open_page(pitfall="loop", text=TEXT)
+    n = len(sentence.result.source_tokens)
+    for side, table in (("wrong", pitfalls.literal_loop), ("right", sinusoidal)):
+        drawn = screen.values(screen.figure(at, side)["data"][0]["z"])
+        np.testing.assert_allclose(drawn, table(n, 32).numpy(), atol=1e-6)
+        assert len(screen.tokens(at, side, "y")) == n
+
+
+def test_where_the_honest_difference_is_0_the_page_says_0_and_why():
+    at = open_page(pitfall="rows", text=TEXT)
+    assert shown(at) == "0"
+    assert "hides those keys from every real query anyway, so the honest difference there is 0" in " ".join(
+        element.value for element in at.markdown
+    )
+    assert shown(open_page(pitfall="dropout", text=TEXT)) != "0"
+
+
+def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
+    demo = pitfall_demos.best(sentence)
+    losses, _ = pitfalls.overfit()
+    assert demo.difference == pytest.approx(losses[-1] - min(losses))
+
+
+def test_another_sentence_gives_other_numbers():
+    at = open_page(pitfall="scaling", text=TEXT)
+    before = shown(at)
+    at = at.text_input(key="text").set_value("A man is riding a bicycle down the street.").run()
+    assert shown(at) != before
+
+
+def test_choosing_another_pitfall():
+    at = open_page(text=TEXT)
+    assert at.subheader[0].value == next(iter(PITFALLS.values())).name
+    at = screen.choose(at, pitfall="gru")
+    assert at.subheader[0].value == PITFALLS["gru"].name
+    assert open_page(pitfall="nonsense", text=TEXT).subheader[0].value == next(iter(PITFALLS.values())).name
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])
+def test_what_cannot_be_translated_is_one_sentence_and_the_example_is_shown(text, problem):
+    at = open_page(pitfall="scaling")
+    at = at.text_input(key="text").set_value(text).run()
+    assert not at.exception
+    assert problem in at.warning[0].value and at.warning[0].value.endswith("Shown below: the example.")
+    assert set(screen.charts(at)) == {"wrong", "right"}
+
+
+@pytest.mark.parametrize("text", ["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20])
+@pytest.mark.parametrize("key", list(PITFALLS))
+def test_odd_sentences_break_no_demo(recorded, key, text):
+    demo = pitfall_demos.DEMOS[key](pitfall_demos.Sentence(recorded, recorded.translate(text, beam=1)))
+    assert np.isfinite(demo.difference)
+
+
+def test_demos_leave_the_random_state_alone(sentence):
+    before = torch.get_rng_state()
+    for demo in pitfall_demos.DEMOS.values():
+        demo(sentence)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_without_a_model_there_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    at = open_page()
+    assert not at.exception and len(at.error) == 1 and not at.get("plotly_chart")

@@ -1,0 +1,158 @@
+"""Train here: a real run in its thread, watched, paused, stopped, laid over another, and tried with a string."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.training import practice
+from tests.test_app import screen
+from viz.screens import training_words as words
+
+PAGE = str(screen.MAIN.with_name("training.py"))
+PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Runs end after a few steps, and none outlives its test."""
+    made = []
+
+    class Watched(practice.Run):
+        def __init__(self, settings):
+            super().__init__(settings)
+            made.append(self)
+
+    monkeypatch.setattr(practice, "MAX_STEPS", 10)
+    monkeypatch.setattr(practice, "CHECK_EVERY", 5)
+    monkeypatch.setattr(practice, "Run", Watched)
+    yield made
+    for run in made:
+        run.stop()
+
+
+def open_page(**query: str) -> AppTest:
+    at = AppTest.from_file(PAGE, default_timeout=120)
+    query = {"section": words.SECTIONS["here"], **query}
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def finish(at: AppTest, run: practice.Run) -> AppTest:
+    """Lets the run end, and draws the page again."""
+    deadline = time.monotonic() + PATIENCE
+    while run.active and time.monotonic() < deadline:
+        run.frame()
+        time.sleep(0.05)
+    assert not run.active
+    return at.run()
+
+
+def texts(at: AppTest) -> str:
+    return " ".join([element.value for element in [*at.caption, *at.markdown]] + [screen.written(at)])
+
+
+def test_before_the_first_run_nothing_is_drawn(quick):
+    at = open_page()
+    assert not at.exception and not at.get("plotly_chart") and words.NOT_STARTED in texts(at)
+    assert at.button(key="practice-pause").disabled and at.button(key="practice-stop").disabled
+    assert not quick
+
+
+def test_what_is_drawn_is_what_the_run_did(quick):
+    at = open_page().button(key="practice-start").click().run()
+    assert not at.exception
+    (run,) = quick
+    at = finish(at, run)
+    frame = run.frame()
+    assert frame.step == 10
+    drawn = screen.figure(at, "practice-loss")["data"]
+    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, 4 heads, warmup 200, peak 0.004"]
+    np.testing.assert_allclose(screen.values(drawn[0]["y"]), frame.losses, rtol=1e-6)
+    np.testing.assert_array_equal(screen.values(drawn[0]["x"]), np.arange(1, 11))
+    shown = screen.values(screen.figure(at, "practice-map")["data"][0]["z"])
+    np.testing.assert_array_equal(shown, frame.weights[0, 0])
+    assert screen.tokens(at, "practice-map", "x") == [*practice.SAMPLE, "&lt;/s&gt;"]
+    assert screen.tokens(at, "practice-map", "y") == ["&lt;s&gt;", *practice.SAMPLE[::-1]]
+    assert not at.button(key="practice-start").disabled and at.button(key="practice-stop").disabled
+    progress = at.get("progress")[0].proto
+    assert progress.value == 100 and progress.text.startswith("Ended without solving it · step 10 of at most 10")
+
+
+def test_another_head(quick):
+    at = open_page().button(key="practice-start").click().run()
+    at = screen.choose(finish(at, quick[0]), **{"practice-head": 2})
+    shown = screen.values(screen.figure(at, "practice-map")["data"][0]["z"])
+    np.testing.assert_array_equal(shown, quick[0].frame().weights[0, 2])
+
+
+def test_the_choices_are_those_of_the_run(quick):
+    at = open_page()
+    at = screen.choose(at, **{"practice-schedule": "cosine", "practice-norm": "post", "practice-heads": 2})
+    at = at.select_slider(key="practice-peak").set_value(0.002).run()
+    at = at.select_slider(key="practice-warmup").set_value(1).run()
+    at = at.button(key="practice-start").click().run()
+    assert quick[0].settings == practice.Settings("cosine", "post", 2, 1, 0.002)
+    assert len(at.button_group(key="practice-head").options) == 2
+    finish(at, quick[0])
+
+
+def test_a_second_run_is_laid_over_the_first(quick):
+    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
+    at = screen.choose(at, **{"practice-norm": "post"})
+    at = finish(at.button(key="practice-start").click().run(), quick[1])
+    drawn = screen.figure(at, "practice-loss")["data"]
+    assert [one["name"].split(":")[0] for one in drawn] == ["this run", "the run before"]
+    for line, run in zip(drawn, reversed(quick), strict=True):
+        np.testing.assert_allclose(screen.values(line["y"]), run.frame().losses, rtol=1e-6)
+    assert "post-norm" in drawn[0]["name"] and "pre-norm" in drawn[1]["name"]
+
+
+def test_pause_go_on_and_stop(quick, monkeypatch):
+    monkeypatch.setattr(practice, "MAX_STEPS", 10**6)
+    at = open_page().button(key="practice-start").click().run()
+    (run,) = quick
+    at = at.button(key="practice-pause").click().run()
+    assert run.frame().status == "paused"
+    assert at.get("progress")[0].proto.text.startswith("Paused")
+    assert at.button(key="practice-start").disabled, "one run at a time"
+    at = at.button(key="practice-go-on").click().run()
+    assert run.frame().status == "running"
+    at = at.button(key="practice-stop").click().run()
+    assert run.frame().status == "stopped" and not at.exception
+    assert at.get("progress")[0].proto.text.startswith("Stopped")
+
+
+def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
+    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
+    at = at.text_input(key="practice-text").set_value("abc").run()
+    written, weights, step = quick[0].reverse("abc")
+    assert step == 10 and "Written by the weights after step 10." in texts(at)
+    assert (written or "(the model wrote nothing)") in [element.value for element in at.text]
+    assert "Wrong: backwards it is cba." in texts(at) or written == "cba"
+    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(shown, weights[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 letters")],
+)
+def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
+    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
+    at = at.text_input(key="practice-text").set_value(text).run()
+    assert not at.exception and problem in at.warning[0].value
+
+
+def test_one_run_more_than_the_machine_allows_is_one_sentence(quick):
+    others = [practice.Run(practice.Settings()) for _ in range(practice.MAX_RUNS)]
+    for other in others:
+        other.pause()
+    at = open_page().button(key="practice-start").click().run()
+    assert not at.exception
+    if all(other.active for other in others):
+        assert "runs are under way on this machine" in at.warning[0].value and len(quick) == len(others)

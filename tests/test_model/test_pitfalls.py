@@ -1,0 +1,213 @@
+"""Each wrong version shows exactly the mistake that it is there to show, and nothing else uses them."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from model import masks, pitfalls
+from model.positional import sinusoidal
+from model.taps import record
+from model.tokenizer import BOS_ID, PAD_ID
+from tests.test_architecture import ROOT, read, within
+from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
+
+
+def test_only_the_page_and_the_tests_import_the_wrong_versions():
+    users = {
+        module.name
+        for module in read(ROOT).values()
+        if any(within(name, "model.pitfalls") for one in module.imports for name in one.names)
+    }
+    assert {name for name in users if not name.startswith("tests.")} == {"viz.screens.pitfall_demos"}
+
+
+def test_literal_loop_slows_down_twice_as_fast_and_parts_sine_and_cosine():
+    """Column 2i of the loop has the frequency that the paper gives column 4i; its cosine has another one."""
+    right, wrong = sinusoidal(50, 16), pitfalls.literal_loop(50, 16)
+    for i in range(0, 8, 2):
+        assert_near(wrong[:, i], right[:, 2 * i])
+    positions = torch.arange(50, dtype=torch.float64)
+    for i in range(0, 16, 2):
+        assert_near(wrong[:, i + 1], torch.cos(positions / 10000 ** (2 * (i + 1) / 16)))
+    assert_near(wrong[:, 0], right[:, 0])
+    pairs = wrong.unflatten(1, (8, 2)).square().sum(-1)
+    assert (pairs - 1).abs().max() > 0.5, "sine and cosine of a pair are no longer on a circle"
+
+
+def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_tokens():
+    q, k, v = torch.randn(3, 33, 8, 64, generator=torch.Generator().manual_seed(0))
+    weights, context = pitfalls.forgotten_transpose(q, k, v)
+    assert weights.shape == (33, 8, 8) and weights.numel() == 2112
+    changed = v.clone()
+    changed[4] += 100
+    other = pitfalls.forgotten_transpose(q, k, changed)[1]
+    assert torch.equal(other[:4], context[:4]) and torch.equal(other[5:], context[5:])
+    assert not torch.allclose(other[4], context[4])
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_double_residual_counts_the_input_of_the_feed_forward_twice(norm):
+    """Taking the extra input out again, by the tap, gives the right encoder."""
+    model = tiny_model(norm=norm, n_encoder_layers=1)
+    with record() as trace:
+        right = model.encode(SRC[:1])
+    stream = trace["encoder.layers.0.residual_self.stream"]
+    extra = model.encoder.layers[0].residual_ff.norm(stream) if norm == "pre" else stream
+    before = stream + trace["encoder.layers.0.feed_forward.output"] + extra
+    if norm == "post":
+        before = model.encoder.layers[0].residual_ff.norm(before)
+    with record("encoder.output") as wrong_trace:
+        wrong = pitfalls.double_residual(model, SRC[:1])
+    assert_near(wrong_trace["encoder.output"], model.encoder.norm(before))
+    assert not torch.allclose(wrong.cross[0][0], right.cross[0][0])
+    assert torch.equal(wrong.cross_mask, right.cross_mask)
+
+
+def test_bare_embedding_is_a_hundred_and_twenty_times_smaller_than_the_positions():
+    wrong, positions = pitfalls.bare_embedding(200, 58_101, 512), sinusoidal(200, 512)
+    sizes = [x.square().mean().sqrt().item() for x in (wrong, positions)]
+    assert sizes == pytest.approx([0.006, 0.707], abs=5e-4)
+    assert sizes[1] / sizes[0] == pytest.approx(120, abs=3)
+    xavier = nn.init.xavier_uniform_(torch.empty(2000, 64))
+    assert pitfalls.bare_embedding(500, 2000, 64).std() == pytest.approx(xavier.std().item(), rel=0.03)
+
+
+def test_unused_dropout_drops_nothing():
+    words, positions = torch.ones(3, 4), torch.ones(3, 4)
+    assert torch.equal(pitfalls.unused_dropout(words, positions, 0.9), torch.full((3, 4), 2.0))
+
+
+def test_own_layer_norm_is_right_at_the_start_and_wrong_after_one_step():
+    x = torch.randn(7, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    norm = nn.LayerNorm(12, eps=1e-6, dtype=torch.float64)
+
+    def wrong():
+        return pitfalls.own_layer_norm(x, norm.weight, norm.bias, norm.eps) * math.sqrt(12 / 11)
+
+    assert (wrong() - norm(x)).abs().max() < 1e-5
+    (norm(x) - 1).square().mean().backward()
+    torch.optim.Adam(norm.parameters(), lr=0.01).step()
+    assert (wrong() - norm(x)).abs().max() > 0.005
+
+
+def test_the_best_model_by_alias_is_the_last():
+    losses, kept = pitfalls.overfit(pitfalls.keep_alias)
+    assert kept == pytest.approx(losses[-1]) and kept > 1.2 * min(losses)
+    same, copied = pitfalls.overfit(copy.deepcopy)
+    assert same == losses and copied == pytest.approx(min(losses))
+    assert losses.index(min(losses)) < len(losses) - 1
+
+
+def test_a_gru_over_padding_changes_the_context_and_only_from_the_padding_on():
+    torch.manual_seed(0)
+    gru, x = nn.GRU(5, 4, batch_first=True), torch.randn(1, 7, 5)
+    whole, short = pitfalls.gru_over_padding(gru, x), gru(x[:, :5])[0]
+    assert_near(whole[:, :5], short, within=1e-6)
+    assert not torch.allclose(whole[:, -1], short[:, -1])
+
+
+def test_without_a_start_token_the_first_word_is_never_a_target():
+    read_ids, targets = pitfalls.pairs_without_start([7, 8, 9, 2])
+    assert read_ids == [7, 8, 9] and targets == [8, 9, 2] and 7 not in targets
+
+
+class TestStartFromPadding:
+    model = tiny_model()
+
+    def run(self, read_ids):
+        with torch.no_grad():
+            memory = self.model.encode(SRC[:1])
+        tgt, mask = pitfalls.start_from_padding(read_ids)
+        with record("*decoder*self_attention.weights") as trace:
+            whole = pitfalls.decode_with(self.model, tgt, mask, memory)
+        return tgt, trace, whole, pitfalls.decode_step_by_step(self.model, tgt, mask, memory)
+
+    def test_the_first_row_is_uniform_over_everything_and_later_tokens_too(self):
+        tgt, trace, _, _ = self.run(TGT[:1])
+        assert tgt[0, 0] == PAD_ID and torch.equal(tgt[:, 1:], TGT[:1, 1:])
+        for weights in trace.values():
+            assert_near(weights[:, :, 0], torch.full_like(weights[:, :, 0], 1 / 5))
+            assert weights[0, :, 1, 2:].max() == 0, "the other rows do not see the future"
+
+    def test_cached_and_uncached_decoding_differ(self):
+        _, _, whole, steps = self.run(TGT[:1])
+        assert (whole - steps).abs().max() > 1e-3
+        with torch.no_grad():
+            memory = self.model.encode(SRC[:1])
+        right = masks.decoder_mask(TGT[:1], PAD_ID)
+        whole = pitfalls.decode_with(self.model, TGT[:1], right, memory)
+        assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, memory), whole)
+
+    def test_writing_from_the_start_token_is_greedy_decoding(self):
+        from model.decoding.greedy import greedy
+
+        with torch.no_grad():
+            memory = self.model.encode(SRC[:1])
+        expected = greedy(self.model, SRC[:1], bos_id=BOS_ID, eos_id=2, pad_id=PAD_ID, max_length=6)[0]
+        assert pitfalls.write(self.model, memory, 6) == expected
+        assert len(pitfalls.write(self.model, memory, 6, from_padding=True)) <= 6
+
+
+class TestPaddedRows:
+    model = tiny_model()
+
+    def gap(self, tgt, causal):
+        with torch.no_grad():
+            memory = self.model.encode(SRC[:1])
+        size = (1, 1, tgt.size(1), tgt.size(1))
+        logits = []
+        for mask in (masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)):
+            whole = masks.combine(mask, masks.causal_mask(tgt.size(1))) if causal else mask.expand(size)
+            logits.append(pitfalls.decode_with(self.model, tgt, whole, memory)[0])
+        return (logits[0] - logits[1])[tgt[0] != PAD_ID].abs().max().item()
+
+    def test_the_worked_example(self):
+        """Row lengths 4, 2, 6 of 7: the rows of pads are empty, and the columns of pads are not hidden."""
+        ids = torch.tensor([[2] * n + [PAD_ID] * (7 - n) for n in (4, 2, 6)])
+        wrong = masks.combine(pitfalls.row_padding_mask(ids), masks.causal_mask(7))
+        assert wrong.shape == (3, 1, 7, 7)
+        for row, length in zip(wrong[:, 0], (4, 2, 6), strict=True):
+            assert not row[length:].any()
+            assert torch.equal(row[:length], masks.causal_mask(7)[0, 0, :length])
+
+    def test_with_padding_on_the_right_the_difference_is_exactly_0(self):
+        assert self.gap(torch.tensor([[BOS_ID, 5, 6, 7, PAD_ID, PAD_ID]]), causal=True) == 0
+
+    def test_with_padding_on_the_left_pads_are_read(self):
+        assert self.gap(torch.tensor([[PAD_ID, PAD_ID, BOS_ID, 5, 6, 7]]), causal=True) > 1e-3
+
+    def test_without_the_causal_mask_pads_are_read(self):
+        assert self.gap(torch.tensor([[BOS_ID, 5, 6, 7, PAD_ID, PAD_ID]]), causal=False) > 1e-3
+
+
+@pytest.mark.parametrize(("cutter", "other"), [("en", "de"), ("de", "en")])
+def test_the_other_sides_tokenizer_cuts_more_pieces(cutter, other):
+    text = pitfalls.SAMPLES[other]
+    own, foreign = (len(pitfalls.sample_tokenizer(language).encode(text)) for language in (other, cutter))
+    assert foreign > 1.5 * own
+    assert len(pitfalls.sample_tokenizer("en")) == len(pitfalls.sample_tokenizer("de"))
+
+
+def test_unscaled_scores_saturate_and_masked_keys_stay_0():
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(2, 4, 9, 64, generator=generator)
+    mask = masks.causal_mask(9)[0]
+    wrong = pitfalls.unscaled_weights(q @ k.mT, mask)
+    right = (q @ k.mT / 8).masked_fill(~mask, -math.inf).softmax(-1)
+    assert wrong.masked_select(~mask).max() == 0
+    assert_near(wrong.sum(-1), torch.ones(4, 9), within=1e-5)
+    assert wrong.amax(-1).mean() > 0.8 > 0.6 > right.amax(-1).mean()
+
+
+def test_weights_after_dropout_no_longer_sum_to_1():
+    weights = torch.full((6, 20, 20), 0.05)
+    wrong = pitfalls.weights_after_dropout(weights, 0.1)
+    assert sorted(set(wrong.flatten().tolist())) == pytest.approx([0, 0.05 / 0.9])
+    assert (wrong == 0).float().mean() == pytest.approx(0.1, abs=0.03)
+    assert (wrong.sum(-1) - 1).abs().max() > 0.1
+    assert wrong.mean() == pytest.approx(0.05, rel=0.05), "right on average only"

@@ -1,0 +1,194 @@
+"""The tiny model that learns to reverse strings: its data, its bounds, and that it learns."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from model.training import practice
+from model.training.practice import Practice, Run, Settings
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Runs that end after a few steps."""
+    monkeypatch.setattr(practice, "MAX_STEPS", 6)
+    monkeypatch.setattr(practice, "CHECK_EVERY", 2)
+
+
+def wait(run: Run) -> practice.Frame:
+    run._thread.join(120)
+    assert not run.active
+    return run.frame()
+
+
+def test_a_batch_is_strings_and_their_reversals():
+    src, tgt = practice.batch(["abc", "z"])
+    assert src.tolist() == [[4, 5, 6, 2], [29, 2, 0, 0]]
+    assert tgt.tolist() == [[1, 6, 5, 4, 2], [1, 29, 2, 0, 0]]
+
+
+def test_strings_are_of_all_lengths_and_come_again_with_the_seed():
+    drawn = practice.strings(500, torch.Generator().manual_seed(3))
+    assert {len(text) for text in drawn} == set(range(1, practice.LONGEST + 1))
+    assert set("".join(drawn)) == set(practice.LETTERS)
+    assert drawn == practice.strings(500, torch.Generator().manual_seed(3))
+
+
+def test_unseen_strings_are_never_trained_on(monkeypatch):
+    made = Practice(Settings())
+    monkeypatch.setattr(practice, "strings", lambda n, generator: [*made.unseen, "abc"])
+    seen = []
+    batch = practice.batch
+    monkeypatch.setattr(practice, "batch", lambda texts: seen.append(texts) or batch(texts))
+    made.advance()
+    assert seen[0] == ["abc"]
+
+
+def test_it_learns_and_the_same_settings_give_the_same_run():
+    runs = [Practice(Settings(n_heads=2)) for _ in range(2)]
+    for made in runs:
+        for _ in range(60):
+            made.advance()
+    first, second = runs
+    assert first.losses == second.losses
+    assert np.mean(first.losses[-5:]) < 0.9 * np.mean(first.losses[:5])
+    assert first.weights.shape == (1, 2, len(practice.SAMPLE) + 1, len(practice.SAMPLE) + 1)
+    np.testing.assert_allclose(first.weights.sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(norm="post"), Settings(schedule="step_decay"), Settings(n_heads=1), Settings(n_heads=8, warmup=1)],
+)
+def test_every_choice_trains_and_its_rate_peaks_as_it_says(settings):
+    made = Practice(settings)
+    made.advance()
+    assert made.model.config.norm == settings.norm and made.model.config.n_heads == settings.n_heads
+    schedule = settings.function()
+    assert max(schedule(step) for step in range(1, practice.MAX_STEPS)) == pytest.approx(settings.peak)
+    assert made.rates == [schedule(1)]
+
+
+def test_starting_one_leaves_the_random_state_alone():
+    before = torch.get_rng_state()
+    Practice(Settings()).advance()
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"norm": "mid"}, "norm must be one of pre, post, got 'mid'"),
+        ({"n_heads": 3}, "n_heads must be one of 1, 2, 4, 8, got 3"),
+        ({"peak": 0}, "peak must be above 0"),
+        ({"warmup": 0}, "warmup"),
+        ({"warmup": 10**6}, "warmup must be from 1"),
+        ({"schedule": "x"}, "schedule must be one of"),
+    ],
+)
+def test_wrong_settings_are_refused(values, words):
+    with pytest.raises(ValueError, match=words):
+        Settings(**values)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", "nothing to reverse"), ("héllo", "got 'é'"), ("a b", "got ' '"), ("A", "got 'A'"), ("a" * 11, "11 letters")],
+)
+def test_strings_that_it_cannot_read_are_refused(text, words):
+    with pytest.raises(ValueError, match=words):
+        Practice(Settings()).reverse(text)
+
+
+def test_what_it_writes_is_its_own_greedy_decoding():
+    made = Practice(Settings())
+    written, weights = made.reverse("abc")
+    src, _ = practice.batch(["abc"])
+    ids = [1]
+    for _ in range(practice.LONGEST + 1):
+        with torch.no_grad():
+            logits = made.model(src, torch.tensor([ids]))[0, -1]
+        logits[[0, 1]] = -torch.inf
+        ids.append(int(logits.argmax()))
+        if ids[-1] == 2:
+            break
+    expected = "".join(practice.LETTERS[i - 4] if i > 3 else "?" for i in ids[1:] if i != 2)
+    assert written == expected
+    assert weights.shape[-1] == 4 and weights.shape[-2] <= practice.LONGEST + 2
+
+
+class TestRun:
+    def test_it_ends_by_itself_and_frees_its_place(self, quick):
+        runs = [wait(Run(Settings())) for _ in range(practice.MAX_RUNS + 1)]
+        assert {(frame.step, frame.status) for frame in runs} == {(6, "ended")}
+        assert all(len(frame.losses) == len(frame.rates) == 6 for frame in runs)
+
+    def test_it_ends_when_it_has_solved_the_task(self, quick, monkeypatch):
+        monkeypatch.setattr(practice, "SOLVED", 0.0)
+        assert wait(Run(Settings())).status == "solved"
+
+    def test_it_computes_what_the_practice_without_a_thread_does(self, quick):
+        alone = Practice(Settings())
+        for _ in range(6):
+            alone.advance()
+        frame = wait(Run(Settings()))
+        np.testing.assert_allclose(frame.losses, alone.losses, rtol=1e-5)
+        np.testing.assert_allclose(frame.weights, alone.weights, atol=1e-5)
+
+    def test_pause_go_on_and_stop(self):
+        run = Run(Settings())
+        try:
+            run.pause()
+            assert run.frame().status == "paused" and run.active
+            with run._lock:  # at most the step that was under way is done after this
+                pass
+            run.reverse("abc")
+            run.go_on()
+            assert run.frame().status == "running"
+        finally:
+            run.stop()
+        assert run.frame().status == "stopped" and not run.active
+        run.stop()
+
+    def test_a_paused_run_can_be_stopped(self):
+        run = Run(Settings())
+        run.pause()
+        run.stop()
+        assert not run.active
+
+    def test_no_more_than_so_many_run_at_a_time(self):
+        runs = [Run(Settings()) for _ in range(practice.MAX_RUNS)]
+        try:
+            for run in runs:
+                run.pause()
+            with pytest.raises(ValueError, match="runs are under way on this machine"):
+                Run(Settings())
+        finally:
+            for run in runs:
+                run.stop()
+        Run(Settings()).stop()
+
+    def test_a_run_that_nobody_looks_at_ends(self, monkeypatch):
+        monkeypatch.setattr(practice, "FORGOTTEN_AFTER", -1.0)
+        frame = wait(Run(Settings()))
+        assert frame.status == "stopped" and frame.step == 0
+
+    def test_a_run_that_cannot_start_frees_its_place(self, monkeypatch):
+        def broken(settings):
+            raise MemoryError
+
+        with monkeypatch.context() as context:
+            context.setattr(practice, "Practice", broken)
+            for _ in range(practice.MAX_RUNS + 1):
+                with pytest.raises(MemoryError):
+                    Run(Settings())
+        Run(Settings()).stop()
+
+    def test_its_thread_does_not_keep_the_program_alive(self, quick):
+        run = Run(Settings())
+        assert run._thread.daemon and run._thread in threading.enumerate() or not run.active
+        wait(run)

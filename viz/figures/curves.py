@@ -1,0 +1,148 @@
+"""Curves over steps: learning rates, losses, gradient norms."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import checks, labels
+
+CURVES_HEIGHT = 320
+MARK_SIZE = 9
+MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
+SMALL = 0.01  # an axis that ends below it has numbers with exponents
+LEGEND_LETTERS = 110  # that fit in one row of the legend
+
+
+def curves(
+    lines: Mapping[str, np.ndarray],
+    *,
+    x_axis: str = "step",
+    y_axis: str = "value",
+    log_x: bool = False,
+    log_y: bool = False,
+    marks: Sequence[tuple[str, float, float, str]] = (),
+    title: str = "",
+) -> go.Figure:
+    """Draw lines of named points over one pair of axes.
+
+    Args:
+        lines: name to float (2, n): x in the first row, y in the second; their order is the legend's.
+        x_axis, y_axis: what x and y are.
+        log_x, log_y: whether an axis is logarithmic.
+        marks: (name of a line, x, y, text) of points to mark, such as a peak.
+        title: text above the lines.
+
+    Returns:
+        go.Figure; data[k].x and data[k].y are the k-th line, float32 (n,); after the lines come the marks.
+
+    Raises:
+        ValueError: for no lines, wrong shapes, sizes or types, NaN and infinity, numbers that are not above 0 on a
+            logarithmic axis, and marks of unknown lines.
+    """
+    if not lines:
+        raise ValueError("there are no lines to draw; allowed is at least one.")
+    drawn = {name: _checked(name, line, log_x, log_y) for name, line in lines.items()}
+    unknown = [name for name, *_ in marks if name not in drawn]
+    if unknown:
+        raise ValueError(f"a mark names the line {unknown[0]!r}; allowed are {', '.join(map(repr, drawn))}.")
+    styles = {name: _style(k) for k, name in enumerate(drawn)}
+    figure = go.Figure(
+        [_line(name, line, styles[name], (x_axis, y_axis)) for name, line in drawn.items()]
+        + [_mark(mark, styles[mark[0]]) for mark in marks],
+        layout=theme.layout(
+            CURVES_HEIGHT,
+            title=labels.escape(title),
+            left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
+            top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+        ),
+    )
+    everything = np.concatenate(list(drawn.values()), axis=1)
+    low, high = float(everything[1].min()), float(everything[1].max())
+    figure.update_layout(
+        xaxis=_axis(x_axis, everything[0], log_x),
+        yaxis=_axis(y_axis, everything[1], log_y),
+        meta={
+            "figure": "curves",
+            "description": (
+                f"{len(drawn)} {'curve' if len(drawn) == 1 else 'curves'} of {y_axis} over {x_axis}, "
+                f"from {low:.3g} to {high:.3g}."
+            ),
+            "rows": "line",
+            "columns": x_axis,
+            "n_rows": len(drawn),
+            "n_columns": max(line.shape[1] for line in drawn.values()),
+            "value": y_axis,
+            "range": [low, high if high > low else low + 1],
+        },
+    )
+    return figure
+
+
+def _checked(name: str, line: np.ndarray, log_x: bool, log_y: bool) -> np.ndarray:
+    """Return the line as float32 (2, n)."""
+    line = checks.as_float("line", line, "2n")
+    if len(line) != 2:
+        raise ValueError(f"the line {name!r} has {len(line)} rows; allowed are 2, x and y.")
+    for row, log, axis in zip(line, (log_x, log_y), "xy", strict=True):
+        if log and row.min() <= 0:
+            raise ValueError(f"the line {name!r} has {axis} {row.min():g}; on a logarithmic axis all must be above 0.")
+    return line
+
+
+def _style(k: int) -> dict:
+    """Return colour and dash of the k-th line; both differ, for those who cannot tell the colours apart."""
+    return {
+        "color": theme.LINES[k % len(theme.LINES)],
+        "dash": theme.DASHES[k % len(theme.DASHES)],
+        "width": theme.LINE_WIDTH,
+    }
+
+
+def _line(name: str, line: np.ndarray, style: dict, axes: tuple[str, str]) -> go.Scatter:
+    """Draw one line (2, n)."""
+    x, y = map(labels.escape, axes)
+    return go.Scatter(
+        x=line[0].copy(),
+        y=line[1].copy(),
+        mode="lines+markers" if line.shape[1] <= MARKERS_UP_TO else "lines",
+        line=style,
+        name=labels.escape(name),
+        hovertemplate=f"{labels.escape(name)}<br>{x} %{{x:,.6g}}<br>{y} %{{y:.4g}}<extra></extra>",
+        showlegend=True,
+    )
+
+
+def _mark(mark: tuple[str, float, float, str], style: dict) -> go.Scatter:
+    """Mark a point, with its text in the hover text."""
+    _, x, y, text = mark
+    return go.Scatter(
+        x=np.array([x], dtype=np.float32),
+        y=np.array([y], dtype=np.float32),
+        mode="markers",
+        marker={"color": style["color"], "size": MARK_SIZE, "symbol": "diamond"},
+        text=[labels.escape(text)],
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _axis(title: str, numbers: np.ndarray, log: bool) -> dict:
+    """Build an axis with a fixed range round the numbers."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if log:
+        low, high = np.log10(low), np.log10(high)
+    elif low > 0 and low < high / 4:
+        low = 0.0
+    room = 0.04 * (high - low) or 0.5
+    ends = [float(low - room if log or low != 0 else 0.0), float(high + room)]
+    return {
+        "title": {"text": labels.escape(title)},
+        "type": "log" if log else "linear",
+        "range": ends,
+        "zeroline": False,
+        "automargin": False,
+        "exponentformat": "power" if log else "e" if high < SMALL else "none",
+    } | ({"dtick": 1 if high - low > 2 else "D2" if high - low > 1 else "D1"} if log else {})

@@ -1,0 +1,149 @@
+"""Numbers of any kind, one row a token: as a map, or one bar a token."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import checks, heatmap, labels
+from viz.figures.scores import centred_colors
+
+BARS_HEIGHT = 200
+
+
+def values_heatmap(
+    values: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    value: str = "value",
+    row_axis: str = "token",
+    column_axis: str = "dimension",
+    limit: float | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Draw numbers about zero: tokens in rows, numbered columns.
+
+    Args:
+        values: float (T, D).
+        tokens: T tokens, drawn top to bottom.
+        value: what a number is, for the colour bar and the hover text.
+        row_axis, column_axis: titles of the axes.
+        limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
+        title: text above the map.
+
+    Returns:
+        go.Figure; data[0].z is the values, float32 (T, D).
+
+    Raises:
+        ValueError: for wrong shapes, sizes or types, NaN and infinity, and a limit that is not above 0.
+    """
+    values = checks.as_float("values", values, "TD")
+    n_rows, n_columns = values.shape
+    tokens = checks.as_tokens("tokens", tokens, n_rows, "rows")
+    if limit is not None and not 0 < limit < np.inf:
+        raise ValueError(f"limit is {limit!r}; allowed are numbers above 0.")
+    end, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(value))
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            customdata=np.repeat(np.array(labels.hover_texts(tokens), dtype=object)[:, None], n_columns, axis=1),
+            hovertemplate=f"{labels.escape(row_axis)} %{{customdata}}<br>{labels.escape(column_axis)} %{{x:d}}<br>"
+            f"{labels.escape(value)} %{{z:.3f}}<extra></extra>",
+            **colors,
+        ),
+        layout=theme.layout(
+            theme.plot_height(n_rows),
+            title=labels.escape(title),
+            left=labels.tick_width(tokens) + theme.AXIS_TITLE_HEIGHT,
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+        ),
+    )
+    figure.update_layout(
+        xaxis=heatmap.number_axis(n_columns, column_axis),
+        yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
+        meta={
+            "figure": "values_heatmap",
+            "description": (
+                f"Rows are {n_rows} tokens, columns are numbered from 0 to {n_columns - 1}: {value}, orange above 0, "
+                "blue below."
+            ),
+            "rows": row_axis,
+            "columns": column_axis,
+            "n_rows": n_rows,
+            "n_columns": n_columns,
+            "value": value,
+            "range": [-end, end],
+        },
+    )
+    return figure
+
+
+def bars(
+    values: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    value: str = "value",
+    token_axis: str = "word",
+    top: float | None = None,
+    title: str = "",
+) -> go.Figure:
+    """Draw one bar a word, from 0 up.
+
+    Args:
+        values: float (T, K), K bars a word, which are stacked; all 0 or more.
+        tokens: T words, drawn left to right.
+        value: what the height of a bar is.
+        token_axis: title of the axis of words.
+        top: where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
+        title: text above the bars.
+
+    Returns:
+        go.Figure; data[k].y is the k-th column, float32 (T,).
+
+    Raises:
+        ValueError: for wrong shapes, sizes or types, NaN and infinity, and values below 0.
+    """
+    values = checks.as_float("values", values, "TK")
+    if values.min() < 0:
+        raise ValueError(f"values has {values.min():g}; a bar stands on 0, allowed are numbers from 0 up.")
+    n_words, n_bars = values.shape
+    tokens = checks.as_tokens("tokens", tokens, n_words, "rows")
+    end = float(top or values.sum(axis=1).max() or 1)
+    texts = labels.hover_texts(tokens)
+    figure = go.Figure(
+        [
+            go.Bar(
+                x=np.arange(n_words, dtype=np.int32),
+                y=values[:, k].copy(),
+                text=texts,
+                textposition="none",
+                hovertemplate=f"%{{text}}<br>{labels.escape(value)} %{{y:.3g}}<extra></extra>",
+                marker={"color": theme.LINES[k % len(theme.LINES)]},
+                showlegend=False,
+            )
+            for k in range(n_bars)
+        ],
+        layout=theme.layout(
+            BARS_HEIGHT,
+            title=labels.escape(title),
+            left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
+            bottom=theme.LEANING * labels.tick_width(tokens) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+        ),
+    )
+    figure.update_layout(
+        barmode="stack",
+        xaxis=heatmap.token_axis(tokens, token_axis),
+        yaxis={"title": {"text": labels.escape(value)}, "range": [0, 1.08 * end], "automargin": False},
+        meta={
+            "figure": "bars",
+            "description": f"One bar for each of {n_words} words: {value}, from 0 to {values.sum(axis=1).max():.3g}.",
+            "rows": token_axis,
+            "columns": value,
+            "n_rows": n_words,
+            "n_columns": n_bars,
+            "value": value,
+            "range": [0.0, end],
+        },
+    )
+    return figure

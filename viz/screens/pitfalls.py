@@ -1,0 +1,106 @@
+"""The page Pitfalls: well-known mistakes that run without an error, each live beside the right version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from viz.screens import controls, explore, shared, words
+from viz.screens.pitfall_demos import DEMOS, Demo, Sentence
+from viz.screens.pitfall_words import PITFALLS
+
+EXAMPLE = next(iter(words.EXAMPLES.values()))
+REMEMBERED = 8
+SMALL_NUMBER = 0.001  # below it a number is written with an exponent
+INTRO = (
+    "Mistakes that run without an error, as they stand in well-known tutorials and notebooks. Every number below is "
+    "computed now, on your sentence where one is needed."
+)
+NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner="Translating …")
+def record(checkpoint: str, text: str):
+    """Translate greedily and keep everything recorded, or return what is remembered of it."""
+    return replace(shared.translator(checkpoint).translate(text, beam=1), search=None)
+
+
+def sentence() -> Sentence | None:
+    """Ask for a sentence and translate it; what cannot be translated is told, and the example is shown."""
+    name = shared.default_checkpoint()
+    try:
+        translator = shared.translator(name)
+    except ValueError as error:
+        st.error("There is no model to show the pitfalls with.")
+        shared.small(shared.sentence(error), "no-model")
+        return None
+    text = controls.sentence(f"{words.language(translator.card.get('source'), 'Source')} sentence", EXAMPLE)
+    try:
+        return Sentence(translator, record(name, text))
+    except ValueError as error:
+        problem = shared.sentence(error)
+    try:
+        example = Sentence(translator, record(name, EXAMPLE))
+    except ValueError:  # a model that cannot even read the example
+        st.warning(problem)
+        return None
+    st.warning(f"{problem} Shown below: the example.")
+    return example
+
+
+def show(key: str, demo: Demo) -> None:
+    """Draw both pictures with their lines, and the numbers."""
+    spoken = PITFALLS[key]
+    st.subheader(spoken.name)
+    st.markdown(spoken.explanation.replace("$", "\\$"))
+    with st.container(gap="xxsmall"):
+        shared.small(demo.measured, "measured")
+        shared.large(number(demo.difference), "difference")
+    left, right = st.columns(2, gap="medium")
+    for place, side, title, line, figure in (
+        (left, "Wrong", spoken.wrong_picture, spoken.wrong_line, demo.wrong),
+        (right, "Right", spoken.right_picture, spoken.right_line, demo.right),
+    ):
+        with place:
+            st.code(line, language="python", wrap_lines=True)
+            explore.heading(side, title)
+            explore.draw(figure, side.lower())
+    with st.container(gap="xxsmall"):
+        for row, (what, value) in enumerate(demo.more):
+            shared.small(f"{what[:1].upper()}{what[1:]}: {value}", f"number-{row}")
+
+
+def number(value: float) -> str:
+    """A number as a person writes it: 0 where it is 0, no long tails.
+
+    Example:
+        >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
+        ('0', '1,234', '0.512', '1.23e-05')
+    """
+    if value == 0 or value == int(value):
+        return f"{int(value):,}"
+    return f"{value:.2e}" if abs(value) < SMALL_NUMBER else f"{value:,.3f}"
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    key = controls.choose(
+        "Pitfall", list(PITFALLS), "pitfall", next(iter(PITFALLS)), {key: one.name for key, one in PITFALLS.items()}
+    )
+    shown = sentence()
+    if shown is not None:
+        if key in NO_SENTENCE:
+            st.caption("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples.")
+        show(key, DEMOS[key](shown))
+
+
+def page() -> None:
+    """Draw the page."""
+    st.title("Pitfalls")
+    st.markdown(INTRO)
+    live()
+
+
+page()

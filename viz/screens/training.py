@@ -1,0 +1,29 @@
+"""The page Training: schedules, a model that learns in the browser, and recorded runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from viz.screens import controls, training_here, training_lab, training_runs
+from viz.screens import training_words as words
+
+SECTIONS = {"schedules": training_lab.lab, "here": training_here.here, "runs": training_runs.recorded}
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    section = controls.choose(
+        "Section", list(SECTIONS), "section", "schedules", words.SECTIONS, label_visibility="collapsed"
+    )
+    SECTIONS[section]()
+
+
+def page() -> None:
+    """Draw the page."""
+    st.title("Training")
+    st.markdown(words.INTRO)
+    live()
+
+
+page()

@@ -1,0 +1,153 @@
+"""Train here: a tiny model learns in the browser's sight to write strings backwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.training import practice
+from viz.figures import attention_heatmap, curves, head_overview
+from viz.screens import controls, explore, shared
+from viz.screens import training_words as words
+
+REFRESH = 1.0  # seconds between two pictures of a run
+NOW, BEFORE = "practice", "practice-before"
+PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
+WARMUPS = (1, 10, 50, 100, 200, 400, 800)
+SPECIAL = {"start": "<s>", "end": "</s>"}
+
+
+def ask() -> practice.Settings:
+    """Ask for schedule, norm, heads, warmup and peak."""
+    with st.container(horizontal=True, gap="medium"):
+        schedule = controls.choose("Schedule", list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
+        norm = controls.choose("Norm", list(words.NORMS), "practice-norm", "pre", words.NORMS)
+        heads = controls.choose("Heads", list(practice.HEADS), "practice-heads", 4)
+    with st.container(horizontal=True, gap="medium"):
+        warmup = st.select_slider(
+            "Warmup (steps)", WARMUPS, 200, key="practice-warmup", bind="query-params", width=240, help=words.NO_WARMUP
+        )
+        peak = st.select_slider(
+            "Highest learning rate", PEAKS, 0.004, key="practice-peak", bind="query-params", width=240
+        )
+    return practice.Settings(schedule, norm, int(heads), int(warmup), float(peak))
+
+
+def start(settings: practice.Settings) -> None:
+    """Start a run; the one before stays to be compared with."""
+    before = st.session_state.get(NOW)
+    if before is not None and before.active:
+        return
+    try:
+        run = practice.Run(settings)
+    except ValueError as error:
+        st.session_state["practice-problem"] = shared.sentence(error)
+        return
+    st.session_state[BEFORE], st.session_state[NOW] = before, run
+
+
+def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
+    """Offer what can be done now."""
+    active = run is not None and run.active
+    paused = active and run.frame().status == "paused"
+    with st.container(horizontal=True, gap="xsmall"):
+        st.button("Train", key="practice-start", type="primary", on_click=start, args=(settings,), disabled=active)
+        if paused:
+            st.button("Go on", key="practice-go-on", on_click=run.go_on)
+        else:
+            st.button("Pause", key="practice-pause", on_click=run.pause if run else None, disabled=not active)
+        st.button("Stop", key="practice-stop", on_click=run.stop if run else None, disabled=not active)
+    problem = st.session_state.pop("practice-problem", None)
+    if problem:
+        st.warning(problem)
+
+
+def here() -> None:
+    """The whole section."""
+    st.markdown(words.PRACTICE)
+    settings = ask()
+    run = st.session_state.get(NOW)
+    buttons(settings, run)
+    if run is None:
+        st.caption(words.NOT_STARTED)
+        return
+    head = controls.choose("Head", list(range(run.settings.n_heads)), "practice-head", 0)
+    active = run.active
+    st.fragment(watch, run_every=REFRESH if active else None)(head, active)
+    try_it(run, head)
+
+
+def watch(head: int, was_active: bool) -> None:
+    """Draw how the run stands; while it is active this part of the page draws itself again and again."""
+    run, before = st.session_state[NOW], st.session_state.get(BEFORE)
+    frame = run.frame()
+    st.progress(min(1.0, frame.step / practice.MAX_STEPS), progress(frame))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        loss(run, frame, before)
+    with right:
+        explore.heading(
+            f"Cross-attention, head {head}, on “{practice.SAMPLE}”", words.REVERSAL.format(step=last_check(frame.step))
+        )
+        draw_heads(frame.weights, practice.SAMPLE, practice.SAMPLE[::-1], head, "practice-map")
+    if was_active and not run.active:
+        st.rerun()  # the buttons change, and the redrawing ends
+
+
+def last_check(step: int) -> int:
+    """The step at which the heads of a frame were recorded."""
+    return step - step % practice.CHECK_EVERY
+
+
+def progress(frame: practice.Frame) -> str:
+    """Say how a run stands in one line."""
+    loss = f" · loss {frame.losses[-10:].mean():.3f}" if frame.step else ""
+    return (
+        f"{words.STATUS[frame.status]} · step {frame.step:,} of at most {practice.MAX_STEPS:,}{loss} · "
+        f"{frame.right:.1%} of {practice.UNSEEN} unseen strings right"
+    )
+
+
+def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) -> None:
+    """Draw the loss of the run, and of the one before where there was one."""
+    explore.heading("Loss", "Cross entropy a letter, in nats, on a logarithmic axis; each batch is drawn anew.")
+    lines = {}
+    for name, other in (("this run", (run, frame)), ("the run before", before and (before, before.frame()))):
+        if other and other[1].step:
+            settings, losses = other[0].settings, other[1].losses
+            lines[f"{name}: {words.describe(settings)}"] = np.stack([np.arange(1, len(losses) + 1), losses])
+    if not lines:
+        st.caption("The first step is not done yet.")
+        return
+    floor = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
+    lines = {name: np.stack([line[0], np.maximum(line[1], floor)]) for name, line in lines.items()}
+    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss")
+
+
+def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str) -> None:
+    """Draw one head large, and all of them small where there are several."""
+    rows, columns = [SPECIAL["start"], *written], [*text, SPECIAL["end"]]
+    axes = {"query_axis": "letter this step read (asks)", "key_axis": "letter of the string (is read)"}
+    explore.draw(attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **axes), key)
+    if weights.shape[1] > 1:
+        tiles = head_overview(weights, selected=(0, head), layer_names=["decoder"])
+        explore.draw(tiles, f"{key}-all")
+
+
+def try_it(run: practice.Run, head: int) -> None:
+    """Let the visitor type a string and have these very weights reverse it."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        explore.heading("Try these weights", f"Type 1 to {practice.LONGEST} small letters; the present weights write.")
+        text = (st.text_input("A string", "hello", key="practice-text", live="200ms") or "").strip()
+        try:
+            written, weights, step = run.reverse(text)
+        except ValueError as error:
+            st.warning(shared.sentence(error))
+            return
+        shared.large(written or "(the model wrote nothing)", "reversed")
+        verdict = "Right." if written == text[::-1] else f"Wrong: backwards it is {text[::-1]}."
+        st.caption(f"{verdict} Written by the weights after step {step:,}.")
+    with right:
+        explore.heading(f"Cross-attention, head {head}, on your string", "Rows ask, columns are read.")
+        draw_heads(weights, text, written, head, "practice-try")

@@ -1,0 +1,171 @@
+"""The schedule lab of the page Training: learning rates as curves over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.training import schedules
+from viz.figures import curves
+from viz.screens import controls, explore, shared
+from viz.screens import training_words as words
+
+WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
+STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+EPOCHS = (50, 100, 200, 500, 1000, 2000, 3000, 5000)
+MOST_KEPT = 4  # Noam curves beside the present one
+POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
+MOST_DROPS = 100  # of a step decay whose corners are drawn exactly
+LINEAR, LOGARITHMIC = "linear", "logarithmic"
+KEPT = "kept-noam"
+
+
+@dataclass(frozen=True)
+class Noam:
+    """The parameters of one Noam curve."""
+
+    d_model: int
+    warmup: int
+    factor: float
+
+    @property
+    def name(self) -> str:
+        """For the legend."""
+        return f"Noam {self.d_model}, warmup {self.warmup:,}" + ("" if self.factor == 1 else f", × {self.factor:g}")
+
+    @property
+    def peak(self) -> float:
+        """The highest learning rate, at the end of the warmup."""
+        return schedules.noam(self.d_model, self.warmup, self.factor)(self.warmup)
+
+
+def sample(n_steps: int, warmup: int, epoch: int) -> np.ndarray:
+    """The steps at which curves are drawn: even on both kinds of axes, the peak, and the corners of a step decay.
+
+    Args:
+        n_steps: the last step.
+        warmup: the step of the peak.
+        epoch: steps between two drops.
+
+    Returns:
+        int (n,), rising, from 1 to n_steps.
+    """
+    parts = [np.linspace(1, n_steps, POINTS), np.geomspace(1, n_steps, POINTS), [warmup]]
+    if n_steps / epoch <= MOST_DROPS:
+        ends = np.arange(warmup + epoch, n_steps, epoch)
+        parts += [ends, ends + 1]
+    steps = np.unique(np.concatenate(parts).round().astype(int))
+    return steps[(steps >= 1) & (steps <= n_steps)]
+
+
+def table(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> pd.DataFrame:
+    """Learning rates of the curves, the last of the Noam ones giving peak and warmup of the others.
+
+    Args:
+        noams: at least one.
+        others: further names of `schedules.NAMES`.
+        n_steps: the last step.
+        epoch: steps between two drops, for the step decay.
+
+    Returns:
+        One row a step, the column "step" first.
+    """
+    current = noams[-1]
+    steps = np.unique(np.concatenate([sample(n_steps, noam.warmup, epoch) for noam in noams]))
+    functions = {noam.name: schedules.noam(noam.d_model, noam.warmup, noam.factor) for noam in noams}
+    for name in others:
+        functions[words.SCHEDULES[name]] = schedules.by_name(
+            name, d_model=current.d_model, peak=current.peak, warmup=current.warmup, steps=n_steps, decay=epoch
+        )
+    values = {name: [schedule(int(step)) for step in steps] for name, schedule in functions.items()}
+    return pd.DataFrame({"step": steps, **values})
+
+
+def peaks(rates: pd.DataFrame) -> dict[str, tuple[int, float]]:
+    """The step and the value of the highest learning rate of every column."""
+    highest = {name: int(rates[name].argmax()) for name in rates.columns[1:]}
+    return {name: (int(rates["step"][row]), float(rates[name][row])) for name, row in highest.items()}
+
+
+def ask() -> tuple[list[Noam], list[str], int, int]:
+    """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
+    with st.container(horizontal=True, gap="medium"):
+        d_model = st.slider("d_model", 64, 1024, 512, step=64, key="noam-d", bind="query-params", width=240)
+        warmup = st.select_slider("Warmup (steps)", WARMUPS, 4000, key="noam-warmup", bind="query-params", width=240)
+        factor = st.slider("Factor", 0.1, 4.0, 1.0, step=0.1, key="noam-factor", bind="query-params", width=240)
+        n_steps = st.select_slider("Steps drawn", STEPS, 20_000, key="noam-steps", bind="query-params", width=240)
+    present = Noam(int(d_model), int(warmup), float(factor))
+    kept: list[Noam] = st.session_state.setdefault(KEPT, [])
+    others = st.pills(
+        "Against",
+        list(words.OTHERS),
+        selection_mode="multi",
+        default=["cosine", "linear"],
+        format_func=words.SCHEDULES.__getitem__,
+        key="against",
+        help=words.AGAINST,
+    )
+    epoch = 1000
+    if "step_decay" in others:
+        epoch = st.select_slider("Steps an epoch", EPOCHS, epoch, key="epoch", bind="query-params", width=240)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        full = len(kept) >= MOST_KEPT
+        st.button("Keep this Noam curve", key="keep", on_click=keep, args=(present,), disabled=full, help=words.KEEP)
+        st.button("Drop the kept ones", key="drop", on_click=kept.clear, disabled=not kept)
+    return [*(noam for noam in kept if noam != present), present], list(others), int(n_steps), int(epoch)
+
+
+def keep(noam: Noam) -> None:
+    """Add a Noam curve to those that stay."""
+    kept = st.session_state[KEPT]
+    if noam not in kept and len(kept) < MOST_KEPT:
+        kept.append(noam)
+
+
+def lab() -> None:
+    """Draw the schedules with their peaks."""
+    st.markdown(words.NOAM)
+    noams, others, n_steps, epoch = ask()
+    rates = table(noams, others, n_steps, epoch)
+    with st.container(horizontal=True, gap="medium"):
+        kinds = [LINEAR, LOGARITHMIC]
+        log_x = controls.choose("Steps", kinds, "log-x", LINEAR) == LOGARITHMIC
+        log_y = controls.choose("Learning rate", kinds, "log-y", LINEAR) == LOGARITHMIC
+    explore.heading("Learning rate over the steps", "A diamond marks the peak of each curve.")
+    steps, highest = rates["step"].to_numpy(), peaks(rates)
+    figure = curves(
+        {name: np.stack([steps, rates[name]]) for name in highest},
+        y_axis="learning rate",
+        log_x=log_x,
+        log_y=log_y,
+        marks=[(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()],
+    )
+    explore.draw(figure, "schedules")
+    with st.container(gap="xxsmall"):
+        for row, (name, place) in enumerate(highest.items()):
+            shared.small(f"{name}: {spoken(place)}", f"peak-{row}")
+    if "inverse_sqrt" in others:
+        gap = np.abs(rates[noams[-1].name] - rates[words.SCHEDULES["inverse_sqrt"]]).max()
+        st.caption(words.SAME_CURVE.format(gap=f"{gap:.1g}" if gap else "0"))
+    st.download_button(
+        "Download as CSV",
+        rates.to_csv(index=False).encode("utf-8"),
+        "headlight-schedules.csv",
+        "text/csv",
+        key="csv-schedules",
+        on_click="ignore",
+    )
+
+
+def spoken(place: tuple[int, float]) -> str:
+    """Say where a peak is.
+
+    Example:
+        >>> spoken((4000, 0.000698771))
+        'peak 6.988e-04 at step 4,000'
+    """
+    return f"peak {place[1]:.3e} at step {place[0]:,}"

@@ -1,0 +1,176 @@
+"""Recorded runs: curves of real trainings over each other, and what their models did on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.training import runs
+from model.translator import checkpoints_folder
+from viz.figures import attention_heatmap, curves, head_overview
+from viz.screens import controls, explore, shared
+from viz.screens import training_words as words
+from viz.screens import words as common
+
+EXAMPLE = common.EXAMPLES["A short one"]
+END_SHARE = 0.05  # of the history, whose mean is the loss at the end
+FAILED_ABOVE = 1.0  # nats above the best run
+
+
+def load() -> list[runs.RecordedRun]:
+    """Read the shipped runs; what cannot be read is told in a sentence."""
+    found = []
+    for folder in runs.available_runs(checkpoints_folder() / runs.FOLDER):
+        try:
+            found.append(runs.read_run(folder))
+        except ValueError as error:
+            st.warning(shared.sentence(error))
+    return found
+
+
+def final_loss(run: runs.RecordedRun) -> float:
+    """The mean loss over the end of the history."""
+    count = max(1, round(END_SHARE * len(run.entries)))
+    return float(np.mean([entry["loss"] for entry in run.entries[-count:]]))
+
+
+def spoken(run: runs.RecordedRun) -> str:
+    """What a run is, from its configuration."""
+    config = run.config
+    warmup = "no warmup" if config.training.warmup <= 1 else f"warmup {config.training.warmup:,}"
+    return f"{words.NORMS[config.model.norm]}, {warmup}"
+
+
+def findings(found: list[runs.RecordedRun]) -> list[str]:
+    """What the histories show, computed from them.
+
+    Args:
+        found: at least one run.
+
+    Returns:
+        One sentence a run, the best first, and what their comparison says.
+    """
+    ends = {run.name: final_loss(run) for run in found}
+    ranked = sorted(found, key=lambda run: ends[run.name])
+    best = ranked[0]
+    sentences = []
+    for run in ranked:
+        peak = max(run.entries, key=lambda entry: entry["learning_rate"])
+        steepest = max(run.entries, key=lambda entry: entry["gradient_norm"])
+        gap = ends[run.name] - ends[best.name]
+        verdict = "the lowest" if run is best else f"{gap:.2f} above the lowest"
+        if gap > FAILED_ABOVE:
+            verdict += ", so it counts as failed here"
+        sentences.append(
+            f"{run.name} ({spoken(run)}): loss at the end {ends[run.name]:.2f}, {verdict}; highest learning rate "
+            f"logged {peak['learning_rate']:.1e} at step {peak['step']:,}; largest gradient norm "
+            f"{steepest['gradient_norm']:.2f} at step {steepest['step']:,}."
+        )
+    failed = [run.name for run in ranked if ends[run.name] - ends[best.name] > FAILED_ABOVE]
+    sentences.append(
+        f"Failed, that is more than {FAILED_ABOVE:g} above the lowest at the end: {', '.join(failed) or 'none'}."
+    )
+    return sentences
+
+
+def show_curves(found: list[runs.RecordedRun]) -> None:
+    """Lay loss, learning rate or gradient norm of the chosen runs over each other."""
+    by_name = {run.name: run for run in found}
+    chosen = st.pills(
+        "Runs",
+        list(by_name),
+        selection_mode="multi",
+        default=list(by_name),
+        format_func=lambda name: f"{name} ({spoken(by_name[name])})",
+        key="runs",
+    )
+    with st.container(horizontal=True, gap="medium"):
+        what = controls.choose("Show", list(runs.SHOWN), "runs-show", runs.SHOWN[0], words.RUN_QUANTITIES)
+        kinds = ["linear", "logarithmic"]
+        log_x = controls.choose("Steps", kinds, "runs-log-x", "linear") == "logarithmic"
+        log_y = controls.choose("Values", kinds, "runs-log-y", "linear") == "logarithmic"
+    explore.heading(words.RUN_QUANTITIES[what], words.RUN_READING[what])
+    if not chosen:
+        st.caption("Choose at least one run.")
+        return
+    lines = {
+        name: np.array([[entry["step"], entry[what]] for entry in by_name[name].entries]).T
+        for name in by_name
+        if name in chosen
+    }
+    try:
+        figure = curves(lines, y_axis=words.RUN_QUANTITIES[what].lower(), log_x=log_x, log_y=log_y)
+    except ValueError as error:
+        st.warning(shared.sentence(error))
+        return
+    explore.draw(figure, "runs-curves")
+
+
+def scrub(found: list[runs.RecordedRun]) -> None:
+    """Let the visitor walk through the snapshots of a run with a sentence."""
+    explore.heading("On the way", words.SCRUB)
+    by_name = {run.name: run for run in found}
+    name = controls.choose("Run", list(by_name), "run", next(iter(by_name)))
+    run = by_name[name]
+    steps = list(run.snapshots)
+    if st.session_state.get("snapshot") not in steps:
+        st.session_state.pop("snapshot", None)
+    step = steps[0]
+    if len(steps) > 1:
+        step = st.select_slider("Snapshot after step", steps, steps[-1], key="snapshot", format_func="{:,}".format)
+    text = controls.sentence("English sentence", EXAMPLE)
+    try:
+        result = shared.translate(str(run.snapshots[step]), text, 1)
+    except ValueError as error:
+        st.warning(shared.sentence(error))
+        return
+    with st.container(border=True, gap="xsmall"):
+        shared.small(f"{run.name}, after step {step:,}, greedy", "snapshot-of")
+        shared.large(result.text or "(the model wrote nothing)", "snapshot-text")
+        if not result.finished:
+            st.caption("The translation was stopped at the length limit.")
+    show_heads(result)
+
+
+def show_heads(result: shared.Shown) -> None:
+    """Draw the cross-attention of a snapshot: all heads, and one of them large."""
+    weights = result.attention("cross")
+    with st.container(horizontal=True, gap="medium"):
+        layer = controls.choose("Layer", list(range(weights.shape[0])), "run-layer", weights.shape[0] - 1)
+        head = controls.choose("Head", list(range(weights.shape[1])), "run-head", 0)
+    spoken_of = common.KINDS["cross"]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        explore.heading("All heads", "Cross-attention; rows ask, columns are read.")
+        tiles = head_overview(weights, selected=(layer, head), n_columns=min(8, weights.shape[1]))
+        explore.draw(tiles, "run-overview")
+    with right:
+        explore.heading(f"{spoken_of.title}, layer {layer}, head {head}", spoken_of.reading)
+        axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
+        large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
+        explore.draw(large, "run-head-map")
+
+
+def recorded() -> None:
+    """The whole section."""
+    found = load()
+    if not found:
+        st.info(words.NO_RUNS)
+        st.code(words.RECORD_COMMAND.format(name=next(iter(runs.PRESETS)), folder=f"checkpoints/{runs.FOLDER}"), "bash")
+        return
+    st.markdown(words.RUNS)
+    show_curves(found)
+    explore.heading("What these runs show", "Computed from their histories.")
+    with st.container(gap="xxsmall"):
+        for row, sentence in enumerate(findings(found)):
+            shared.small(sentence, f"finding-{row}")
+    scrub(found)
+    with st.expander("Where these runs come from"):
+        for run in found:
+            header = run.header
+            shared.small(
+                f"{run.name}: {header['command']} · seed {header['seed']} · SHA-256 of the last weights "
+                f"{header['sha256']}",
+                f"origin-{run.name}",
+            )
+
