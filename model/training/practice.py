@@ -203,7 +203,7 @@ class Run:
             )
         self.settings = settings
         self._lock = threading.Lock()
-        self._going, self._ended = threading.Event(), threading.Event()
+        self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
         self._going.set()
         self._looked = time.monotonic()
         self._status = "running"
@@ -235,24 +235,29 @@ class Run:
         self._thread.join()
 
     def frame(self) -> Frame:
-        """How it stands; asking keeps it alive."""
+        """How it stands; asking keeps it alive, and waits for nothing: what the thread adds to is only copied."""
         self._looked = time.monotonic()
-        with self._lock:
-            practice = self._practice
-            paused = self.active and not self._going.is_set()
-            return Frame(
-                step=practice.step,
-                losses=np.array(practice.losses, dtype=np.float32),
-                rates=np.array(practice.rates, dtype=np.float32),
-                right=practice.right,
-                weights=practice.weights.copy(),
-                status="paused" if paused else self._status,
-            )
+        practice = self._practice
+        paused = self.active and not self._going.is_set()
+        rates = practice.rates[:]  # the last that a step writes
+        return Frame(
+            step=len(rates),
+            losses=np.array(practice.losses[: len(rates)], dtype=np.float32),
+            rates=np.array(rates, dtype=np.float32),
+            right=practice.right,
+            weights=practice.weights.copy(),
+            status="paused" if paused else self._status,
+        )
 
     def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
         """As `Practice.reverse`, between two steps; also says how many steps are done."""
-        with self._lock:
-            return *self._practice.reverse(text), self._practice.step
+        # Locks are not fair: without being told, the training would take this one again and again on a busy machine.
+        self._wanted.set()
+        try:
+            with self._lock:
+                return *self._practice.reverse(text), self._practice.step
+        finally:
+            self._wanted.clear()
 
     def _work(self) -> None:
         try:
@@ -270,6 +275,9 @@ class Run:
                 continue
             if self._ended.is_set():
                 break
+            if self._wanted.is_set():
+                time.sleep(BREATH)
+                continue
             with self._lock:
                 self._practice.advance()
             if self._practice.right >= SOLVED:

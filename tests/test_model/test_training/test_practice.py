@@ -154,6 +154,23 @@ class TestRun:
         assert run.frame().status == "stopped" and not run.active
         run.stop()
 
+    def test_looking_waits_for_no_step_and_a_string_only_for_the_present_one(self):
+        run = Run(Settings())
+        try:
+            with run._lock:  # a step that takes long
+                assert run.frame().status == "running"
+            for _ in range(20):
+                before = run.frame().step
+                assert run.reverse("abc")[2] >= before
+        finally:
+            run.stop()
+
+    def test_a_string_that_cannot_be_read_does_not_keep_the_training_waiting(self, quick):
+        run = Run(Settings())
+        with pytest.raises(ValueError, match="nothing to reverse"):
+            run.reverse("")
+        assert wait(run).step == 6
+
     def test_a_paused_run_can_be_stopped(self):
         run = Run(Settings())
         run.pause()
