@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,17 @@ from model.translator import Translator
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 NAMES = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CONFIG}"))
-HAPPY = ["Ich bin glücklich", "Ich bin froh"]
-STUDY = ["tudieren", "tudium", "Lernen"]
-HARD = ["schwer", "schwierig", "hart", "anstrengend"]
+HARD = "(?:schwer|schwierig|hart|anstrengend)"
+HAPPY = (
+    r"Ich bin (?:so |sehr )?(?:glücklich|froh)[.,] (?:[Dd]enn )?(?:"
+    rf"(?:[Dd]as )?(?:Studieren|Studium|Lernen) ist {HARD}|"
+    rf"[WwDd](?:eil|a) (?:das )?(?:Studieren|Studium|Lernen) {HARD} ist|"
+    rf"Es ist {HARD},? zu (?:lernen|studieren))\."
+)
+TIRED = (
+    r"Das Tier (?:überquerte die Straße nicht|hat die Straße nicht überquert|ging nicht über die Straße|"
+    r"konnte die Straße nicht überqueren|ist nicht über die Straße gegangen), (?:weil|da) es zu müde war\."
+)
 DATA = os.environ.get("HEADLIGHT_DATA")
 
 
@@ -86,16 +95,13 @@ def test_a_reference_system_reaches_its_bars(name: str) -> None:
         assert "case:lc" in score["signature"] and score["sentences"] == 1000
 
 
-# The shipped weights are a beginning (see their card). Strict: when better ones ship, these marks must go.
-NOT_YET = pytest.mark.xfail(reason="trained for two hours on two cores so far", strict=True)
+# Not there yet (see the card). Strict: when better weights ship, these marks must go.
+NOT_YET = pytest.mark.xfail(reason="trained for four hours on two cores so far", strict=True)
 
 
 @pytest.mark.parametrize(
     "test_set, required",
-    [
-        pytest.param("tatoeba-de-en/test", 40, marks=NOT_YET),
-        pytest.param("multi30k/test_2016_flickr", 35, marks=NOT_YET),
-    ],
+    [pytest.param("tatoeba-de-en/test", 40, marks=NOT_YET), ("multi30k/test_2016_flickr", 35)],
 )
 def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> None:
     scores = read_json(CHECKPOINTS / "en-de" / CARD)["scores"][test_set]
@@ -106,23 +112,18 @@ def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> N
 
 
 @pytest.mark.parametrize(
-    "english, must_have",
+    "english, acceptable",
     [
-        pytest.param("I am happy. Because studying is hard.", [HAPPY, STUDY, HARD], marks=NOT_YET),
-        pytest.param("I am happy. Because studing is hard.", [HAPPY, STUDY, HARD], marks=NOT_YET),
-        pytest.param(
-            "The animal didn't cross the street because it was too tired.",
-            [["Das Tier"], ["Straße"], ["nicht"], ["überquert", "ging"], ["weil es", "da es", "denn es"], ["zu müde"]],
-            marks=NOT_YET,
-        ),
-        ("Where is the train station?", [["Wo ist der Bahnhof?"]]),
+        ("I am happy. Because studying is hard.", HAPPY),
+        pytest.param("I am happy. Because studing is hard.", HAPPY, marks=NOT_YET),
+        pytest.param("The animal didn't cross the street because it was too tired.", TIRED, marks=NOT_YET),
+        ("Where is the train station?", r"Wo ist der Bahnhof\?"),
     ],
 )
-def test_sentences_that_were_never_trained_on(translator: Translator, english: str, must_have: list[list[str]]) -> None:
+def test_sentences_that_were_never_trained_on(translator: Translator, english: str, acceptable: str) -> None:
     assert comparable(english) in {comparable(sentence) for sentence in HELD_OUT}
     german = translator.translate(english).text
-    for choices in must_have:
-        assert any(choice in german for choice in choices), german
+    assert re.fullmatch(acceptable, german), german
 
 
 def test_held_out_sentences_are_recorded_with_the_checkpoint() -> None:
