@@ -33,7 +33,8 @@ def test_the_files_it_shows_exist() -> None:
     links = re.findall(r"\]\(([^)]+)\)", TEXT)
     assert links
     assert all((ROOT / link).exists() for link in links if not link.startswith("http"))
-    folders = re.findall(r"^\| `([^`]+)` \|", TEXT.split("## Where things are")[1].split("\n## ")[0], flags=re.MULTILINE)
+    section = TEXT.split("## Where things are")[1].split("\n## ")[0]
+    folders = re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
     assert len(folders) >= 6
     assert all((ROOT / folder).exists() for folder in folders)
 
