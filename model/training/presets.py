@@ -94,8 +94,8 @@ PRESETS = {
     "en-de": RunConfig(
         model=TransformerConfig(vocab_size=8000),
         training=TrainingConfig(
-            data="tatoeba + 2*multi30k",
-            final_data="tatoeba + 3*multi30k",
+            data="tatoeba + multi30k",
+            final_data="tatoeba + 2*multi30k",
             steps=12_000,
             batch_tokens=3200,
             schedule="warmup_stable_decay",
