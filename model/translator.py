@@ -235,10 +235,12 @@ def available(architecture: str | None = None) -> list[str]:
     """The names of the checkpoints in that folder.
 
     Args:
-        architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`).
+        architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`), and those that do not say
+            what they are: to load one tells what is wrong with it.
     """
     names = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
-    return [name for name in names if architecture in (None, _architecture(checkpoints_folder() / name))]
+    kinds = {name: _architecture(checkpoints_folder() / name) for name in names}
+    return [name for name in names if architecture is None or kinds[name] in (architecture, None)]
 
 
 def _architecture(folder: Path) -> str | None:

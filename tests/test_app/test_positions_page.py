@@ -14,7 +14,7 @@ from tests.test_app.test_translate import labelled
 from viz.screens import words_masks, words_positions
 from viz.screens.words_positions import ENCODINGS
 
-EXAMPLE = "The animal didn't cross the street because it was too tired."
+EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 

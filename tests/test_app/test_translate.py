@@ -11,7 +11,7 @@ from tests.test_app import screen
 from viz.screens import words
 from viz.screens.shared import LENGTH_PENALTY
 
-EXAMPLE = "The animal didn't cross the street because it was too tired."
+EXAMPLE = "A man is riding a bicycle down the street."
 SENTENCE = "A man is too tired."
 PARAMETERS = ("kind", "layer", "head", "view", "beam", "stretch", "side", "other")
 KINDS = ("encoder_self", "decoder_self", "cross")

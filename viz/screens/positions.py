@@ -260,7 +260,7 @@ def show_maps(trained: Reading, changed: Reading) -> None:
         st.columns(2, gap="medium"), (("trained", "As trained", trained), ("changed", "Changed", changed)), strict=True
     ):
         with column:
-            explore.heading(f"{title}: {spoken.title}, layer {layer}, head {head}", spoken.reading)
+            explore.heading(f"{title}: {spoken.title}, layer {layer}, head {head}", words.ROWS_ASK + spoken.reading)
             figure = attention_heatmap(
                 reading.weights[kind][layer, head],
                 reading.source_tokens if kind == "encoder_self" else reading.target_tokens,

@@ -145,7 +145,7 @@ def show_heads(result: shared.Shown) -> None:
         tiles = head_overview(weights, selected=(layer, head), n_columns=min(8, weights.shape[1]))
         explore.draw(tiles, "run-overview")
     with right:
-        explore.heading(f"{spoken_of.title}, layer {layer}, head {head}", spoken_of.reading)
+        explore.heading(f"{spoken_of.title}, layer {layer}, head {head}", common.ROWS_ASK + spoken_of.reading)
         axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
         large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
         explore.draw(large, "run-head-map")

@@ -28,8 +28,8 @@ DECODING = (
     "type, whatever the model would have written."
 )
 EXAMPLES = {
-    "What is “it”?": "The animal didn't cross the street because it was too tired.",
     "A short one": "A man is riding a bicycle down the street.",
+    "What is “it”?": "The animal didn't cross the street because it was too tired.",
     "A question": "Why are there so many people in front of the church?",
     "With a typo": "I am happy. Because studing is hard.",
     "A long one": "On a sunny day in the summer, a group of young people is sitting on the grass in front of an old "
