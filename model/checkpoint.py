@@ -14,6 +14,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from model import architectures
 from model.tokenizer import Tokenizer
@@ -89,13 +90,27 @@ def load(folder: Path) -> Checkpoint:
         if len(side) != size:
             raise ValueError(f"{folder}: the tokenizer has {len(side)} tokens, the configuration {size}")
     _named(folder / CONFIG, type(config).check_loadable, config)
-    with torch.device("meta"):
+    with torch.device("meta"), _NoRandomNumbers():
         expected = {name: tuple(value.shape) for name, value in architectures.build(config).named_parameters()}
     tensors = read_tensors(folder / WEIGHTS, expected)
     model = architectures.build(config)
     load_parameters(model, tensors)
     model.requires_grad_(False)
     return Checkpoint(folder, model.eval(), tokenizer, read_json(folder / CARD))
+
+
+class _NoRandomNumbers(TorchFunctionMode):
+    """Leaves parameters as they are where they would be drawn at random.
+
+    On the meta device there are no numbers to draw, and to find that out torch imports its compiler: over a second.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (Tensor.normal_, Tensor.uniform_):
+            return args[0]
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:

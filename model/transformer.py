@@ -33,7 +33,8 @@ class InputEmbedding(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
-        table = TABLES[config.positional](config.max_length, config.d_model)  # float64
+        with torch.device("cpu"):  # even where parameters have no numbers yet
+            table = TABLES[config.positional](config.max_length, config.d_model)  # float64
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
         self.dropout = Dropout(config.dropout)
         self.tap_tokens = Tap("B T D")
