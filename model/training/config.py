@@ -14,6 +14,7 @@ from model.training.data import parse_mix
 
 LANGUAGES = ("en", "de")
 OPTIMIZERS = ("adam", "sgd")
+PRECISIONS = ("auto", "bfloat16", "float32")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,8 @@ class TrainingConfig(JsonConfig):
     teacher_forcing: float = 1.0  # how often a recurrent decoder reads the target's token and not its own
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
+    # of products of matrices (weights stay float32); "auto": bfloat16 where the processor has instructions for it
+    precision: str = "auto"
     bpe_dropout: float = 0.0
     bpe_dropout_target: float = 0.0
     typo_rate: float = 0.0
@@ -77,6 +80,8 @@ class TrainingConfig(JsonConfig):
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(f"optimizer must be one of {', '.join(OPTIMIZERS)}, got {self.optimizer!r}")
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}")
         if len(self.betas) != 2 or not all(type(beta) in (int, float) and 0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas must be two numbers in [0, 1), got {self.betas}")
         if not 0 <= self.teacher_forcing <= 1:

@@ -68,6 +68,8 @@ class Trainer:
         self.command = command
         self.processes = processes or alone()
         self.device = self.processes.device
+        auto = "bfloat16" if self.processes.multiplies_bfloat16() else "float32"
+        self.precision = auto if run.training.precision == "auto" else run.training.precision
         self._resume_dir = out / "resume"
         if resume and not (self._resume_dir / state.STATE).is_file():
             raise ValueError(f"there is nothing to resume in {out}: run without --resume first")
@@ -248,7 +250,7 @@ class Trainer:
     def _loss(self, batch: TrainingBatch) -> Tensor:
         """The mean loss a token of one batch, a scalar."""
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)
 
     def _snapshot(self) -> None:
@@ -284,7 +286,7 @@ class Trainer:
             "complete_passes": progress.epoch,
             "training_tokens": progress.tokens,
             "training_hours": round(progress.seconds / 3600, 2),
-            "device": self.processes.describe(),
+            "device": f"{self.processes.describe()}, {self.precision}",
             "averaged_snapshots": len(self.snapshots),
             "training": config.to_dict(),
         }

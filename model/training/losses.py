@@ -46,7 +46,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             losses -= smoothing * z.mean(-1)
         ctx.save_for_backward(p, targets, share)
         ctx.smoothing = smoothing
-        return losses @ share
+        return (losses * share).sum()  # under autocast a product of matrices would round
 
     @staticmethod
     @once_differentiable

@@ -80,6 +80,13 @@ class Processes:
         name = torch.cuda.get_device_name() if is_gpu else f"CPU, {torch.get_num_threads()} threads"
         return f"{self.count} processes, each {name}" if self.count > 1 else name
 
+    def multiplies_bfloat16(self) -> bool:
+        """Whether the device has instructions for products of bfloat16 matrices; without, they are slow."""
+        if self.device.type == "cuda":
+            return True
+        has = torch.cpu.get_capabilities()
+        return any(has.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+
     def draw_anew(self, seed: int, step: int) -> None:
         """Give each process random numbers of its own, which depend on the step alone, so that only one has to save."""
         if self.count > 1:

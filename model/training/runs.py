@@ -48,6 +48,7 @@ def _preset(norm: str, warmup: int) -> RunConfig:
             steps=6000,
             batch_tokens=1000,
             warmup=warmup,
+            precision="float32",  # so that any machine can check the first steps
             average_every=200,
             validate_every=2000,
             validation_pairs=100,
