@@ -67,7 +67,9 @@ class Translator:
         """The longest source in tokens, the end token counted."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
-    def translate(self, text: str, beam: int = 4, length_penalty: float = 0.6) -> Translation:
+    def translate(
+        self, text: str, beam: int = 4, length_penalty: float = 0.6, prefix: Sequence[int] = ()
+    ) -> Translation:
         """Translate one text and record everything.
 
         The encoder runs once and is recorded. The search runs without recording; one teacher-forced pass of the decoder
@@ -77,17 +79,29 @@ class Translator:
             text: in the checkpoint's source language.
             beam: width of the search; 1 is greedy decoding.
             length_penalty: exponent alpha of the length penalty (Wu et al. 2016); 0 compares bare log-probabilities.
+            prefix: ids of the tokens that the translation begins with, without the start token; the end token may be
+                the last.
 
         Returns:
             The Translation.
 
         Raises:
-            ValueError: if there is nothing to translate, the text is too long, or beam or penalty are not allowed.
+            ValueError: if there is nothing to translate, the text is too long, or beam, penalty or prefix are not
+                allowed.
         """
-        source = self._encode(*self._read(text))
-        search = self._search([source.ids], beam, length_penalty, source.memory.fresh())[0]
+        text, ids = self._read(text)
+        n_words = len(self.tokenizer.target)
+        wrong = [token for token in prefix if not 0 <= token < n_words]
+        if wrong:
+            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {n_words - 1}")
+        source = self._encode(text, ids)
+        search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
         best = search.hypotheses[0]
         return self._record(source, best.ids, best.finished, search)
+
+    def source_ids(self, text: str) -> list[int]:
+        """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
+        return self._read(text)[1]
 
     def force(self, text: str, target: str) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
@@ -169,7 +183,12 @@ class Translator:
         return _Source(text, ids, joined(self.model, trace), memory)
 
     def _search(
-        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | GruState | None = None
+        self,
+        sources: Sequence[list[int]],
+        beam: int,
+        length_penalty: float,
+        memory: Cache | GruState | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
@@ -186,6 +205,7 @@ class Translator:
             # What is read must have a position: the start token and all but the last that is written.
             max_lengths=[target_limit(len(src), self.config.max_length) for src in sources],
             state=memory,
+            prefixes=prefixes,
         )
 
     @torch.inference_mode()
