@@ -6,25 +6,28 @@ import numpy as np
 import torch
 
 from model.decoding.beam import ROOT, SearchTree
+from model.edits import Edits
 from model.gru import joined
 from model.taps import record
 from model.tokenizer import BOS_ID
 from model.training.batching import pad_ids
 from model.translator import Translator
 
+NO_EDITS = Edits()
 BATCH = 16  # hypotheses a pass
 
 
 @torch.inference_mode()
-def looked_at(translator: Translator, text: str, tree: SearchTree) -> np.ndarray:
+def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits = NO_EDITS) -> np.ndarray:
     """The mean cross-attention, over all layers and heads, of the step that wrote each node of a search tree.
 
-    Nodes with one parent were written by one step and share its row. Interventions that are active are felt.
+    Nodes with one parent were written by one step and share its row.
 
     Args:
         translator: that searched.
         text: what was translated.
         tree: of the search.
+        edits: with which it searched.
 
     Returns:
         float32 (nodes, S); rows sum to 1, that of the start token, which no step wrote, is 0.
@@ -32,13 +35,15 @@ def looked_at(translator: Translator, text: str, tree: SearchTree) -> np.ndarray
     Raises:
         ValueError: if the text is not allowed, or the model has no cross-attention.
     """
+    edits = edits.without_future  # as in the search
     rows: dict[int, np.ndarray] = {}  # by the node that a step read last
     leaves = _read_last(tree)
-    start = translator.model.start(torch.tensor([translator.source_ids(text)]))
+    with edits.applied(translator.config, "encoder"):
+        start = translator.model.start(torch.tensor([translator.source_ids(text)]))
     for first in range(0, len(leaves), BATCH):
         batch = leaves[first : first + BATCH]
         read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
-        with record("*cross_attention.weights") as trace:
+        with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:
             translator.model.read(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
         layers = list(joined(translator.model, trace).values())
         if not layers:

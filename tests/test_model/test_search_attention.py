@@ -12,9 +12,10 @@ from torch import nn
 from model.checkpoint import Checkpoint
 from model.config import GruConfig, TransformerConfig
 from model.decoding.beam import ROOT
+from model.edits import Cell, Edits, Force
 from model.gru import GruModel
 from model.search_attention import looked_at
-from model.taps import intervene, record
+from model.taps import record
 from model.tokenizer import BOS_ID, Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
@@ -77,16 +78,18 @@ def test_recurrent_models_have_rows_too_if_they_attend() -> None:
         looked_at(plain, TEXT, plain.translate(TEXT, beam=2).search.tree)
 
 
-def test_an_intervention_is_felt(tiny_translator: Translator) -> None:
-    tree = tiny_translator.translate(TEXT, beam=2).search.tree
-    addresses = [f"decoder.layers.{i}.cross_attention.weights" for i in range(3)]
-
-    def last(weights: torch.Tensor) -> torch.Tensor:
-        changed = torch.zeros_like(weights)
-        changed[..., -1] = 1
-        return changed
-
-    with intervene(dict.fromkeys(addresses, last)):
-        table = looked_at(tiny_translator, TEXT, tree)
-    np.testing.assert_array_equal(table[1:, -1], 1)
-    np.testing.assert_array_equal(table[1:, :-1], 0)
+def test_edits_are_felt_as_in_the_search(tiny_translator: Translator) -> None:
+    edits = Edits(forced=(Force(1, 2, 1.0),), cells=(Cell("cross", 2, 0, False), Cell("decoder_self", 0, 3, True)))
+    found = tiny_translator.translate(TEXT, beam=3, edits=edits)
+    tree = found.search.tree
+    table = looked_at(tiny_translator, TEXT, tree, edits)
+    steps = np.array([len(tree.path(node)) for node in range(len(tree.token))])
+    expected = np.zeros(table.shape[1])
+    expected[2] = 1
+    np.testing.assert_array_equal(table[steps == 2], np.tile(expected, ((steps == 2).sum(), 1)))
+    assert (table[steps == 3, 0] == 0).all() and (table[steps == 3, 1:] > 0).all()
+    mean = found.attention("cross").mean(axis=(0, 1))
+    node = found.search.hypotheses[0].node
+    while node != ROOT:
+        np.testing.assert_allclose(table[node], mean[steps[node] - 1], atol=1e-5)
+        node = tree.parent[node]
