@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
 
 import numpy as np
 
@@ -286,3 +288,22 @@ def _largest(values: np.ndarray, at_least: float, count: int) -> np.ndarray:
     """Where the count largest of some values (V,) stand, given the smallest of them; the earlier of equal ones."""
     places = np.flatnonzero(values >= at_least)
     return places[np.argsort(-values[places], kind="stable")][:count]
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
+    """Put two sequences of words beside each other so that as many as possible meet themselves.
+
+    Args:
+        before, after: words.
+
+    Returns:
+        Pairs that spell both sequences from first to last; "" where one of them has no word.
+
+    Example:
+        >>> align("a big dog runs".split(), "a dog runs fast".split())
+        [('a', 'a'), ('big', ''), ('dog', 'dog'), ('runs', 'runs'), ('', 'fast')]
+    """
+    pairs: list[tuple[str, str]] = []
+    for _, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        pairs += zip_longest(before[i:j], after[k:m], fillvalue="")
+    return pairs

@@ -71,7 +71,12 @@ class Translator:
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
     def translate(
-        self, text: str, beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS
+        self,
+        text: str,
+        beam: int = 4,
+        length_penalty: float = 0.6,
+        edits: Edits = _NO_EDITS,
+        prefix: Sequence[int] = (),
     ) -> Translation:
         """Translate one text and record everything.
 
@@ -84,21 +89,31 @@ class Translator:
             length_penalty: exponent alpha of the length penalty (Wu et al. 2016); 0 compares bare log-probabilities.
             edits: what is changed inside the model, for this call only. Cells that open the future change nothing
                 here: at the time of a step later ones do not exist.
+            prefix: ids of the tokens that the translation begins with, without the start token; the end token may be
+                the last.
 
         Returns:
             The Translation; of the edited model where there are edits.
 
         Raises:
-            ValueError: if there is nothing to translate, the text is too long, beam or penalty are not allowed, or the
-                edits do not fit the model and the sentence.
+            ValueError: if there is nothing to translate, the text is too long, beam, penalty or prefix are not
+                allowed, or the edits do not fit the model and the sentence.
         """
         tidied, ids = self._read(text)
+        n_words = len(self.tokenizer.target)
+        wrong = [token for token in prefix if not 0 <= token < n_words]
+        if wrong:
+            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {n_words - 1}")
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
-            search = self._search([source.ids], beam, length_penalty, source.memory.fresh())[0]
+            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
             best = search.hypotheses[0]
             return self._record(source, best.ids, best.finished, search)
+
+    def source_ids(self, text: str) -> list[int]:
+        """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
+        return self._read(text)[1]
 
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
@@ -224,7 +239,12 @@ class Translator:
         return _Source(text, ids, joined(self.model, trace), memory)
 
     def _search(
-        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | GruState
+        self,
+        sources: Sequence[list[int]],
+        beam: int,
+        length_penalty: float,
+        memory: Cache | GruState,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
@@ -240,6 +260,7 @@ class Translator:
             pad_id=PAD_ID,
             max_lengths=[self._limit(ids) for ids in sources],
             state=memory,
+            prefixes=prefixes,
         )
 
     @torch.inference_mode()

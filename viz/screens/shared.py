@@ -94,7 +94,7 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
         ValueError: as `Translator.translate`; errors are not remembered.
     """
     loaded = translator(checkpoint)
-    return _cut(loaded.translate(text, beam, length_penalty), loaded)
+    return cut(loaded.translate(text, beam, length_penalty), loaded)
 
 
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …", show_time=True)
@@ -115,7 +115,7 @@ def force(checkpoint: str, text: str, reference: str) -> Shown:
     if not reference.strip():
         raise ValueError("there is no reference to read: type the translation that the model shall read")
     loaded = translator(checkpoint)
-    return _cut(loaded.force(text, reference), loaded)
+    return cut(loaded.force(text, reference), loaded)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,12 +124,15 @@ class Shown(Translation):
 
     Attributes:
         candidates: the most probable tokens of every step with their probabilities, the most probable first.
+        candidate_ids: their ids.
     """
 
     candidates: list[list[tuple[str, float]]]
+    candidate_ids: list[list[int]]
 
 
-def _cut(result: Translation, translator: Translator) -> Shown:
+def cut(result: Translation, translator: Translator) -> Shown:
+    """Cut a translation down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     ids, log_probabilities = analysis.candidates(result.trace["logits"], CANDIDATES)
     candidates = [
@@ -137,7 +140,7 @@ def _cut(result: Translation, translator: Translator) -> Shown:
         for row, logs in zip(ids, log_probabilities, strict=True)
     ]
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates)
+    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates, candidate_ids=ids.tolist())
 
 
 def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:
