@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import recording, translate
+from benchmarks import heads, recording, translate
 from benchmarks.common import sentences
 from model.adapters.peers import random_marian
 from model.config import TransformerConfig
@@ -51,6 +51,19 @@ def test_prints_a_table(
     assert heads.startswith("threads  beam")
     assert greedy.split()[:2] == ["1", "1"] and beam.split()[:2] == ["1", "4"]
     assert float(greedy.split()[-4]) > 0
+
+
+def test_heads_are_timed_both_ways(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    threads = torch.get_num_threads()
+    options = ["--checkpoint", str(folder), "--rounds", "2", "--warmup", "0", "--threads", "1"]
+    monkeypatch.setattr(sys, "argv", ["benchmark", *options])
+    heads.main()
+    torch.set_num_threads(threads)
+    *_, names, row = capsys.readouterr().out.splitlines()
+    assert names.startswith("threads  heads") and row.split()[0] == "1"
+    assert float(row.split()[-4]) > 0
 
 
 def test_an_unknown_checkpoint_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,26 @@ CASES = {
         lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
         tokens=(),
     ),
+    "head_board": Case(
+        lambda t, s: {"values": signed(t, s)},
+        lambda a, q, k: viz.figures.head_board(
+            a["values"], off=mask(*a["values"].shape[-2:]) if a["values"].ndim == 2 and a["values"].size else None
+        ),
+        tokens=(),
+    ),
+    "head_board with texts": Case(
+        lambda t, s: {"values": signed(t, s)},
+        lambda a, q, k: viz.figures.head_board(
+            a["values"], [["<b>x</b>"] * a["values"].shape[-1]] * len(a["values"]), value="<i>worth</i>"
+        ),
+        tokens=(),
+    ),
+    "head_map": Case(
+        lambda t, s: {"points": signed(2 * t, 2)},
+        lambda a, q, k: viz.figures.head_map(a["points"], 2, selected=(0, 1)),
+        tokens=(),
+        z=False,
+    ),
     "attention_lines": Case(
         lambda t, s: {"weights": weights(2, t, s)},
         lambda a, q, k: viz.figures.attention_lines(a["weights"], q, k),

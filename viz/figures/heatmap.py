@@ -112,11 +112,12 @@ def value_texts(values: np.ndarray, blocked: np.ndarray, form: str) -> np.ndarra
     return texts
 
 
-def hatching(blocked: np.ndarray) -> go.Scatter:
+def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
     """Draw hatched boxes over the cells that are masked, with an entry in the legend.
 
     Args:
         blocked: bool (T, S), True = masked.
+        name: of what is hatched, escaped.
 
     Returns:
         A filled trace of one box for each run of masked cells in a row.
@@ -145,7 +146,7 @@ def hatching(blocked: np.ndarray) -> go.Scatter:
             "solidity": 0.2,
         },
         hoverinfo="skip",
-        name=NOT_ALLOWED,
+        name=name,
         showlegend=True,
     )
 

@@ -1,0 +1,76 @@
+"""Importance of every head of a sentence: all heads of a layer as rows of one batch, against one pass a head."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+import torch
+from torch.nn import functional as F
+
+from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
+from model.edits import Edits, all_heads
+from model.head_importance import without_each_head
+from model.taps import intervene
+from model.tokenizer import BOS_ID, EOS_ID
+from model.transformer import Transformer
+from model.translator import Translator
+
+HEADS = ["threads", "heads", "tokens", "batched ms", "one by one ms", "ratio"]
+_NEAR = 1e-3  # nats: both sides must find the same
+
+
+def batched(model: Transformer, source: list[int], written: list[int]) -> dict:
+    """The log-probability without each head, as the page computes it."""
+    found = {}
+    for some, scores in without_each_head(model, source, written):
+        found |= dict(zip(some, scores.tolist(), strict=True))
+    return found
+
+
+@torch.inference_mode()
+def one_by_one(model: Transformer, source: list[int], written: list[int]) -> dict:
+    """The same by a teacher-forced pass for each head."""
+    src, tgt, targets = (torch.tensor(ids) for ids in ([source], [[BOS_ID, *written[:-1]]], written))
+    found = {}
+    for head in all_heads(model.config):
+        with intervene(Edits(off=(head,)).changes(model.config)):
+            logits = model(src, tgt)[0]
+        found[head] = -F.cross_entropy(logits, targets, reduction="sum").item()
+    return found
+
+
+def measure(translator: Translator, texts: Iterator[str], options) -> list[str]:
+    """Time both sides in turns; return the cells of the table after threads."""
+    model, rows = translator.model, []
+    for _ in range(options.warmup + options.rounds):
+        result = translator.translate(next(texts))
+        source = [*translator.tokenizer.source.encode(result.source), EOS_ID]
+        sides = [
+            timed(lambda side=side, source=source, ids=result.predicted_ids: side(model, source, ids), options.cpu)
+            for side in (batched, one_by_one)
+        ]
+        (ours, found), (theirs, expected) = sides
+        worst = max(abs(found[head] - expected[head]) for head in expected)
+        if worst > _NEAR:
+            raise RuntimeError(f"the two sides differ by {worst} nats")
+        rows.append((len(source) + len(result.predicted_ids), ours, theirs))
+    tokens, ours, theirs = zip(*rows[options.warmup :])
+    counts = [str(len(all_heads(model.config))), f"{statistics.mean(tokens):.1f}"]
+    return [*counts, spread(ours), spread(theirs), ratio(theirs, ours)]
+
+
+def main() -> None:
+    """Measure and print the table."""
+    options = arguments(__doc__.splitlines()[0], rounds=15)
+    translator = translator_of(options)
+    texts, rows = sentences(), []
+    for threads in options.threads:
+        torch.set_num_threads(threads)
+        rows.append([str(threads), *measure(translator, texts, options)])
+    print(conditions(options))
+    print(table(HEADS, rows))
+
+
+if __name__ == "__main__":
+    main()

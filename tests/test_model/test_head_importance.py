@@ -1,0 +1,62 @@
+"""Importance of heads: many at a time against one by one, the gradient against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from model.edits import Edits, Head, all_heads
+from model.head_importance import gradient_estimates, without_each_head
+from model.taps import intervene
+from model.tokenizer import BOS_ID
+from model.transformer import Transformer
+from model.translation import MODULES
+from tests.test_model.builders import VARIANTS, tiny_model
+
+SOURCES = [[5, 6, 7, 8, 9, 10, 2], [11, 5, 12, 2]]
+WRITTEN = [[13, 14, 5, 16, 2], [6, 15, 2]]
+
+
+@torch.no_grad()
+def score(model: Transformer, row: int, edits: Edits | None = None, changes: dict | None = None) -> float:
+    """The log-probability of a translation, computed for itself."""
+    tgt = torch.tensor([[BOS_ID, *WRITTEN[row][:-1]]])
+    with intervene(edits.changes(model.config) if edits else changes or {}):
+        logits = model(torch.tensor([SOURCES[row]]), tgt)[0]
+    return float(logits.log_softmax(-1)[range(len(WRITTEN[row])), WRITTEN[row]].sum())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("row", [0, 1])
+def test_many_at_a_time_equal_one_by_one(variant: str, row: int) -> None:
+    model = tiny_model(n_encoder_layers=1, n_decoder_layers=3, **VARIANTS[variant])
+    found: dict[Head, float] = {}
+    for heads, scores in without_each_head(model, SOURCES[row], WRITTEN[row]):
+        found |= dict(zip(heads, scores, strict=True))
+    assert sorted(found) == sorted(all_heads(model.config))
+    for head, value in found.items():
+        assert value == pytest.approx(score(model, row, Edits(off=(head,))), abs=1e-9)
+    assert len({round(value, 9) for value in found.values()}) == len(found)
+
+
+def test_the_gradient_is_that_of_a_gate() -> None:
+    """Against central differences in the gate of each head, in float64."""
+    model, step = tiny_model(), 1e-5
+    estimates = gradient_estimates(model, SOURCES, WRITTEN)
+    for head in all_heads(model.config):
+        stack, name = MODULES[head.kind]
+
+        def scaled(gate: float, head: Head = head):
+            def change(context: torch.Tensor) -> torch.Tensor:
+                context[:, head.head] *= gate
+                return context
+
+            return change
+
+        address = f"{stack}.layers.{head.layer}.{name}.context"
+        for row in range(2):
+            up, down = (score(model, row, changes={address: scaled(1 + sign * step)}) for sign in (1, -1))
+            expected = abs(up - down) / (2 * step)
+            assert estimates[head.kind][row, head.layer, head.head] == pytest.approx(expected, rel=1e-5, abs=1e-8)
+    assert all(np.isfinite(values).all() and values.min() > 0 for values in estimates.values())

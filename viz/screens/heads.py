@@ -1,0 +1,30 @@
+"""The page Heads: what each head is worth, what it adds, what it does."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from viz.screens import asking, controls, heads_contribution, heads_knock_out, heads_roles, shared, words_heads
+
+PARTS = {
+    words_heads.KNOCK: heads_knock_out.show,
+    words_heads.ADDS: heads_contribution.show,
+    words_heads.ROLES: heads_roles.show,
+}
+
+
+def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
+    """Draw the chosen part of the page below the translation."""
+    part = controls.choose("Look at", list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
+    PARTS[part](result, request)
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    asking.one_translation(explore)
+
+
+st.title("Heads")
+st.markdown(words_heads.INTRO)
+live()

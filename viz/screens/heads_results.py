@@ -1,0 +1,163 @@
+"""What the page Heads computes, remembered: strings and numbers in, arrays and words out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model import contribution, head_report, head_roles
+from model.edits import Edits, Head, layer_counts
+from model.head_importance import without_each_head
+from model.tokenizer import EOS_ID
+from model.translator import KINDS
+from viz.screens import asking, controls, shared
+
+CACHED_RECORDINGS = 16
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A translation under changes.
+
+    Attributes:
+        read: the old translation, its very tokens, read by the changed model.
+        new: what the changed model translates; None where a reference was given.
+    """
+
+    read: shared.Shown
+    new: shared.Shown | None
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Translating without these heads …", show_time=True)
+def changed(request: controls.Request, code: str) -> Changed:
+    """Read the old translation and translate anew, with changes.
+
+    Args:
+        request: what is translated.
+        code: of edits of whole heads.
+
+    Returns:
+        Both.
+
+    Raises:
+        ValueError: if the heads do not exist.
+    """
+    loaded, edits = shared.translator(request.checkpoint), Edits.from_code(code)
+    read = loaded.force(request.text, asking.compute(request), edits)
+    new = None
+    if request.reference is None:
+        new = shared.cut(loaded.translate(request.text, request.beam, request.length_penalty, edits), loaded)
+    return Changed(shared.cut(read, loaded), new)
+
+
+def importance(request: controls.Request) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
+    """Score the translation without each head, some heads at a time.
+
+    Yields:
+        How much is done, from 0 to 1, and by kind the changes of the log-probability so far (L, H), NaN where unknown.
+    """
+    loaded, result = shared.translator(request.checkpoint), asking.compute(request)
+    whole = float(result.log_probabilities.sum(dtype="float64"))
+    found = {kind: np.full((n, loaded.config.n_heads), np.nan) for kind, n in layer_counts(loaded.config).items()}
+    total, done = sum(values.size for values in found.values()), 0
+    source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
+    for heads, scores in without_each_head(loaded.model, source, result.predicted_ids):
+        for head, score in zip(heads, scores, strict=True):
+            found[head.kind][head.layer, head.head] = score - whole
+        done += len(heads)
+        yield done / total, found
+
+
+@dataclass(frozen=True)
+class Added:
+    """What keys add, and where attention leads.
+
+    Attributes:
+        lengths: by kind float32 (L, H, T, S), as of `model.contribution.contributions`.
+        encoder: (S, S), rollout of the encoder.
+        target, source: (T, T) and (T, S), rollout of the decoder.
+    """
+
+    lengths: dict[str, np.ndarray]
+    encoder: np.ndarray
+    target: np.ndarray
+    source: np.ndarray
+
+
+@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner="Following the attention …")
+def added(request: controls.Request) -> Added:
+    """What keys add in every head, and the rollout, of the translation of a request."""
+    loaded = shared.translator(request.checkpoint)
+    result = loaded.force(request.text, asking.compute(request))
+    lengths = {kind: contribution.contributions(loaded.model, result, kind) for kind in KINDS}
+    encoder = contribution.rollout(result.attention("encoder_self"))
+    decoder = contribution.decoder_rollout(result.attention("decoder_self"), result.attention("cross"), encoder)
+    return Added(lengths, encoder, *decoder)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the heads of one kind do.
+
+    Attributes:
+        numbers: by name of `head_roles.NUMBERS` (L, H).
+        roles: L lists of H names.
+        divergence: (L * H, L * H).
+    """
+
+    numbers: dict[str, np.ndarray]
+    roles: list[list[str]]
+    divergence: np.ndarray
+
+
+def of_sentence(result: shared.Shown, kind: str) -> Numbers:
+    """The numbers of one sentence."""
+    weights, mask = result.attention(kind), result.mask(kind)
+    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    counted = head_roles.tally(weights, mask, keys)
+    return Numbers(counted.numbers(), head_roles.roles(counted, kind), head_roles.divergences(weights))
+
+
+def of_report(report: dict[str, Any], kind: str) -> Numbers:
+    """The numbers over held-out sentences."""
+    values = report["kinds"][kind]
+    numbers = {name: np.array(values[name]) for name in head_roles.NUMBERS}
+    return Numbers(numbers, values["role"], np.array(values["divergence"]))
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def report(checkpoint: str) -> dict[str, Any] | None:
+    """The report that ships with a checkpoint, or None.
+
+    Raises:
+        ValueError: if it cannot be used; the message says why.
+    """
+    loaded = shared.translator(checkpoint)
+    return head_report.read(loaded.folder, loaded.config)
+
+
+def after_click(edits: Edits, action: str, head: Head, others: list[Head]) -> Edits:
+    """The edits after something was done to a head; done a second time it is undone.
+
+    Args:
+        edits: those before.
+        action: "off", "uniform" or "solo".
+        head: of which it is done.
+        others: all other heads of its kind.
+    """
+    off, uniform = set(edits.off), set(edits.uniform)
+    if action == "off":
+        off ^= {head}
+        uniform -= {head}
+    elif action == "uniform":
+        uniform ^= {head}
+        off -= {head}
+    else:
+        alone = set(others) <= off and head not in off
+        off = {one for one in off if one.kind != head.kind} | (set() if alone else set(others))
+        uniform -= off
+    return Edits(tuple(off), tuple(uniform), edits.forced, edits.cells)
