@@ -116,7 +116,7 @@ def head_map(
         layer = checks.index("the selected layer", selected[0], n_layers)
         head = checks.index("the selected head", selected[1], n_heads)
         traces.append(_ring(layers[layer, head]))
-    axis = {"range": [-limit, limit], "showticklabels": False, "zeroline": False, "fixedrange": True, "title": None}
+    axis = {"range": [-limit, limit], "showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
     return go.Figure(
         traces,
         layout=theme.layout(

@@ -40,7 +40,8 @@ COLOURED = {
     HERE: "Change of the log-probability of the old translation when this head alone is off: blue, it gets less "
     "probable; orange, more.",
     LOG: "The same over held-out sentences, with their references, for each token.",
-    BLEU: "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse.",
+    BLEU: "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse. "
+    "Over few sentences BLEU moves by a point or more by chance.",
     GRADIENT: "Estimate of the size of the change from one backward pass, without a sign (Michel et al. 2019): the "
     "more orange, the more the head matters.",
 }
