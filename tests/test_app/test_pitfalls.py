@@ -11,7 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import pitfalls
-from model.positional import sinusoidal
+from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
 from viz.screens import pitfall_demos
 from viz.screens.pitfall_words import PITFALLS
@@ -73,7 +73,7 @@ def test_every_demo_has_its_words_and_they_are_two_sentences_and_python():
 def test_the_pictures_of_the_positions_are_the_two_tables(sentence):
     at = open_page(pitfall="loop", text=TEXT)
     n = len(sentence.result.source_tokens)
-    for side, table in (("wrong", pitfalls.literal_loop), ("right", sinusoidal)):
+    for side, table in (("wrong", literal_loop), ("right", sinusoidal)):
         drawn = screen.values(screen.figure(at, side)["data"][0]["z"])
         np.testing.assert_allclose(drawn, table(n, 32).numpy(), atol=1e-6)
         assert len(screen.tokens(at, side, "y")) == n

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from model import masks, pitfalls
-from model.positional import sinusoidal
+from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from model.translation import Translation
@@ -77,7 +77,7 @@ def loop(sentence: Sentence) -> Demo:
     """The literal loop against the paper's encoding."""
     tokens = sentence.result.source_tokens
     width = 2 * (sentence.translator.config.d_model // 2)
-    right, wrong = (make(len(tokens), width).numpy() for make in (sinusoidal, pitfalls.literal_loop))
+    right, wrong = (make(len(tokens), width).numpy() for make in (sinusoidal, literal_loop))
     gap = np.abs(right - wrong)
     shared = {"value": "encoding", "limit": 1.0}
     return Demo(
