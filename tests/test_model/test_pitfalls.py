@@ -23,7 +23,8 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions():
         for module in read(ROOT).values()
         if any(within(name, "model.pitfalls") for one in module.imports for name in one.names)
     }
-    assert {name for name in users if not name.startswith("tests.")} == {"viz.screens.pitfall_demos"}
+    pages = {f"viz.screens.pitfall_{part}" for part in ("input", "attention", "layers")}
+    assert {name for name in users if not name.startswith("tests.")} == pages
 
 
 def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_tokens():
