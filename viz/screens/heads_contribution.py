@@ -54,7 +54,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added) -> None:
     }
     lines = {
         "weights": words.ROWS_ASK + spoken.reading,
-        "added": f"Shares of the lengths; the mean length of what a row adds in all is {lengths.sum(-1).mean():.2f}.",
+        "added": f"Shares of the lengths, which in all add up to {lengths.sum(-1).mean():.2f} a row, on average.",
         "added-change": "Orange: adds more than its weight says. Blue: less.",
     }
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
