@@ -80,6 +80,16 @@ CASES = {
         lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
         tokens=(),
     ),
+    "head_board": Case(
+        lambda t, s: {"values": weights(t, s)},
+        lambda a, q, k: viz.figures.head_board(a["values"], selected=(0, 0)),
+        tokens=(),
+    ),
+    "head_board with summaries": Case(
+        lambda t, s: {"values": weights(t, s), "mean": weights(2, t)[0]},
+        lambda a, q, k: viz.figures.head_board(a["values"], summaries={"<b>mean</b>": a["mean"]}, low_is_good=True),
+        tokens=(),
+    ),
     "attention_lines": Case(
         lambda t, s: {"weights": weights(2, t, s)},
         lambda a, q, k: viz.figures.attention_lines(a["weights"], q, k),

@@ -6,6 +6,7 @@ describe(figure) is the sentence for a caption or a screen reader.
 """
 
 from viz.figures.attention import attention_heatmap, head_overview
+from viz.figures.boards import head_board
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
 from viz.figures.heatmap import describe
@@ -24,6 +25,7 @@ __all__ = [
     "curves",
     "describe",
     "difference_heatmap",
+    "head_board",
     "head_overview",
     "mask_heatmap",
     "offset_lines",

@@ -15,6 +15,7 @@ PAGES = [
     st.Page("translate.py", title="Translate", default=True),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
+    st.Page("compare.py", title="Compare"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
 ]
