@@ -207,6 +207,9 @@ _GROUPS = {
 }
 
 
+_KEPT = ("command", "made_by", "pairs", "too_long", "words", "links", "outside", "diagonal", "best", "weights_sha256")
+
+
 def _empty() -> dict[str, Counts]:
     return {name: Counts() for name in _GROUPS}
 
@@ -253,4 +256,13 @@ def kept(translator: Translator) -> dict[str, Any]:
         ValueError: if the file is damaged.
     """
     path = translator.folder / FILE
-    return read_json(path) if path.is_file() else {}
+    found = read_json(path) if path.is_file() else {}
+    for name, result in found.items():
+        try:
+            rates = [rates for of_place in result["aer"].values() for rates in of_place.values()]
+            whole = set(_KEPT) <= set(result) and all(set(of_measure) == set(_GROUPS) for of_measure in rates)
+        except (KeyError, TypeError, AttributeError):
+            whole = False
+        if not whole:
+            raise ValueError(f"{path}: the result of {name!r} is no result of 'python -m model align'")
+    return found

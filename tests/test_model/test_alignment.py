@@ -242,8 +242,12 @@ def test_the_command_prints_and_keeps_the_result(translator, tmp_path, monkeypat
     assert kept == {key: value for key, value in printed.items() if key != "name"}
     assert kept["command"].startswith("python -m model align --data ")
     assert kept["weights_sha256"] == alignment.weights_hash(translator)
-    alignment.keep(translator, "others", {"aer": {}})
+    alignment.keep(translator, "others", kept)
     assert set(alignment.kept(translator)) == {"toys", "others"}
+    for damaged in (3, {"aer": 3}, kept | {"aer": {"output": {"weights": {}}}}, {"aer": {}}):
+        alignment.keep(translator, "others", damaged)
+        with pytest.raises(ValueError, match="the result of 'others' is no result of 'python -m model align'"):
+            alignment.kept(translator)
 
 
 def test_what_is_wrong_is_said_in_one_line(translator, tmp_path, monkeypatch, capsys):

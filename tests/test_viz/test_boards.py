@@ -39,13 +39,15 @@ def test_summaries_have_columns_of_their_own_and_no_marker():
 def test_colours_may_end_at_the_largest_number_and_then_say_so():
     figure = head_board(VALUES, scale_to_max=True)
     assert figure.data[0].zmax == pytest.approx(0.9)
+    assert figure.layout.meta["range"] == [0, pytest.approx(0.9)]
     assert "largest" in figure.data[0].colorbar.title.text
     assert head_board(np.zeros((2, 3)), scale_to_max=True).data[0].zmax == 1
 
 
 def test_many_heads_have_no_room_for_numbers():
-    assert head_board(np.zeros((1, 12))).data[0].texttemplate == "%{z:.2f}"
-    assert head_board(np.zeros((1, 13))).data[0].texttemplate is None
+    few, many = (head_board(np.zeros((1, n))).data[0] for n in (12, 13))
+    assert (few.texttemplate, few.showscale) == ("%{z:.2f}", False)
+    assert (many.texttemplate, many.showscale) == (None, True)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def head_board(
         summaries: by name one number a layer (L,), drawn in columns of their own at the right.
         selected: (layer, head) to draw an outline round, counted from 0.
         low_is_good: let small numbers have the bright colours.
-        scale_to_max: let the colours end at the largest number instead of 1; the colour bar then says so.
+        scale_to_max: let the colours end at the largest number instead of 1.
         title: text above the board.
 
     Returns:
@@ -56,6 +56,7 @@ def head_board(
         customdata=_hover(n_layers, n_heads, list(summaries)),
         hovertemplate=f"%{{customdata}}<br>{labels.escape(value)} %{{z:.3f}}<extra></extra>",
         texttemplate="%{z:.2f}" if drawn.shape[1] <= MAX_NUMBERED else None,
+        showscale=drawn.shape[1] > MAX_NUMBERED,  # where every cell has its number, a scale tells nothing more
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
         colorscale=theme.SEQUENTIAL,

@@ -20,13 +20,6 @@ MAPS = ("map-a", "map-b", "map-difference")
 Pair = tuple[Recipe, Recipe]
 
 
-def choose_model(label: str, key: str, names: list[str], default: str) -> str:
-    """Let the visitor choose a checkpoint."""
-    if st.session_state.get(key, default) not in names:
-        st.session_state[key] = default
-    return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=240) or default
-
-
 def ask() -> tuple[str, Pair]:
     """Ask what differs, for the sentence, and for how B differs from A.
 
@@ -44,7 +37,7 @@ def ask() -> tuple[str, Pair]:
     default = shared.default_checkpoint()
     names = available("transformer") or [default]
     with second:
-        name = choose_model("Model A" if versus == words_compare.MODEL else "Model", "model", names, default)
+        name = controls.checkpoint("Model A" if versus == words_compare.MODEL else "Model", "model", names, default)
     language = words.language(shared.translator(name).card.get("source"), "Source")
     with first:
         text = controls.sentence(f"{language} sentence{' A' if versus == words_compare.SENTENCE else ''}", EXAMPLE)
@@ -86,7 +79,7 @@ def ask_positions(a: Recipe) -> Recipe:
 def ask_model(a: Recipe, names: list[str]) -> Recipe:
     """Ask for the model of B."""
     others = [name for name in names if name != a.checkpoint]
-    return replace(a, checkpoint=choose_model("Model B", "model-b", names, (others or names)[0]))
+    return replace(a, checkpoint=controls.checkpoint("Model B", "model-b", names, (others or names)[0]))
 
 
 def compute(pair: Pair) -> tuple[Side, Side]:
@@ -194,18 +187,16 @@ def show_difference(
     kind: str, place: tuple[int, int], sides: tuple[Side, Side], rows: differences.Pairs, columns: differences.Pairs
 ) -> None:
     """Draw A minus B where both have a cell, and say which cells these are."""
-    explore.heading("A − B", words_compare.DIFFERENCE)
     a, b = (side.weights[kind][place] for side in sides)
-    names = []
+    names, said = [], [words_compare.DIFFERENCE]
     for what, tokens, found in zip(
         ("Rows", "Columns"), zip(*(side.axes(kind) for side in sides), strict=True), (rows, columns), strict=True
     ):
         own, others = tokens
         names.append([own[i] if own[i] == others[j] else f"{own[i]} → {others[j]}" for i, j in found])
         replaced = sum(own[i] != others[j] for i, j in found)
-        st.caption(
-            words_compare.paired(what, len(found), replaced, (len(own) - len(found), len(others) - len(found)))
-        )
+        said.append(words_compare.paired(what, len(found), replaced, (len(own) - len(found), len(others) - len(found))))
+    explore.heading("A − B", " ".join(said))
     spoken = words.KINDS[kind]
     figure = difference_heatmap(
         differences.difference(a, b, rows, columns), *names, query_axis=spoken.query_axis, key_axis=spoken.key_axis

@@ -51,6 +51,13 @@ def switch(label: str, key: str, help: str) -> bool:
     return st.toggle(label, key=key, bind="query-params", help=help)
 
 
+def checkpoint(label: str, key: str, names: list[str], default: str) -> str:
+    """Let the visitor choose a checkpoint; kept in the URL, and rubbish there falls back to the default."""
+    if st.session_state.get(key, default) not in names:
+        st.session_state[key] = default
+    return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=200) or default
+
+
 @dataclass(frozen=True)
 class Request:
     """What shall be translated, and how.
@@ -109,10 +116,8 @@ def translation_options(names: list[str], default: str) -> tuple[str, int, float
     Returns:
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
-    if st.session_state.get("model", default) not in names:
-        st.session_state["model"] = default
     with st.expander("Options of the translation"), st.container(horizontal=True, gap="medium"):
-        name = st.selectbox("Model", names, names.index(default), key="model", bind="query-params", width=200)
+        name = checkpoint("Model", "model", names, default)
         mode = choose(
             "Decoding", [words.FREE, words.FORCED], "mode", words.FREE, help=words.DECODING, on_change=_start_forcing
         )
@@ -130,7 +135,7 @@ def translation_options(names: list[str], default: str) -> tuple[str, int, float
             disabled=forced or beam == 1,
             width=240,
         )
-    return name or default, beam, float(penalty), forced
+    return name, beam, float(penalty), forced
 
 
 def reference(label: str) -> str:

@@ -16,6 +16,7 @@ PAGES = [
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("compare.py", title="Compare"),
+    st.Page("alignment.py", title="Alignment"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
 ]
