@@ -187,7 +187,7 @@ def test_a_sentence_that_cannot_be_read_leaves_the_last_two(recorded, text):
 
 def test_partners_light_up_together(recorded):
     at = screen.choose(open_page(), kind="cross")
-    lines = {line["name"]: line["chips"] for line in screen.component(at, "chips-compare")["lines"]}
+    lines = {line["name"]: line["chips"] for line in screen.component(at, "pairs")["lines"]}
     a, b = recorded.translate(A), recorded.translate(B)
     assert [chip["token"] for chip in lines["A, source"]] == a.source_tokens
     assert [chip["token"] for chip in lines["B, translation, as it was read"]] == b.target_tokens
@@ -206,7 +206,7 @@ def test_partners_light_up_together(recorded):
 )
 def test_a_token_that_asks_itself_lights_row_and_column(kind, source, target):
     at = screen.choose(open_page(), kind=kind)
-    lines = {line["name"]: line["chips"] for line in screen.component(at, "chips-compare")["lines"]}
+    lines = {line["name"]: line["chips"] for line in screen.component(at, "pairs")["lines"]}
     for line, expected in (("A, source", source), ("A, translation, as it was read", target)):
         assert (lines[line][2]["row"], lines[line][2]["column"]) == expected
 

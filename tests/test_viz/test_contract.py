@@ -80,14 +80,14 @@ CASES = {
         lambda a, q, k: viz.figures.head_overview(a["weights"], selected=(1, 2)),
         tokens=(),
     ),
-    "head_board": Case(
+    "share_board": Case(
         lambda t, s: {"values": weights(t, s)},
-        lambda a, q, k: viz.figures.head_board(a["values"], selected=(0, 0)),
+        lambda a, q, k: viz.figures.share_board(a["values"], selected=(0, 0)),
         tokens=(),
     ),
-    "head_board with summaries": Case(
+    "share_board with summaries": Case(
         lambda t, s: {"values": weights(t, s), "mean": weights(2, t)[0]},
-        lambda a, q, k: viz.figures.head_board(a["values"], summaries={"<b>mean</b>": a["mean"]}, low_is_good=True),
+        lambda a, q, k: viz.figures.share_board(a["values"], summaries={"<b>mean</b>": a["mean"]}, low_is_good=True),
         tokens=(),
     ),
     "attention_lines": Case(

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import alignment
-from viz.figures import head_board
+from viz.figures import share_board
 from viz.screens import controls, explore, shared, words_alignment
 
 
@@ -51,7 +51,7 @@ def show_board(rates: dict[str, Any], result: dict[str, Any], key: str) -> None:
     """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
     summaries = {what: np.array(rates[what]) for what in ("mean", "max")}
-    figure = head_board(heads, value="error rate", summaries=summaries, low_is_good=True)
+    figure = share_board(heads, value="error rate", summaries=summaries, low_is_good=True)
     explore.draw(figure, key, {"displayModeBar": False})
     layer, head = np.unravel_index(heads.argmin(), heads.shape)
     line = words_alignment.baselines(

@@ -11,7 +11,7 @@ from model import differences
 from model.position_experiments import MAX_SCALE, MAX_SHIFT
 from model.translator import KINDS, available, checkpoints_folder
 from viz.components.chips import Chip, chips
-from viz.figures import attention_heatmap, difference_heatmap, head_board
+from viz.figures import attention_heatmap, difference_heatmap, share_board
 from viz.screens import controls, explore, shared, words, words_compare, words_positions
 from viz.screens.compare_results import Recipe, Side, make
 
@@ -164,7 +164,7 @@ def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences
                 )
                 for i, token in enumerate(tokens)
             ]
-    chips(lines, None, words_compare.CHIPS, "chips-compare")
+    chips(lines, None, words_compare.CHIPS, "pairs")
 
 
 def show_maps(kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str]) -> None:
@@ -214,7 +214,7 @@ def open_head() -> None:
 def show_board(moved: np.ndarray, place: tuple[int, int]) -> None:
     """Draw how much the attention of every head moved."""
     explore.heading("Where do they differ?", words_compare.BOARD)
-    figure = head_board(moved, value="share moved", selected=place, scale_to_max=True)
+    figure = share_board(moved, value="share moved", selected=place, scale_to_max=True)
     explore.draw(figure, "moved", {"displayModeBar": False}, on_select=open_head, selection_mode="points")
 
 

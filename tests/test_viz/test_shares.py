@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures import describe, head_board
+from viz.figures import describe, share_board
 
 VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.9]])
 
 
 def test_every_cell_is_at_its_layer_and_head():
-    figure = head_board(VALUES, value="error rate", selected=(1, 2))
+    figure = share_board(VALUES, value="error rate", selected=(1, 2))
     board, markers = figure.data
     np.testing.assert_array_equal(board.z, VALUES.astype(np.float32))
     assert board.customdata[1][2] == "layer 1, head 2"
@@ -25,7 +25,7 @@ def test_every_cell_is_at_its_layer_and_head():
 
 
 def test_summaries_have_columns_of_their_own_and_no_marker():
-    figure = head_board(VALUES, summaries={"mean": [0.2, 0.6], "max": [0.3, 0.9]}, low_is_good=True)
+    figure = share_board(VALUES, summaries={"mean": [0.2, 0.6], "max": [0.3, 0.9]}, low_is_good=True)
     board, markers = figure.data
     np.testing.assert_allclose(board.z[:, 3:], [[0.2, 0.3], [0.6, 0.9]], rtol=1e-6)
     assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "mean", "max"]
@@ -37,15 +37,15 @@ def test_summaries_have_columns_of_their_own_and_no_marker():
 
 
 def test_colours_may_end_at_the_largest_number_and_then_say_so():
-    figure = head_board(VALUES, scale_to_max=True)
+    figure = share_board(VALUES, scale_to_max=True)
     assert figure.data[0].zmax == pytest.approx(0.9)
     assert figure.layout.meta["range"] == [0, pytest.approx(0.9)]
     assert "largest" in figure.data[0].colorbar.title.text
-    assert head_board(np.zeros((2, 3)), scale_to_max=True).data[0].zmax == 1
+    assert share_board(np.zeros((2, 3)), scale_to_max=True).data[0].zmax == 1
 
 
 def test_many_heads_have_no_room_for_numbers():
-    few, many = (head_board(np.zeros((1, n))).data[0] for n in (12, 13))
+    few, many = (share_board(np.zeros((1, n))).data[0] for n in (12, 13))
     assert (few.texttemplate, few.showscale) == ("%{z:.2f}", False)
     assert (many.texttemplate, many.showscale) == (None, True)
 
@@ -62,4 +62,4 @@ def test_many_heads_have_no_room_for_numbers():
 )
 def test_what_cannot_be_drawn_is_told(changes, message):
     with pytest.raises(ValueError, match=message):
-        head_board(**{"values": VALUES, **changes})
+        share_board(**{"values": VALUES, **changes})

@@ -11,7 +11,7 @@ from viz.figures import checks, heatmap, labels
 MAX_NUMBERED = 12  # columns up to which every cell names its number
 
 
-def head_board(
+def share_board(
     values: np.ndarray,
     *,
     value: str = "value",
@@ -79,7 +79,7 @@ def head_board(
             dragmode=False,
             shapes=_lines(n_layers, n_heads, bool(summaries), selected),
             meta={
-                "figure": "head_board",
+                "figure": "share_board",
                 "description": (
                     f"Rows are layers, columns are heads: the {value} of each of {n_layers * n_heads} heads"
                     + (f", and on the right {' and '.join(summaries)} of each layer." if summaries else ".")
