@@ -14,6 +14,7 @@ shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
     st.Page("inside.py", title="Inside a head"),
+    st.Page("steps.py", title="Steps"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("training.py", title="Training"),
