@@ -166,7 +166,7 @@ CASES = {
             Film(**a, read=q, written=q, source=k, candidates=[["<s>", "$5$", "c"]] * len(a["cross"]))
         ),
         tokens=("tokens",),
-        kilobytes=800,
+        kilobytes=1200,
     ),
     "curves": Case(
         lambda t, s: {"line": np.stack([np.arange(1, s + 1), signed(s)])},

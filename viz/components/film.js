@@ -93,7 +93,11 @@ function makeMap({ rows, columns, values, colors, hatch, selected, rowHeight }) 
       context.lineWidth = 2;
       context.strokeRect(1, (framed - first) * height + 1, wide - 2, height - 2);
     }
-    names.forEach((name, i) => name.classList.toggle("current", i === framed));
+    names.forEach((name, i) => {
+      name.classList.toggle("current", i === framed);
+      name.classList.toggle("later", i >= end);
+    });
+    keys.forEach((name, j) => name.classList.toggle("later", j >= known));
     canvas.cellAt = (event) => {
       const [i, j] = [first + Math.floor(event.offsetY / height), Math.floor(event.offsetX / width)];
       if (i < first || i >= end || j < 0 || j >= columns.length) return "";
