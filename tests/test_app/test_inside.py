@@ -125,7 +125,7 @@ def test_every_switch_recomputes_what_follows_from_it(recorded):
         assert f"Recomputed from the recorded q, k and v: {said}." in [caption.value for caption in at.caption]
         assert metrics(at)["Entropy (nats)"] == f"{analysis.entropy(made.weights):.3f}"
         assert metrics(at)["Sum of the row"] == f"{made.dropped.sum():.3f}"
-        change = analysis.entropy(made.weights) - analysis.entropy(arrays["weights"][0, 2])
+        change = float(analysis.entropy(made.weights)) - float(analysis.entropy(arrays["weights"][0, 2]))
         deltas = {metric.label: metric.delta for metric in at.metric}
         assert deltas["Entropy (nats)"] == (f"{change:+.3f} against the recorded row" if abs(change) >= 5e-4 else "")
         if key == "dropped":

@@ -170,7 +170,7 @@ def figures_of(step: str, made: Row, subject: Subject, most: float) -> dict[str,
 
 def _flat(figure: go.Figure) -> go.Figure:
     figure.layout.height -= ONE_ROW
-    figure.update_traces(colorbar_nticks=FEW_TICKS, selector={"type": "heatmap"})
+    figure.data[0].colorbar.nticks = FEW_TICKS
     return figure
 
 
