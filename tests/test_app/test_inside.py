@@ -111,7 +111,7 @@ def test_steps_are_walked_one_by_one(recorded):
 
 def test_every_switch_recomputes_what_follows_from_it(recorded):
     arrays = inside_of(recorded.translate(EXAMPLE), "decoder_self", 0)
-    at = screen.choose(open_page(step="all", query="2"), kind="decoder_self")
+    at = screen.choose(open_page(step="all"), kind="decoder_self")
     for key, value, switches, said in (
         ("unscaled", True, Switches(scaled=False), "without the division by √d_head"),
         ("temperature", 2.5, Switches(temperature=2.5), "at temperature 2.5"),
@@ -120,22 +120,22 @@ def test_every_switch_recomputes_what_follows_from_it(recorded):
     ):
         at = (at.slider if key == "temperature" else at.toggle)(key=key).set_value(value).run()
         steps = list(FIGURES) if key == "dropped" else without_dropout()
-        made = row(arrays, 0, 2, switches)
+        made = row(arrays, 0, 1, switches)
         assert_steps(at, made, steps)
         assert f"Recomputed from the recorded q, k and v: {said}." in [caption.value for caption in at.caption]
         assert metrics(at)["Entropy (nats)"] == f"{analysis.entropy(made.weights):.3f}"
         assert metrics(at)["Sum of the row"] == f"{made.dropped.sum():.3f}"
-        change = float(analysis.entropy(made.weights)) - float(analysis.entropy(arrays["weights"][0, 2]))
+        change = float(analysis.entropy(made.weights)) - float(analysis.entropy(arrays["weights"][0, 1]))
         deltas = {metric.label: metric.delta for metric in at.metric}
         assert deltas["Entropy (nats)"] == (f"{change:+.3f} against the recorded row" if abs(change) >= 5e-4 else "")
         if key == "dropped":
             at = at.slider(key="draw").set_value(5).run()
-            assert_steps(at, row(arrays, 0, 2, Switches(dropout=0.1, draw=5)), steps)
+            assert_steps(at, row(arrays, 0, 1, Switches(dropout=0.1, draw=5)), steps)
         at = (at.slider if key == "temperature" else at.toggle)(key=key).set_value(
             1.0 if key == "temperature" else False
         )
         at = at.run()
-    assert_steps(at, row(arrays, 0, 2), without_dropout())
+    assert_steps(at, row(arrays, 0, 1), without_dropout())
 
 
 def test_a_mask_that_hides_nothing_is_said_to():
