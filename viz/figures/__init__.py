@@ -8,6 +8,7 @@ describe(figure) is the sentence for a caption or a screen reader.
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
+from viz.figures.film import step_film
 from viz.figures.heatmap import describe
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
@@ -33,6 +34,7 @@ __all__ = [
     "positional_waves",
     "scores_heatmap",
     "similarity_heatmap",
+    "step_film",
     "values_heatmap",
     "wavelength_lines",
 ]

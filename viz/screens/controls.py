@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
+from model.translator import KINDS
 from viz.screens import maps, shared, words
 
 BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
@@ -46,9 +48,47 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     return value
 
 
-def switch(label: str, key: str, help: str) -> bool:
+def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
     """Let the visitor turn something on or off; kept in the URL."""
-    return st.toggle(label, key=key, bind="query-params", help=help)
+    return st.toggle(label, key=key, bind="query-params", help=help, disabled=disabled)
+
+
+def position(label: str, n: int, key: str, help: str) -> int:
+    """Let the visitor choose one of n positions, the second at first; kept in the URL.
+
+    Args:
+        label: over the slider.
+        n: how many there are.
+        key: in the session and in the URL.
+        help: what the positions are.
+
+    Returns:
+        The position, counted from 0.
+    """
+    if n == 1:  # a slider needs two ends
+        return 0
+    if st.session_state.get(key, 0) not in range(n):
+        st.session_state[key] = 1
+    return int(st.slider(label, 0, n - 1, 1, key=key, bind="query-params", help=help))
+
+
+def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple[str, int, int]:
+    """Let the visitor choose a kind of attention, a layer and a head; kept in the URL.
+
+    Args:
+        counts: of a kind, how many layers and heads there are.
+        default: the kind at first.
+
+    Returns:
+        Kind, layer and head.
+    """
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = {kind: words.KINDS[kind].name for kind in KINDS}
+        kind = choose("Attention", list(KINDS), "kind", default, names)
+        n_layers, n_heads = counts(kind)
+        layer = choose("Layer", list(range(n_layers)), "layer", 0)
+        head = choose("Head", list(range(n_heads)), "head", 0)
+    return kind, layer, head
 
 
 def checkpoint(label: str, key: str, names: list[str], default: str) -> str:

@@ -13,6 +13,8 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
+    st.Page("inside.py", title="Inside a head"),
+    st.Page("steps.py", title="Steps"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("compare.py", title="Compare"),
