@@ -116,6 +116,20 @@ def _parser() -> argparse.ArgumentParser:
     _add_checkpoint(command)
     command.set_defaults(run=_heads)
 
+    command = commands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
+    command.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        nargs="+",
+        metavar="PATH",
+        help="a folder with de-en.ref.wa, test.de and test.en; or a file of links (such as those in model/links/) and "
+        "the texts of its two languages",
+    )
+    command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
+    _add_checkpoint(command)
+    command.set_defaults(run=_align)
+
     command = commands.add_parser(
         "train",
         help="train a model",
@@ -285,6 +299,18 @@ def _heads(arguments: argparse.Namespace) -> None:
     report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
     report = {"command": arguments.command_line, "data": arguments.data.name, **report}
     print(head_report.write(translator.folder, report))
+
+
+def _align(arguments: argparse.Namespace) -> None:
+    from model import alignment
+    from model.word_links import read_linked_text
+
+    text = read_linked_text(arguments.data)
+    translator = _load(arguments)
+    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
+    if arguments.save:
+        alignment.keep(translator, text.name, result)
+    print(json.dumps({"name": text.name, **result}))
 
 
 def _train(arguments: argparse.Namespace) -> None:

@@ -9,11 +9,13 @@ from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
+from viz.figures.film import step_film
 from viz.figures.heatmap import describe
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
+from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 from viz.figures.tree import search_tree
 from viz.figures.values import bars, values_heatmap
@@ -28,6 +30,7 @@ __all__ = [
     "difference_heatmap",
     "head_board",
     "head_map",
+    "share_board",
     "head_overview",
     "mask_heatmap",
     "offset_lines",
@@ -36,6 +39,7 @@ __all__ = [
     "scores_heatmap",
     "search_tree",
     "similarity_heatmap",
+    "step_film",
     "values_heatmap",
     "wavelength_lines",
 ]

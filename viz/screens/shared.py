@@ -125,10 +125,12 @@ class Shown(Translation):
     Attributes:
         candidates: the most probable tokens of every step with their probabilities, the most probable first.
         candidate_ids: their ids.
+        entropy: float32 (T,), of every step's distribution over the whole vocabulary, in nats.
     """
 
     candidates: list[list[tuple[str, float]]]
     candidate_ids: list[list[int]]
+    entropy: np.ndarray
 
 
 def cut(result: Translation, translator: Translator) -> Shown:
@@ -139,8 +141,10 @@ def cut(result: Translation, translator: Translator) -> Shown:
         list(zip(translator.tokenizer.target.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
         for row, logs in zip(ids, log_probabilities, strict=True)
     ]
+    entropy = analysis.entropy(np.exp(analysis.log_softmax(result.trace["logits"]))).astype(np.float32)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates, candidate_ids=ids.tolist())
+    more = {"trace": drawn, "search": None, "candidate_ids": ids.tolist(), "entropy": entropy}
+    return Shown(**kept | more, candidates=candidates)
 
 
 def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:
