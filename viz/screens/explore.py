@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -97,16 +98,21 @@ def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, h
         ("tokens", "Tokens and probabilities", tokens.token_table(result)),
         ("weights", title, tokens.weight_table(built, layer, head)),
     ):
-        st.markdown(f"**{name}**")
-        st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
-        st.download_button(
-            "Download as CSV",
-            table.to_csv(index=False).encode("utf-8"),
-            f"headlight-{key}.csv",
-            "text/csv",
-            key=f"csv-{key}",
-            on_click="ignore",
-        )
+        show_table(key, name, table)
+
+
+def show_table(key: str, name: str, table: pd.DataFrame) -> None:
+    """Show a table under its name, with a file to keep."""
+    st.markdown(f"**{name}**")
+    st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
+    st.download_button(
+        "Download as CSV",
+        table.to_csv(index=False).encode("utf-8"),
+        f"headlight-{key}.csv",
+        "text/csv",
+        key=f"csv-{key}",
+        on_click="ignore",
+    )
 
 
 def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
@@ -122,7 +128,7 @@ def axis_tokens(result: Translation, kind: str, named: str) -> tuple[list[str], 
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
     if named == words.PREDICTED:
         return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens
+    return result.target_tokens, keys, result.predicted_tokens or None  # a file may not know what was predicted
 
 
 def heading(title: str, line: str) -> None:
@@ -202,7 +208,7 @@ def show_attention(
         **{other: built.others},
     )
     draw(figure, "heatmap")
-    if kind != "encoder_self":
+    if kind != "encoder_self" and result.predicted_tokens:
         steps = [result.target_tokens[0], *result.predicted_tokens]
         shared.small("Read → predicted: " + " → ".join(steps), "steps")
 

@@ -17,5 +17,6 @@ PAGES = [
     st.Page("positions.py", title="Positions"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
+    st.Page("open_file.py", title="Open"),
 ]
 st.navigation(PAGES, position="top").run()

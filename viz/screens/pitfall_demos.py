@@ -56,12 +56,12 @@ class Sentence:
     @property
     def src(self) -> Tensor:
         """The source ids (1, S)."""
-        return torch.tensor([[*self.translator.tokenizer.encode(self.result.source), EOS_ID]])
+        return torch.tensor([[*self.translator.tokenizer.source.encode(self.result.source), EOS_ID]])
 
     @property
     def tgt(self) -> Tensor:
         """What the decoder read (1, T), the start token first."""
-        ids = self.translator.tokenizer.encode(self.result.text)
+        ids = self.translator.tokenizer.target.encode(self.result.text)
         return torch.tensor([[BOS_ID, *ids][: self.translator.config.max_length - PADS]])
 
     def tensor(self, address: str) -> Tensor:
@@ -70,7 +70,7 @@ class Sentence:
 
     def names(self, ids: Tensor) -> list[str]:
         """The tokens of ids (1, T)."""
-        return self.translator.tokenizer.tokens(ids[0].tolist())
+        return self.translator.tokenizer.target.tokens(ids[0].tolist())
 
 
 def loop(sentence: Sentence) -> Demo:
@@ -137,7 +137,7 @@ def residual(sentence: Sentence) -> Demo:
         (
             ("largest number in the right output", f"{np.abs(right).max():.3g}"),
             ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.decode(written)),
+            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
@@ -251,7 +251,7 @@ def gru(sentence: Sentence) -> Demo:
     length = len(tokens) - PADS
     with torch.random.fork_rng(), torch.inference_mode():
         torch.manual_seed(0)
-        embedding = nn.Embedding(len(sentence.translator.tokenizer), GRU_SIZES[0])
+        embedding = nn.Embedding(len(sentence.translator.tokenizer.source), GRU_SIZES[0])
         cell = nn.GRU(*GRU_SIZES, batch_first=True)
         ids = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1)
         embedded = embedding(ids)
@@ -284,10 +284,10 @@ def start(sentence: Sentence) -> Demo:
     with record(address) as right_trace, torch.inference_mode():
         right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
     maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
-    first = sentence.translator.tokenizer.encode(result.text)[:1] or [EOS_ID]
+    first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
     written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5, from_padding=True)
-    text = sentence.translator.tokenizer.encode(result.text)
+    text = sentence.translator.tokenizer.target.encode(result.text)
     ever_targets = [set(range(len(text))), {i + 1 for i in range(len(pitfalls.pairs_without_start(text)[1]))}]
     return Demo(
         attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt)),
@@ -301,7 +301,7 @@ def start(sentence: Sentence) -> Demo:
             ("probability of the first token, right", f"{chances[0]:.3f}"),
             ("probability of the first token, wrong", f"{chances[1]:.3f}"),
             ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.decode(written)),
+            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
