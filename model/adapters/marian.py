@@ -136,7 +136,7 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
     if (values.get("decoder_vocab_size") or values.get("vocab_size")) != values.get("vocab_size"):
         raise ValueError(f"{path}: source and target have two vocabularies; only one for both can be converted")
     activation = values.get("activation_function")
-    if activation not in ACTIVATIONS:
+    if activation not in tuple(ACTIVATIONS):  # a list can be compared, not looked up
         raise ValueError(f"{path}: activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
     missing = [name for name in _SIZES.values() if name not in values]
     if missing:
@@ -168,10 +168,10 @@ def _tied(values: dict[str, Any]) -> bool:
 
 def _vocabulary(path: Path, size: int) -> list[str]:
     """The token of each id there."""
-    by_id = {index: token for token, index in checkpoint.read_json(path).items() if type(index) is int}
-    if sorted(by_id) != list(range(size)):
+    ids = checkpoint.read_json(path)
+    if not all(type(index) is int for index in ids.values()) or sorted(ids.values()) != list(range(size)):
         raise ValueError(f"{path} must give each of the {size:,} ids of the model to one token")
-    return [by_id[index] for index in range(size)]
+    return sorted(ids, key=ids.__getitem__)
 
 
 def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[int]:

@@ -93,4 +93,6 @@ def _replacements(compiled: bytes) -> dict[str, str]:
                 except UnicodeDecodeError:
                     raise ValueError("its table of characters is damaged") from None
             waiting.append((longer, below))
+    if not found:
+        raise ValueError("its table of characters is damaged")
     return found

@@ -136,6 +136,7 @@ def test_sums_are_told() -> None:
     assert any("adds up to 1, to within" in element.value for element in at.caption)
     at = upload(at, content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2))
     assert any("do not add up to 1: the worst is off by 0.5" in element.value for element in at.caption)
+    assert not any("adds up to 1" in element.value for element in at.caption)
 
 
 @pytest.mark.parametrize(
@@ -161,10 +162,14 @@ def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str
     assert not at.warning and drawn(at, "heatmap").shape == (T, T)
 
 
-def test_a_file_that_is_taken_away_is_gone() -> None:
+def test_a_file_stays_until_it_is_closed() -> None:
+    """A browser takes the old file away before it brings a new one."""
     at = upload(open_page(), WHOLE)
     at.file_uploader(key="file").clear().run()
-    assert not at.exception and not at.warning and not screen.charts(at)
+    assert not at.exception and not at.warning
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
+    at.button(key="close-file").click().run()
+    assert not at.exception and not screen.charts(at)
 
 
 def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:

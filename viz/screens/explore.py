@@ -158,8 +158,10 @@ def open_head() -> None:
         st.session_state["view"] = VIEWS[0]
 
 
-def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool) -> None:
-    """Draw all maps of a kind; a click on one opens it."""
+def show_overview(
+    result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool, whole: bool = True
+) -> None:
+    """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
     summary = built.options.axes
     one = f"the {built.options.summary} of several heads" if summary else "one head"
     heading(
@@ -180,7 +182,7 @@ def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, 
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
     draw(figure, "overview", _NO_TOOLS, on_select=open_head, selection_mode="points")
-    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens]))
+    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
 
 
 def show_attention(

@@ -18,13 +18,17 @@ def open_uploaded() -> None:
     """Read the file that was just chosen; one that cannot be read leaves what was shown before."""
     uploaded = st.session_state["file"]
     st.session_state.pop("file-problem", None)
-    if uploaded is None:
-        st.session_state.pop("opened", None)
+    if uploaded is None:  # so does a browser begin when one file takes the place of another
         return
     try:
         st.session_state["opened"] = uploaded.name, read_attention(uploaded)
     except ValueError as error:
         st.session_state["file-problem"] = uploaded.name, shared.sentence(error)
+
+
+def close() -> None:
+    """Forget the file."""
+    st.session_state.pop("opened", None)
 
 
 def choose_file() -> tuple[str, Attention] | None:
@@ -70,11 +74,12 @@ def show(attention: Attention) -> None:
     with place:
         layer = controls.choose("Layer", list(range(n_layers)), "layer", 0, disabled="layers" in options.axes)
         head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled="heads" in options.axes)
-    st.caption(spoken.sums(attention.residual(kind)))
+    residual = attention.residual(kind)
+    st.caption(spoken.sums(residual))
     built = explore.maps_of(attention, kind, options, named)
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(attention, built, layer, head, stretch)
+        explore.show_overview(attention, built, layer, head, stretch, whole=residual <= spoken.ROUNDING)
     with right:
         view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
@@ -108,7 +113,9 @@ def live() -> None:
     if opened is None:
         return
     name, attention = opened
-    shared.small(name, "file-name")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shared.small(name, "file-name")
+        st.button("Close this file", key="close-file", on_click=close)
     show(attention)
 
 

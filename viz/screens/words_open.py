@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from model.attention_file import MAX_NUMBERS, MAX_TOKENS
 
-INTRODUCTION = "Look at the attention of another model: any tool can write the file that is drawn here."
+INTRODUCTION = (
+    "Look at the attention of another model: any tool can write the file that is drawn here. The model itself is not "
+    "in it, so no head can be switched off and nothing translated again: that needs a model of this project, or an "
+    "imported one."
+)
 PRIVATE = "The file is read, checked and drawn by this app; it is not kept, and nothing in it can run."
 FORMAT = f"""
 An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
