@@ -129,7 +129,7 @@ def without_line(count: int, least: float, most: int) -> str:
 
 
 def how_to_read(tokens: list[str], whole: bool = True) -> str:
-    """A short guide for beginners, in Markdown, about maps of these tokens, whose rows add up to 1 if they are whole."""
+    """A short guide for beginners, in Markdown, to maps of these tokens, whose rows add up to 1 if they are whole."""
     text = (
         "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter a "
         "cell, the more is read there" + ("; every row of a head adds up to 1." if whole else ".")
