@@ -156,7 +156,7 @@ def test_greedy_translations_are_theirs(pairs, name: str) -> None:
             ended += expected[-1] == 0
             assert there[ours].tolist() == [index for index in expected if index != 0]
             assert greedy(translator.model, torch.tensor([src]), **rules) == [ours]
-    assert ended
+    assert ended or name != "not-shared"  # the others repeat themselves up to the limit
 
 
 # Left out are translations that reach the limit: there `generate` counts the unfinished as finished, and we do not.
