@@ -120,6 +120,20 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_evaluate)
 
+    command = commands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
+    command.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        nargs="+",
+        metavar="PATH",
+        help="a folder with de-en.ref.wa, test.de and test.en; or a file of links (such as those in model/links/) and "
+        "the texts of its two languages",
+    )
+    command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
+    _add_checkpoint(command)
+    command.set_defaults(run=_align)
+
     command = commands.add_parser(
         "train",
         help="train a model",
@@ -290,6 +304,18 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.save_as:
         system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
     print(json.dumps(scores))
+
+
+def _align(arguments: argparse.Namespace) -> None:
+    from model import alignment
+    from model.word_links import read_linked_text
+
+    text = read_linked_text(arguments.data)
+    translator = _load(arguments)
+    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
+    if arguments.save:
+        alignment.keep(translator, text.name, result)
+    print(json.dumps({"name": text.name, **result}))
 
 
 def _train(arguments: argparse.Namespace) -> None:

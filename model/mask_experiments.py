@@ -155,11 +155,17 @@ def _open(model: Transformer) -> dict[str, Change]:
     """Interventions after which the encoder and the cross-attention read padding, too."""
     addresses = [f"encoder.layers.{i}.self_attention.mask" for i in range(model.config.n_encoder_layers)]
     addresses += [f"decoder.layers.{i}.cross_attention.mask" for i in range(model.config.n_decoder_layers)]
+    return dict.fromkeys(addresses, _allow_all)
 
-    def allow(mask: Tensor) -> Tensor:
-        return masks.everything(*mask.shape[-2:]).expand(mask.shape)
 
-    return dict.fromkeys(addresses, allow)
+def without_look_ahead(model: Transformer) -> dict[str, Change]:
+    """Interventions after which every step of the decoder reads the later ones, too; for passes without padding."""
+    addresses = [f"decoder.layers.{i}.self_attention.mask" for i in range(model.config.n_decoder_layers)]
+    return dict.fromkeys(addresses, _allow_all)
+
+
+def _allow_all(mask: Tensor) -> Tensor:
+    return masks.everything(*mask.shape[-2:]).expand(mask.shape)
 
 
 def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, padding: bool) -> float:

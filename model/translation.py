@@ -63,7 +63,7 @@ class Translation:
         Raises:
             ValueError: if the kind is another word, or the model has no such attention.
         """
-        return np.stack([self.trace[f"{layer}.weights"] for layer in self._layers(kind)])
+        return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
 
     def mask(self, kind: str) -> np.ndarray:
         """The mask that the model used, the same in every layer and head.
@@ -77,7 +77,7 @@ class Translation:
         Raises:
             ValueError: if the kind is another word, or the model has no such attention.
         """
-        return self.trace[f"{self._layers(kind)[0]}.mask"][0]
+        return self.trace[f"{self.modules(kind)[0]}.mask"][0]
 
     def positional(self, side: str) -> np.ndarray:
         """The positional encoding that was added to the embeddings.
@@ -98,7 +98,15 @@ class Translation:
             raise ValueError("this model has no positional encoding: it reads word by word")
         return self.trace[address]
 
-    def _layers(self, kind: str) -> list[str]:
+    def modules(self, kind: str) -> list[str]:
+        """The addresses of the attention modules of a kind, one a layer: "decoder.layers.0.cross_attention", ...
+
+        Args:
+            kind: "encoder_self", "decoder_self" or "cross".
+
+        Raises:
+            ValueError: if the kind is another word, or the model has no such attention.
+        """
         if kind not in MODULES:
             raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
         stack, module = MODULES[kind]

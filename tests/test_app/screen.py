@@ -100,11 +100,11 @@ def click_head(at: AppTest, layer: int, head: int) -> AppTest:
     return select_points(at, [point])
 
 
-def select_points(at: AppTest, points: list[dict[str, Any]]) -> AppTest:
-    """Sends a selection of points of the overview; returns the page, after it ran again."""
+def select_points(at: AppTest, points: list[dict[str, Any]], key: str = "overview") -> AppTest:
+    """Sends a selection of points of a chart, the overview unless said; returns the page, after it ran again."""
     states = at._tree.get_widget_states()
     state = states.widgets.add()
-    state.id = charts(at)["overview"].proto.id
+    state.id = charts(at)[key].proto.id
     indices = [point["point_index"] for point in points]
     selection = {"points": points, "point_indices": indices, "box": [], "lasso": []}
     state.string_value = json.dumps({"selection": selection})

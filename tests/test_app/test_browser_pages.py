@@ -1,15 +1,31 @@
-"""Pitfalls, Training and Open in a real browser; the page fixture objects to errors and to foreign requests."""
+"""The pages Inside a head, Steps, Pitfalls, Training and Open in a real browser.
+
+The page fixture objects to errors and to foreign requests.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
+from plotly.colors import sample_colorscale
 
+from tests.test_app.test_translate import EXAMPLE
+from viz import theme
 from viz.screens.pitfall_words import PITFALLS
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
 expect.set_options(timeout=PATIENCE)
+
+
+# The colour in the middle of every cell of a canvas, rows of [red, green, blue, alpha].
+CELLS = """canvas => {
+  const {cellWidth, cellHeight} = canvas.dataset, context = canvas.getContext('2d');
+  const count = (size, cell) => Math.round(size / cell);
+  return Array.from({length: count(canvas.height, cellHeight)}, (_, i) =>
+    Array.from({length: count(canvas.width, cellWidth)}, (_, j) => Array.from(
+      context.getImageData(Math.floor((j + 0.5) * cellWidth), Math.floor((i + 0.5) * cellHeight), 1, 1).data)));
+}"""
 
 
 def plot(page: Page, key: str):
@@ -109,4 +125,115 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path, width, scheme
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
     expect(plot(page, "heatmap")).to_be_visible()
+    assert_nothing_sticks_out(page)
+
+
+def test_two_sentences_are_compared_and_partners_light_up_together(page, app_server):
+    open_page(page, app_server, "Compare")
+    maps = ("map-a", "map-b")
+    for key in (*maps, "map-difference", "moved"):
+        expect(plot(page, key)).to_be_visible()
+    chip = page.locator("[aria-label='A, source'] .chip").first
+    chip.hover()
+    expect(page.locator(".chip.together")).to_have_count(2)
+    for key in maps:
+        expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
+    box = page.locator(".st-key-moved .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.9)
+    expect(page.get_by_text("A: Cross-attention, layer 1, head 3", exact=True)).to_be_visible()
+    page.wait_for_url("**layer=1**")
+    for name in ("Searches", "Models", "Positions", "Look-ahead mask"):
+        choose(page, name)
+        expect(plot(page, "map-difference")).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 900})
+    expect(plot(page, "map-difference")).to_be_visible()
+    assert_nothing_sticks_out(page)
+
+
+def test_alignment_says_how_heads_are_measured(page, app_server):
+    open_page(page, app_server, "Alignment")
+    expect(page.locator("[data-testid=stCode]")).to_contain_text("python -m model align --data FOLDER")
+
+
+def colors_of(weights: np.ndarray) -> np.ndarray:
+    """The colours that stand for weights, (..., 3)."""
+    flat = sample_colorscale(theme.SEQUENTIAL, np.clip(weights, 0, 1).ravel().tolist())
+    return np.array([[int(c) for c in text[4:-1].split(",")] for text in flat]).reshape(*weights.shape, 3)
+
+
+def cells(page: Page, name: str) -> np.ndarray:
+    """What a canvas of the film shows, (rows, columns, 4)."""
+    return np.array(page.locator(f".panel.{name} canvas").evaluate(CELLS))
+
+
+def assert_step(page: Page, result, step: int) -> None:
+    """The film shows the recorded rows of a step of the last decoder layer, head 0."""
+    expect(page.locator(".film")).to_have_attribute("data-step", str(step))
+    said = page.locator(".film .said").text_content()
+    assert f"reads “{result.target_tokens[step]}”, writes “{result.predicted_tokens[step]}”" in said
+    cross = result.attention("cross")[-1, 0, step]
+    most = int(cross.argmax())
+    assert f"Looks most at “{result.source_tokens[most]}” {cross[most]:.3f}" in said
+    shown = cells(page, "cross")
+    assert shown.shape[:2] == (1, len(cross))
+    # Half a step of the scale and what three decimals lose: two neighbouring colours at most.
+    np.testing.assert_allclose(shown[0, :, :3], colors_of(cross), atol=6)
+    assert page.locator(".panel.cross .rows .name:visible").all_text_contents() == [result.target_tokens[step]]
+    decoder, drawn = result.attention("decoder_self")[-1, 0], cells(page, "decoder")
+    assert not drawn[step + 1 :].any(), "rows to come are blank"
+    written = np.tril(np.ones(decoder.shape, bool))[: step + 1]
+    np.testing.assert_allclose(drawn[: step + 1][written][:, :3], colors_of(decoder[: step + 1][written]), atol=6)
+    blocked = drawn[: step + 1][~written]
+    assert (np.ptp(blocked[:, :3], axis=1) < 12).all() and (blocked[:, 3] == 255).all(), "masked cells are grey"
+    numbers = page.locator(".panel.next .number").all_text_contents()
+    written_at = [number.endswith("✓") for number in numbers]
+    names = page.locator(".panel.next .name").all_text_contents()
+    assert written_at == [name == result.predicted_tokens[step] for name in names]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_server, recorded, width, scheme):
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/steps")
+    slider = page.locator(".film").get_by_role("slider", name="Step")
+    expect(slider).to_be_visible()
+    result = recorded.translate(EXAMPLE)
+    last = len(result.target_tokens) - 1
+    assert_step(page, result, 0)  # nothing plays by itself
+    slider.focus()
+    for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0)):
+        page.keyboard.press(key)
+        assert_step(page, result, step)
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()  # it stops at the end
+    assert_step(page, result, last)
+    page.get_by_role("button", name="Back", exact=True).click()
+    assert_step(page, result, last - 1)
+    page.locator(".panel.cross canvas").hover()
+    expect(page.locator(".film .tip")).to_contain_text(f"query {last - 1} “{result.target_tokens[last - 1]}”, key")
+    assert_nothing_sticks_out(page)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/inside")
+    expect(plot(page, "project-1")).to_be_visible()
+    page.locator(".st-key-step").get_by_role("radio", name="q, k", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(plot(page, "multiply-0")).to_be_visible()
+    expect(page.get_by_text("Step 2 of 8: Their products")).to_be_visible()
+    page.locator(".st-key-query").get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".st-key-large-query")).to_contain_text("2 ")
+    choose(page, "all")
+    expect(plot(page, "context-0")).to_be_visible()
     assert_nothing_sticks_out(page)

@@ -5,6 +5,7 @@ Every size is another number, so that a swapped axis cannot go unnoticed: B=2, H
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -65,3 +66,12 @@ def tiny_model(dtype: torch.dtype = torch.float64, seed: int = 0, **changes: Any
     model = Transformer(tiny_config(**changes)).to(dtype)
     randomise(model, seed)
     return model.eval()
+
+
+def write_folder(folder: Path, links: str, first: str = "das haus\nja .\n", second: str = "the house\nyes .\n") -> Path:
+    """Writes a set of two linked pairs as it is distributed, with a byte-order mark before the first text."""
+    folder.mkdir(exist_ok=True)
+    (folder / "test.de").write_text("\ufeff" + first, encoding="utf-8")
+    (folder / "test.en").write_text(second, encoding="utf-8")
+    (folder / "de-en.ref.wa").write_text(links, encoding="utf-8")
+    return folder

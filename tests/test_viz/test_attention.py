@@ -5,6 +5,7 @@ import pytest
 
 from viz import theme
 from viz.figures import attention_heatmap, head_overview
+from viz.figures.heatmap import frame_row
 
 QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
 
@@ -152,3 +153,17 @@ def test_the_overview_leaves_blank_what_the_large_map_does():
     assert np.isnan(z).sum() == 1 + 2, "one cell, and the gap between two tiles of two rows"
     with pytest.raises(ValueError, match=r"shown has shape \(2, 3\); allowed is \(1, 2, 2, 3\)"):
         head_overview(weights, shown=shown[0, 0])
+
+
+def test_weights_after_dropout_may_be_larger_than_1_and_the_colours_say_so():
+    figure = attention_heatmap(np.array([[1.25, 0.0]]), ["a"], ["b", "c"], most=1.25)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1.25) and figure.layout.meta["range"] == [0, 1.25]
+    with pytest.raises(ValueError, match=r"values from 0 to 1.3; allowed are probabilities from 0 to 1.25"):
+        attention_heatmap(np.array([[1.3, 0.0]]), ["a"], ["b", "c"], most=1.25)
+
+
+def test_a_frame_lies_round_one_row(weights):
+    figure = attention_heatmap(weights, QUERIES, KEYS)
+    frame_row(figure, 1)
+    (frame,) = figure.layout.shapes
+    assert (frame.y0, frame.y1, frame.x0, frame.x1, frame.xref) == (0.5, 1.5, 0, 1, "x domain")

@@ -1,8 +1,7 @@
 // Chips of the tokens of both sentences. Pointing at one (or reaching it with Tab) names the runner-up tokens,
-// lights its row and column in the large map, and underlines on the other chips how much is read there.
+// lights its row and column in its map, and underlines on the other chips how much is read there. Chips of one group
+// light up together, each in its own map.
 // Texts are only ever set by textContent: a token is never read as HTML.
-
-const MAP = ".st-key-heatmap .js-plotly-plot";
 
 function element(tag, className, text) {
   const made = document.createElement(tag);
@@ -37,8 +36,7 @@ function unlight() {
 }
 
 function light(chip) {
-  unlight();
-  const plot = document.querySelector(MAP);
+  const plot = document.querySelector(`.st-key-${CSS.escape(chip.map)} .js-plotly-plot`);
   const area = plot?.querySelector(".nsewdrag");
   if (!area || !plot.layout) return;
   plot.style.position = "relative";
@@ -53,9 +51,13 @@ export default function ({ data, parentElement }) {
   const all = [];
 
   const show = (chip) => {
-    light(chip);
+    unlight();
     more.textContent = chip.words;
     for (const other of all) {
+      const together = other.chip === chip || (chip.group && other.chip.group === chip.group);
+      if (together) light(other.chip);
+      other.node.classList.toggle("together", Boolean(together && chip.group));
+      if (!data.weights) continue;
       const asked = chip.row >= 0 && other.chip.column >= 0 ? data.weights[chip.row]?.[other.chip.column] : undefined;
       const given = chip.column >= 0 && other.chip.row >= 0 ? data.weights[other.chip.row]?.[chip.column] : undefined;
       const weight = asked ?? given;
@@ -66,7 +68,7 @@ export default function ({ data, parentElement }) {
   const hide = () => {
     unlight();
     more.textContent = data.hint;
-    for (const { node } of all) node.classList.remove("read");
+    for (const { node } of all) node.classList.remove("read", "together");
   };
 
   root.replaceChildren();

@@ -26,7 +26,9 @@ class Chip:
         token: what stands on the chip.
         words: what is said of it while it is pointed at.
         note: small print on the chip.
-        row, column: of the large map, -1 for none.
+        row, column: of its map, -1 for none.
+        map: the key of the chart that is its map.
+        group: chips of the same group light up together; "" for none.
     """
 
     token: str
@@ -34,20 +36,23 @@ class Chip:
     note: str = ""
     row: int = -1
     column: int = -1
+    map: str = "heatmap"
+    group: str = ""
 
 
-def chips(lines: dict[str, Sequence[Chip]], weights: np.ndarray, hint: str, key: str) -> None:
+def chips(lines: dict[str, Sequence[Chip]], weights: np.ndarray | None, hint: str, key: str) -> None:
     """Show lines of chips.
 
     Args:
         lines: the chips of each line, by its name.
-        weights: (T, S), what the large map draws; pointing at a chip underlines the others by these.
+        weights: (T, S), what the large map draws; pointing at a chip underlines the others by these. None where chips
+            belong to several maps.
         hint: what is said while no chip is pointed at.
         key: a name that no other part of the page has.
     """
     data = {
         "lines": [{"name": name, "chips": [asdict(chip) for chip in line]} for name, line in lines.items()],
-        "weights": np.round(weights.astype(np.float64), 3).tolist(),
+        "weights": None if weights is None else np.round(weights.astype(np.float64), 3).tolist(),
         "hint": hint,
     }
     _mount(key=key, data=data)

@@ -8,11 +8,13 @@ describe(figure) is the sentence for a caption or a screen reader.
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
+from viz.figures.film import step_film
 from viz.figures.heatmap import describe
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
+from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 from viz.figures.values import bars, values_heatmap
 
@@ -24,6 +26,7 @@ __all__ = [
     "curves",
     "describe",
     "difference_heatmap",
+    "share_board",
     "head_overview",
     "mask_heatmap",
     "offset_lines",
@@ -31,6 +34,7 @@ __all__ = [
     "positional_waves",
     "scores_heatmap",
     "similarity_heatmap",
+    "step_film",
     "values_heatmap",
     "wavelength_lines",
 ]

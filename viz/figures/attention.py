@@ -27,6 +27,7 @@ def attention_heatmap(
     removed: np.ndarray | None = None,
     value: str = "weight",
     scale_to_max: bool = False,
+    most: float = 1.0,
 ) -> go.Figure:
     """Draw the attention weights of one head, or a summary of several: who asks in rows, who is read in columns.
 
@@ -42,19 +43,22 @@ def attention_heatmap(
         removed: float (T,), the part of each row that went to columns which are not drawn; the hover text names it.
         value: what a number is, for the colour bar and the hover text.
         scale_to_max: let the colours end at the largest weight instead of 1; the colour bar then says so.
+        most: the largest possible weight, above 1 where dropout scaled them up: 1 / (1 - dropout).
 
     Returns:
         go.Figure; data[0].z is the weights, float32 (T, S), NaN where they are left blank.
 
     Raises:
-        ValueError: for wrong shapes, sizes or types, NaN, and values outside [0, 1].
+        ValueError: for wrong shapes, sizes or types, NaN, and values outside [0, most].
     """
-    weights = checks.as_probabilities("weights", weights, "TS")
+    weights = checks.as_probabilities("weights", weights, "TS", most)
     queries, keys = checks.as_labels(queries, keys, weights.shape)
     blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
-    top, colors = _weight_colors(weights, scale_to_max, value)
-    description = "Rows ask, columns are read: how much each query token attends to each key token, from 0 to 1."
+    top, colors = _weight_colors(weights, scale_to_max, value, most)
+    description = (
+        f"Rows ask, columns are read: how much each query token attends to each key token, from 0 to {most:.3g}."
+    )
     description += " Hatched cells are not allowed by the mask." if blocked.any() else ""
     description += " Blank cells are below the threshold." if blank.any() else ""
     texts = _cell_texts(weights, blocked, blank) if blocked.any() or blank.any() else None
@@ -196,9 +200,9 @@ def _overview_meta(montage: Montage, top: float, value: str) -> dict:
     }
 
 
-def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str) -> tuple[float, dict]:
+def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, most: float = 1.0) -> tuple[float, dict]:
     """Return the end of the colour range and the colour settings of a map of weights."""
-    top = float(weights.max()) if scale_to_max and weights.max() > 0 else 1.0
+    top = float(weights.max()) if scale_to_max and weights.max() > 0 else most
     title = labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")
     return top, {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
 

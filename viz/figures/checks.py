@@ -35,24 +35,25 @@ def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarra
     return array
 
 
-def as_probabilities(name: str, values, axes: str) -> np.ndarray:
+def as_probabilities(name: str, values, axes: str, most: float = 1.0) -> np.ndarray:
     """Copy an array to float32 after checking that it holds probabilities.
 
     Args:
         name, values, axes: as in as_float.
+        most: the largest that is allowed, where probabilities were scaled up.
 
     Returns:
         float32 array, same shape.
 
     Raises:
-        ValueError: as as_float, and for values further than TOLERANCE outside [0, 1].
+        ValueError: as as_float, and for values further than TOLERANCE outside [0, most].
     """
     array = as_float(name, values, axes)
     smallest, largest = float(array.min()), float(array.max())
-    if smallest < -TOLERANCE or largest > 1 + TOLERANCE:
+    if smallest < -TOLERANCE or largest > most + TOLERANCE:
         raise ValueError(
             f"{name} has values from {smallest:.6g} to {largest:.6g}; "
-            "allowed are probabilities from 0 to 1 (after softmax)."
+            f"allowed are probabilities from 0 to {most:.6g} (after softmax)."
         )
     return array
 

@@ -150,6 +150,21 @@ def hatching(blocked: np.ndarray) -> go.Scatter:
     )
 
 
+def frame_row(figure: go.Figure, row: int) -> None:
+    """Put a frame round one row of a map of tokens, in place."""
+    frame = {
+        "type": "rect",
+        "xref": "x domain",
+        "x0": 0,
+        "x1": 1,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH},
+        "name": "selected",
+    }
+    figure.layout.shapes = [*figure.layout.shapes, frame]
+
+
 def token_heatmap(
     values: np.ndarray,
     queries: Sequence[str],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
+from model.translator import KINDS
 from viz.screens import maps, shared, words
 
 BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
@@ -46,9 +48,54 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     return value
 
 
-def switch(label: str, key: str, help: str) -> bool:
+def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
     """Let the visitor turn something on or off; kept in the URL."""
-    return st.toggle(label, key=key, bind="query-params", help=help)
+    return st.toggle(label, key=key, bind="query-params", help=help, disabled=disabled)
+
+
+def position(label: str, n: int, key: str, help: str) -> int:
+    """Let the visitor choose one of n positions, the second at first; kept in the URL.
+
+    Args:
+        label: over the slider.
+        n: how many there are.
+        key: in the session and in the URL.
+        help: what the positions are.
+
+    Returns:
+        The position, counted from 0.
+    """
+    if n == 1:  # a slider needs two ends
+        return 0
+    if st.session_state.get(key, 0) not in range(n):
+        st.session_state[key] = 1
+    return int(st.slider(label, 0, n - 1, 1, key=key, bind="query-params", help=help))
+
+
+def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple[str, int, int]:
+    """Let the visitor choose a kind of attention, a layer and a head; kept in the URL.
+
+    Args:
+        counts: of a kind, how many layers and heads there are.
+        default: the kind at first.
+
+    Returns:
+        Kind, layer and head.
+    """
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = {kind: words.KINDS[kind].name for kind in KINDS}
+        kind = choose("Attention", list(KINDS), "kind", default, names)
+        n_layers, n_heads = counts(kind)
+        layer = choose("Layer", list(range(n_layers)), "layer", 0)
+        head = choose("Head", list(range(n_heads)), "head", 0)
+    return kind, layer, head
+
+
+def checkpoint(label: str, key: str, names: list[str], default: str) -> str:
+    """Let the visitor choose a checkpoint; kept in the URL, and rubbish there falls back to the default."""
+    if st.session_state.get(key, default) not in names:
+        st.session_state[key] = default
+    return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=200) or default
 
 
 @dataclass(frozen=True)
@@ -109,10 +156,8 @@ def translation_options(names: list[str], default: str) -> tuple[str, int, float
     Returns:
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
-    if st.session_state.get("model", default) not in names:
-        st.session_state["model"] = default
     with st.expander("Options of the translation"), st.container(horizontal=True, gap="medium"):
-        name = st.selectbox("Model", names, names.index(default), key="model", bind="query-params", width=200)
+        name = checkpoint("Model", "model", names, default)
         mode = choose(
             "Decoding", [words.FREE, words.FORCED], "mode", words.FREE, help=words.DECODING, on_change=_start_forcing
         )
@@ -130,7 +175,7 @@ def translation_options(names: list[str], default: str) -> tuple[str, int, float
             disabled=forced or beam == 1,
             width=240,
         )
-    return name or default, beam, float(penalty), forced
+    return name, beam, float(penalty), forced
 
 
 def reference(label: str) -> str:

@@ -13,8 +13,12 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
+    st.Page("inside.py", title="Inside a head"),
+    st.Page("steps.py", title="Steps"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
+    st.Page("compare.py", title="Compare"),
+    st.Page("alignment.py", title="Alignment"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
     st.Page("open_file.py", title="Open"),

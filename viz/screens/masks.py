@@ -12,7 +12,6 @@ from viz.figures import attention_heatmap, mask_heatmap
 from viz.screens import controls, explore, shared, words, words_masks
 from viz.screens.mask_results import Request, Result, compute, future_leaks, pad_differences
 
-KINDS = ("encoder_self", "decoder_self", "cross")
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
 
@@ -138,17 +137,6 @@ def show_conventions(result: Result, mask: str, sentence: int) -> None:
                 st.code(words_masks.code(mask, convention), language="python", wrap_lines=True)
 
 
-def choose_head(result: Result) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, a layer and a head."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = controls.choose("Attention", list(KINDS), "kind", "encoder_self", names)
-        n_layers, n_heads = result.weights[kind].shape[1:3]
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
-    return kind, layer, head
-
-
 def show_heads(result: Result, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
     """Draw a head of a sentence with and without masks, and say what that does to the output."""
     kind, layer, number = head
@@ -257,7 +245,7 @@ def live() -> None:
         shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
         return
     with below:
-        head = choose_head(result)
+        head = controls.choose_head(lambda kind: result.weights[kind].shape[1:3], "encoder_self")
         show_heads(result, sentence, left_out, head)
         show_numbers(request, sentence)
         show_nothing(result, sentence, head)

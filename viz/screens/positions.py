@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.position_experiments import MAX_SCALE, MAX_SHIFT
-from model.translator import KINDS, checkpoints_folder
+from model.translator import checkpoints_folder
 from viz.figures import (
     attention_heatmap,
     offset_lines,
@@ -249,12 +249,7 @@ def show_order(asked: Asked) -> None:
 
 def show_maps(trained: Reading, changed: Reading) -> None:
     """Draw a head as trained and as changed, and the encoding that was added."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = controls.choose("Attention", list(KINDS), "kind", "encoder_self", names)
-        n_layers, n_heads = trained.weights[kind].shape[:2]
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
+    kind, layer, head = controls.choose_head(lambda kind: trained.weights[kind].shape[:2], "encoder_self")
     spoken = words.KINDS[kind]
     for column, (key, title, reading) in zip(
         st.columns(2, gap="medium"), (("trained", "As trained", trained), ("changed", "Changed", changed)), strict=True

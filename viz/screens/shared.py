@@ -124,9 +124,11 @@ class Shown(Translation):
 
     Attributes:
         candidates: the most probable tokens of every step with their probabilities, the most probable first.
+        entropy: float32 (T,), of every step's distribution over the whole vocabulary, in nats.
     """
 
     candidates: list[list[tuple[str, float]]]
+    entropy: np.ndarray
 
 
 def _cut(result: Translation, translator: Translator) -> Shown:
@@ -136,8 +138,9 @@ def _cut(result: Translation, translator: Translator) -> Shown:
         list(zip(translator.tokenizer.target.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
         for row, logs in zip(ids, log_probabilities, strict=True)
     ]
+    entropy = analysis.entropy(np.exp(analysis.log_softmax(result.trace["logits"]))).astype(np.float32)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates)
+    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates, entropy=entropy)
 
 
 def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:

@@ -1,0 +1,177 @@
+"""One query of one attention head, step by step, as recorded or with something done differently.
+
+The steps are those of `attention.MultiHeadAttention` for a single row of it. Shape letters: H heads, T queries, S keys,
+K d_head.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from model.attention import masked_softmax
+from model.translation import Translation
+
+RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
+_OF_A_QUERY = ("q", "raw_scores", "scores", "weights", "context")
+GRADIENT_LIMIT = 0.5
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What is done differently from the model as it translates.
+
+    Attributes:
+        scaled: whether scores are divided by sqrt(K).
+        temperature: what scores are divided by besides, above 0.
+        masked: whether the mask is obeyed.
+        dropout: probability of dropping each weight, as in training; 0 as in translating, and below 1.
+        draw: number of the random draw that decides which weights are dropped.
+    """
+
+    scaled: bool = True
+    temperature: float = 1.0
+    masked: bool = True
+    dropout: float = 0.0
+    draw: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < math.inf:
+            raise ValueError(f"the temperature must be a number above 0, got {self.temperature}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"the dropout must be from 0 to below 1, got {self.dropout}")
+
+
+AS_RECORDED = Switches()
+
+
+@dataclass(frozen=True)
+class Row:
+    """Every step of one query through one head, in order.
+
+    Attributes:
+        q: (K,), what the query asks for.
+        k: (S, K), what each key offers.
+        products: (S, K), q times k, dimension by dimension.
+        raw_scores: (S,), q k^T: the sum of each key's products.
+        scaled: (S,), divided by sqrt(K) and the temperature.
+        mask: bool (S,), True = may attend.
+        scores: (S,), -inf where masked.
+        weights: (S,), softmax of the scores.
+        dropped: (S,), the weights after dropout.
+        v: (S, K), what each key hands over.
+        weighted: (S, K), each v times its weight after dropout.
+        context: (K,), their sum.
+    """
+
+    q: np.ndarray
+    k: np.ndarray
+    products: np.ndarray
+    raw_scores: np.ndarray
+    scaled: np.ndarray
+    mask: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+    dropped: np.ndarray
+    v: np.ndarray
+    weighted: np.ndarray
+    context: np.ndarray
+
+
+def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
+    """What a translation recorded inside the attention of one layer.
+
+    Args:
+        result: with its whole trace.
+        kind: "encoder_self", "decoder_self" or "cross".
+        layer: counted from 0.
+
+    Returns:
+        The arrays of RECORDED by name: q and context (H, T, K), k and v (H, S, K), mask bool (1, T, S),
+        raw_scores, scores and weights (H, T, S).
+    """
+    module = result.modules(kind)[layer]
+    return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
+
+
+def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switches: Switches = AS_RECORDED) -> Row:
+    """Compute every step of one query from what the projections gave (Vaswani et al. 2017, equation 1).
+
+    Args:
+        q: (K,).
+        k: (S, K).
+        v: (S, K).
+        mask: bool (S,), True = may attend.
+        switches: what is done differently from the model.
+
+    Returns:
+        The Row, in the type of q.
+
+    Example:
+        >>> row = compute(np.zeros(4), np.ones((2, 4)), np.eye(2, 4), np.array([True, True]))
+        >>> row.weights.tolist(), row.context.tolist()
+        ([0.5, 0.5], [0.5, 0.5, 0.0, 0.0])
+    """
+    mask = mask if switches.masked else np.ones_like(mask)
+    products = q * k  # (S, K)
+    raw_scores = products.sum(axis=-1)  # (S,)
+    scaled = raw_scores / ((math.sqrt(len(q)) if switches.scaled else 1.0) * switches.temperature)
+    scores = np.where(mask, scaled, np.array(-np.inf, dtype=q.dtype))
+    weights = masked_softmax(torch.from_numpy(scores)).numpy()
+    return Row(q, k, products, raw_scores, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))
+
+
+def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
+    """One query of one head: the recorded numbers, and recomputed from them only what a switch changes.
+
+    Args:
+        arrays: of one layer, from `recorded`.
+        head, query: counted from 0.
+        switches: what is done differently from the model.
+
+    Returns:
+        The Row. What the model does not record (products, scores before the mask, weighted values) is computed.
+    """
+    mask, k, v = arrays["mask"][0, query], arrays["k"][head], arrays["v"][head]
+    q, raw_scores, scores, weights, context = (arrays[name][head, query] for name in _OF_A_QUERY)
+    kept = {"raw_scores": raw_scores}
+    if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
+        kept |= {"scores": scores, "weights": weights, **_read(weights, v, switches)}
+        if not switches.dropout:
+            kept["context"] = context
+    return replace(compute(q, k, v, mask, switches), **kept)
+
+
+def softmax_gradient(weights: np.ndarray) -> float:
+    """How strongly softmax answers a change of the scores it was given: the Frobenius norm of diag(w) - w w^T.
+
+    It is 0 where one key takes all, and a change of a score then changes no weight. With p = sum w^2 it is at most
+    sqrt(p - p^2), so at most GRADIENT_LIMIT, which is reached where two keys share evenly; n keys that share evenly
+    give sqrt(n - 1) / n.
+
+    Args:
+        weights: (S,), a row after softmax.
+
+    Returns:
+        The norm, of d weights / d scores, where the scores are what softmax is given.
+
+    Example:
+        >>> softmax_gradient(np.array([0.5, 0.5, 0.0])), softmax_gradient(np.array([0.0, 1.0]))
+        (0.5, 0.0)
+    """
+    weights = weights.astype(np.float64)
+    return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))
+
+
+def _read(weights: np.ndarray, v: np.ndarray, switches: Switches) -> dict[str, np.ndarray]:
+    """What follows from the weights (S,) and the values (S, K): dropout, weighted values, context."""
+    dropped = weights
+    if switches.dropout:
+        kept = np.random.default_rng(switches.draw).random(len(weights)) >= switches.dropout
+        dropped = np.where(kept, weights / (1 - switches.dropout), 0).astype(weights.dtype)
+    weighted = dropped[:, None] * v  # (S, K)
+    return {"dropped": dropped, "weighted": weighted, "context": weighted.sum(axis=0)}

@@ -1,0 +1,152 @@
+"""One row of one head: by hand, against what models record, and against the library's attention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from model.inside import AS_RECORDED, GRADIENT_LIMIT, RECORDED, Switches, compute, row, softmax_gradient
+from model.taps import record
+from tests.test_model.builders import SRC, TGT, K, S, T, tiny_model
+
+Q = np.array([1.0, 0.0, 2.0, 0.0])
+KEYS = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 3.0], [2.0, 5.0, 1.0, 0.0]])
+VALUES = np.array([[1.0, 0.0, 0.0, 2.0], [0.0, 4.0, 0.0, 0.0], [8.0, 0.0, 1.0, 0.0]])
+MASK = np.array([True, True, False])
+MODULES = ("encoder.layers.{}.self_attention", "decoder.layers.{}.self_attention", "decoder.layers.{}.cross_attention")
+
+
+@pytest.fixture(scope="module")
+def layers() -> list[dict[str, np.ndarray]]:
+    """The inside of every attention of a tiny model, for a full sentence and for a padded one."""
+    with torch.no_grad(), record() as trace:
+        tiny_model()(SRC, TGT)
+    modules = [module.format(layer) for module in MODULES for layer in (0, 1)]
+    return [{name: trace[f"{module}.{name}"][b].numpy() for name in RECORDED} for module in modules for b in (0, 1)]
+
+
+class TestByHand:
+    def test_as_the_model_does_it(self):
+        made = compute(Q, KEYS, VALUES, MASK)
+        np.testing.assert_array_equal(made.products, [[1, 0, 0, 0], [0, 0, 2, 0], [2, 0, 2, 0]])
+        np.testing.assert_array_equal(made.raw_scores, [1, 2, 4])
+        np.testing.assert_array_equal(made.scaled, [0.5, 1, 2])
+        np.testing.assert_array_equal(made.scores, [0.5, 1, -np.inf])
+        second = 1 / (1 + math.exp(-0.5))
+        np.testing.assert_allclose(made.weights, [1 - second, second, 0], atol=1e-15)
+        np.testing.assert_array_equal(made.dropped, made.weights)
+        np.testing.assert_allclose(made.weighted[0], [1 - second, 0, 0, 2 - 2 * second], atol=1e-15)
+        np.testing.assert_allclose(made.context, [1 - second, 4 * second, 0, 2 - 2 * second], atol=1e-15)
+
+    @pytest.mark.parametrize(
+        ("switches", "scores"),
+        [
+            (Switches(scaled=False), [1, 2, -np.inf]),
+            (Switches(temperature=4.0), [0.125, 0.25, -np.inf]),
+            (Switches(scaled=False, temperature=0.5), [2, 4, -np.inf]),
+            (Switches(masked=False), [0.5, 1, 2]),
+        ],
+    )
+    def test_what_a_switch_makes_of_the_scores(self, switches, scores):
+        made = compute(Q, KEYS, VALUES, MASK, switches)
+        np.testing.assert_array_equal(made.scores, scores)
+        np.testing.assert_array_equal(made.mask, MASK | (not switches.masked))
+        exponentials = [math.exp(score) for score in scores]
+        np.testing.assert_allclose(made.weights, np.array(exponentials) / sum(exponentials), atol=1e-15)
+
+    def test_a_row_with_nothing_to_read_gives_zeros(self):
+        made = compute(Q, KEYS, VALUES, np.zeros(3, bool))
+        assert not made.weights.any() and not made.context.any()
+
+
+class TestDropout:
+    def test_a_weight_is_dropped_or_scaled_up_and_the_context_follows(self):
+        made = compute(Q, KEYS, VALUES, ~np.zeros(3, bool), Switches(dropout=0.25, draw=3))
+        kept = made.dropped > 0
+        np.testing.assert_allclose(made.dropped[kept], made.weights[kept] / 0.75)
+        np.testing.assert_allclose(made.context, made.dropped @ VALUES)
+
+    def test_every_draw_is_another_and_each_comes_again(self):
+        rng = np.random.default_rng(0)
+        q, k = rng.normal(size=4), rng.normal(size=(50, 4))
+        draws = [compute(q, k, k, np.ones(50, bool), Switches(dropout=0.1, draw=draw)).dropped for draw in range(400)]
+        again = compute(q, k, k, np.ones(50, bool), Switches(dropout=0.1, draw=7)).dropped
+        np.testing.assert_array_equal(draws[7], again)
+        assert np.any(draws[0] != draws[1])
+        dropped = np.mean([draw == 0 for draw in draws])
+        assert abs(dropped - 0.1) < 0.01, "the share of dropped weights, of 20,000"
+
+
+class TestAgainstRecordings:
+    def test_without_a_switch_it_is_what_the_model_recorded(self, layers):
+        for arrays in layers:
+            n_heads, n_queries = arrays["q"].shape[:2]
+            for head in range(n_heads):
+                for query in range(n_queries):
+                    q, k, v = arrays["q"][head, query], arrays["k"][head], arrays["v"][head]
+                    made = compute(q, k, v, arrays["mask"][0, query], AS_RECORDED)
+                    shown = row(arrays, head, query)
+                    for name in ("raw_scores", "scores", "weights", "context"):
+                        recorded = arrays[name][head, query]
+                        np.testing.assert_allclose(getattr(made, name), recorded, rtol=1e-10, atol=1e-10)
+                        np.testing.assert_array_equal(getattr(shown, name), recorded, err_msg="shown as recorded")
+
+    @pytest.mark.parametrize(
+        "switches",
+        [Switches(scaled=False), Switches(temperature=2.5), Switches(masked=False), Switches(False, 0.3, False)],
+    )
+    def test_with_switches_it_is_the_library_with_them(self, layers, switches):
+        for arrays in layers:
+            q, k, v = (torch.from_numpy(arrays[name]) for name in "qkv")
+            scale = (K**-0.5 if switches.scaled else 1.0) / switches.temperature
+            mask = torch.from_numpy(arrays["mask"]) if switches.masked else None
+            expected = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+            for head, query in np.ndindex(*expected.shape[:2]):
+                made = row(arrays, head, query, switches)
+                np.testing.assert_allclose(made.context, expected[head, query], rtol=1e-10, atol=1e-10)
+                np.testing.assert_array_equal(made.raw_scores, arrays["raw_scores"][head, query])
+
+    def test_dropout_leaves_the_recorded_weights_as_they_are(self, layers):
+        arrays = layers[0]
+        made = row(arrays, 1, 2, Switches(dropout=0.5, draw=2))
+        np.testing.assert_array_equal(made.weights, arrays["weights"][1, 2])
+        np.testing.assert_allclose(made.context, made.dropped @ arrays["v"][1])
+
+    def test_the_recordings_are_of_every_kind_and_of_both_lengths(self, layers):
+        assert {arrays["weights"].shape[1:] for arrays in layers} == {(S, S), (T, T), (T, S)}
+        assert not all(arrays["mask"].all() for arrays in layers)
+
+
+class TestGradient:
+    def test_it_is_the_norm_of_the_derivative(self):
+        scores = torch.tensor([0.3, -1.0, 2.0, 0.5], dtype=torch.float64)
+        jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
+        assert softmax_gradient(scores.softmax(-1).numpy()) == pytest.approx(jacobian.norm().item(), rel=1e-12)
+
+    @pytest.mark.parametrize("n", [1, 2, 3, 10])
+    def test_keys_that_share_evenly(self, n):
+        assert softmax_gradient(np.full(n, 1 / n)) == pytest.approx(math.sqrt(n - 1) / n, abs=1e-12)
+
+    def test_nothing_is_above_the_limit_and_two_even_keys_reach_it(self):
+        rng = np.random.default_rng(0)
+        for size, sharpness in [(2, 0.1), (3, 0.3), (5, 1.0), (20, 0.05)] * 50:
+            weights = rng.dirichlet(np.full(size, sharpness))
+            power = (weights**2).sum()
+            assert softmax_gradient(weights) <= math.sqrt(max(power - power**2, 0)) + 1e-9 <= GRADIENT_LIMIT + 2e-9
+        assert softmax_gradient(np.array([0.5, 0, 0.5])) == GRADIENT_LIMIT
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, math.inf, math.nan])
+def test_a_temperature_that_is_none_is_refused(temperature):
+    with pytest.raises(ValueError, match=f"must be a number above 0, got {temperature}"):
+        Switches(temperature=temperature)
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0])
+def test_a_dropout_that_is_none_is_refused(dropout):
+    with pytest.raises(ValueError, match=f"from 0 to below 1, got {dropout}"):
+        Switches(dropout=dropout)

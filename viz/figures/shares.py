@@ -1,0 +1,140 @@
+"""One number a head: layers in rows, heads in columns."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz import theme
+from viz.figures import checks, heatmap, labels
+
+MAX_NUMBERED = 12  # columns up to which every cell names its number
+
+
+def share_board(
+    values: np.ndarray,
+    *,
+    value: str = "value",
+    summaries: Mapping[str, np.ndarray] | None = None,
+    selected: tuple[int, int] | None = None,
+    low_is_good: bool = False,
+    scale_to_max: bool = False,
+    title: str = "",
+) -> go.Figure:
+    """Draw one number from 0 to 1 for every head, and numbers for whole layers beside them.
+
+    One invisible marker a head takes the clicks (customdata = [layer, head]).
+
+    Args:
+        values: float (L, H), within [0, 1].
+        value: what a number is, for the colour bar and the hover text.
+        summaries: by name one number a layer (L,), drawn in columns of their own at the right.
+        selected: (layer, head) to draw an outline round, counted from 0.
+        low_is_good: let small numbers have the bright colours.
+        scale_to_max: let the colours end at the largest number instead of 1.
+        title: text above the board.
+
+    Returns:
+        go.Figure; data[0].z is the numbers, float32 (L, H and the summaries), data[1] the L * H markers.
+
+    Raises:
+        ValueError: for wrong shapes or types, NaN, values outside [0, 1], and a selected head that does not exist.
+    """
+    values = checks.as_probabilities("values", values, "LH")
+    n_layers, n_heads = values.shape
+    summaries = dict(summaries or {})
+    for name, column in summaries.items():
+        if np.shape(column) != (n_layers,):
+            raise ValueError(f"the summary {name!r} has shape {np.shape(column)}; allowed is ({n_layers},).")
+    columns = [checks.as_probabilities(name, [column], "LH").T for name, column in summaries.items()]
+    drawn = np.concatenate([values, *columns], axis=1)
+    names = [str(head) for head in range(n_heads)] + [labels.tick_text(name) for name in summaries]
+    largest = float(drawn.max())
+    top = largest if scale_to_max and largest > 0 else 1.0
+    board = go.Heatmap(
+        z=drawn,
+        customdata=_hover(n_layers, n_heads, list(summaries)),
+        hovertemplate=f"%{{customdata}}<br>{labels.escape(value)} %{{z:.3f}}<extra></extra>",
+        texttemplate="%{z:.2f}" if drawn.shape[1] <= MAX_NUMBERED else None,
+        showscale=drawn.shape[1] > MAX_NUMBERED,  # where every cell has its number, a scale tells nothing more
+        xgap=theme.CELL_GAP,
+        ygap=theme.CELL_GAP,
+        colorscale=theme.SEQUENTIAL,
+        reversescale=low_is_good,
+        zmin=0.0,
+        zmax=top,
+        colorbar=theme.color_bar(labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")),
+    )
+    return go.Figure(
+        [board, _markers(values, value)],
+        layout=theme.layout(
+            theme.plot_height(n_layers),
+            title=labels.escape(title),
+            left=labels.tick_width([str(n_layers)]) + theme.AXIS_TITLE_HEIGHT,
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=heatmap.axis(names, 1, "head", tickangle=0, fixedrange=True),
+            yaxis=heatmap.axis(list(map(str, range(n_layers))), 1, "layer", downwards=True, fixedrange=True),
+            clickmode="event+select",
+            hovermode="closest",
+            dragmode=False,
+            shapes=_lines(n_layers, n_heads, bool(summaries), selected),
+            meta={
+                "figure": "share_board",
+                "description": (
+                    f"Rows are layers, columns are heads: the {value} of each of {n_layers * n_heads} heads"
+                    + (f", and on the right {' and '.join(summaries)} of each layer." if summaries else ".")
+                    + (" Smaller is better." if low_is_good else "")
+                ),
+                "rows": "layer",
+                "columns": "head",
+                "n_rows": n_layers,
+                "n_columns": drawn.shape[1],
+                "value": value,
+                "range": [0.0, top],
+            },
+        ),
+    )
+
+
+def _hover(n_layers: int, n_heads: int, summaries: list[str]) -> np.ndarray:
+    """Name every cell, (L, H and the summaries)."""
+    own = [labels.head_label(head) for head in range(n_heads)] + [labels.escape(name) for name in summaries]
+    rows = [[f"{labels.layer_label(layer)}, {name}" for name in own] for layer in range(n_layers)]
+    return np.array(rows, dtype=object)
+
+
+def _markers(values: np.ndarray, value: str) -> go.Scatter:
+    """Place one invisible marker in the middle of each head's cell, with its address in customdata."""
+    heads = list(np.ndindex(*values.shape))
+    invisible = {"marker": {"opacity": 0}}
+    return go.Scatter(
+        x=np.array([head for _, head in heads], dtype=np.float32),
+        y=np.array([layer for layer, _ in heads], dtype=np.float32),
+        customdata=[list(pair) for pair in heads],  # lists: rows of an array reach Streamlit as {"0": layer, "1": head}
+        text=[
+            f"{labels.layer_label(at[0])}, {labels.head_label(at[1])}<br>{labels.escape(value)} {values[at]:.3f}"
+            for at in heads
+        ],
+        hovertemplate="%{text}<extra></extra>",
+        mode="markers",
+        marker={"size": theme.ROW_HEIGHT, "symbol": "square", "opacity": 0},
+        selected=invisible,
+        unselected=invisible,
+        showlegend=False,
+        name="heads",
+    )
+
+
+def _lines(n_layers: int, n_heads: int, summarised: bool, selected: tuple[int, int] | None) -> list[dict]:
+    """The gap before the summaries, and the frame round the selected head."""
+    shapes = []
+    if summarised:
+        edge = {"x0": n_heads - 0.5, "x1": n_heads - 0.5, "y0": -0.5, "y1": n_layers - 0.5}
+        shapes.append({"type": "line", "line": {"color": theme.HATCH_FILL, "width": theme.SELECTED_WIDTH}, **edge})
+    if selected is not None:
+        layer = checks.index("the selected layer", selected[0], n_layers)
+        head = checks.index("the selected head", selected[1], n_heads)
+        corners = {"x0": head - 0.5, "x1": head + 0.5, "y0": layer - 0.5, "y1": layer + 0.5}
+        frame = {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}
+        shapes.append({"type": "rect", "line": frame, "name": "selected", **corners})
+    return shapes

@@ -1,0 +1,29 @@
+"""The page Alignment: every cross-attention head of a checkpoint as a word aligner."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model.translator import available, checkpoints_folder
+from viz.screens import alignment_boards, controls, shared, words, words_alignment
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    default = shared.default_checkpoint()
+    names = list(dict.fromkeys([*available("transformer"), *available("gru")]))
+    name = controls.checkpoint("Model", "model", names or [default], default)
+    try:
+        alignment_boards.show(name)
+        card = shared.translator(name).card
+    except ValueError as error:
+        st.error("The results of this model cannot be read.")
+        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        return
+    shared.small(words.describe_card(name, card), "card")
+
+
+st.title("Alignment")
+st.markdown(words_alignment.INTRO)
+live()

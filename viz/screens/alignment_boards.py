@@ -1,0 +1,60 @@
+"""How well the cross-attention heads of a checkpoint align words, from the result beside its weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model import alignment
+from viz.figures import share_board
+from viz.screens import controls, explore, shared, words_alignment
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=False)
+def weights_of(checkpoint: str) -> str:
+    """What tells the weights of a checkpoint from others."""
+    return alignment.weights_hash(shared.translator(checkpoint))
+
+
+def show(checkpoint: str) -> None:
+    """Draw the error rate of every head, for a set of links that the visitor chooses; or say how to measure it.
+
+    Raises:
+        ValueError: if the checkpoint or its results cannot be read.
+    """
+    results = alignment.kept(shared.translator(checkpoint))
+    if not results:
+        st.info(words_alignment.NOTHING)
+        st.code(words_alignment.COMMAND.format(name=checkpoint), language="bash", wrap_lines=True)
+        return
+    names = list(results)
+    name = controls.choose("Links", names, "links", names[0])
+    result = results[name]
+    if name in words_alignment.SETS:
+        st.markdown(words_alignment.SETS[name])
+    if result["weights_sha256"] != weights_of(checkpoint):
+        st.warning(words_alignment.STALE)
+    shared.small(words_alignment.counted(result), "counted")
+    for at, by_measure in result["aer"].items():
+        st.markdown(f"**{words_alignment.READ_AT[at]}**")
+        for column, (what, rates) in zip(st.columns(2, gap="medium"), by_measure.items()):
+            with column:
+                explore.heading(f"From {words_alignment.MEASURES[what]}", words_alignment.BOARD)
+                show_board(rates, result, f"aer-{at}-{what}")
+    st.caption(words_alignment.SOURCES)
+    st.code(result["command"], language="bash", wrap_lines=True)
+
+
+def show_board(rates: dict[str, Any], result: dict[str, Any], key: str) -> None:
+    """Draw one board, and put its numbers in proportion."""
+    heads = np.array(rates["heads"])
+    summaries = {what: np.array(rates[what]) for what in ("mean", "max")}
+    figure = share_board(heads, value="error rate", summaries=summaries, low_is_good=True)
+    explore.draw(figure, key, {"displayModeBar": False})
+    layer, head = np.unravel_index(heads.argmin(), heads.shape)
+    line = words_alignment.baselines(
+        (float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"]
+    )
+    st.caption(f"{line} All heads: mean {rates['mean_of_all']:.3f}, maximum {rates['max_of_all']:.3f}.")

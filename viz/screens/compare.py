@@ -1,0 +1,281 @@
+"""The page Compare: two runs side by side, and their difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from model import differences
+from model.position_experiments import MAX_SCALE, MAX_SHIFT
+from model.translator import KINDS, available, checkpoints_folder
+from viz.components.chips import Chip, chips
+from viz.figures import attention_heatmap, difference_heatmap, share_board
+from viz.screens import controls, explore, shared, words, words_compare, words_positions
+from viz.screens.compare_results import Recipe, Side, make
+
+EXAMPLE = words.EXAMPLES["A short one"]
+MAPS = ("map-a", "map-b", "map-difference")
+Pair = tuple[Recipe, Recipe]
+
+
+def ask() -> tuple[str, Pair]:
+    """Ask what differs, for the sentence, and for how B differs from A.
+
+    Returns:
+        What differs, and both sides; B reads the translation of A where `reads` is not None.
+
+    Raises:
+        ValueError: if a model cannot be loaded.
+    """
+    versus = controls.choose(
+        "What differs", list(words_compare.VERSUS), "versus", words_compare.SENTENCE, words_compare.VERSUS
+    )
+    st.caption(words_compare.LINES[versus])
+    first, second = st.container(), st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
+    default = shared.default_checkpoint()
+    names = available("transformer") or [default]
+    with second:
+        name = controls.checkpoint("Model A" if versus == words_compare.MODEL else "Model", "model", names, default)
+    language = words.language(shared.translator(name).card.get("source"), "Source")
+    with first:
+        text = controls.sentence(f"{language} sentence{' A' if versus == words_compare.SENTENCE else ''}", EXAMPLE)
+        if versus == words_compare.SENTENCE:
+            other = st.text_input(
+                f"{language} sentence B", words_compare.B_EXAMPLE, key="text-b", bind="query-params", live="200ms"
+            )
+    a = Recipe(name, text)
+    with second:
+        if versus == words_compare.SENTENCE:
+            return versus, (a, replace(a, text=other or ""))
+        if versus == words_compare.MASK:
+            return versus, (replace(a, reads=""), replace(a, reads="", look_ahead=False))
+        if versus == words_compare.SEARCH:
+            return versus, ask_searches(a)
+        b = ask_positions(a) if versus == words_compare.POSITION else ask_model(a, names)
+        same = controls.switch("B reads the translation of A", "same", words_compare.SAME)
+    return versus, (a, replace(b, reads="") if same else b)
+
+
+def ask_searches(a: Recipe) -> Pair:
+    """Ask for two beam widths."""
+    widths = [
+        controls.choose(f"Beam width {name}", list(controls.BEAMS), key, default, controls.BEAMS)
+        for name, key, default in (("A", "beam", 4), ("B", "beam-b", 1))
+    ]
+    return replace(a, beam=widths[0]), replace(a, beam=widths[1])
+
+
+def ask_positions(a: Recipe) -> Recipe:
+    """Ask how the positions of B are changed."""
+    more = {"bind": "query-params", "width": 220}
+    scale = st.slider("Scale", 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=words_positions.SCALE, **more)
+    shift = st.slider("Shift", 0, MAX_SHIFT, 0, key="shift-b", help=words_positions.SHIFT, **more)
+    where = controls.choose("Change it in the", list(words_positions.WHERE), "where-b", "both", words_positions.WHERE)
+    return replace(a, scale=round(float(scale), 1), shift=int(shift), stacks=words_positions.SIDES[where])
+
+
+def ask_model(a: Recipe, names: list[str]) -> Recipe:
+    """Ask for the model of B."""
+    others = [name for name in names if name != a.checkpoint]
+    return replace(a, checkpoint=controls.checkpoint("Model B", "model-b", names, (others or names)[0]))
+
+
+def compute(pair: Pair) -> tuple[Side, Side]:
+    """Compute both sides; where a side shall read the translation of A, A is translated first; errors as `make`."""
+    a, b = pair
+    if a.reads is not None or b.reads is not None:
+        written = make(replace(a, reads=None)).text
+        if not written:
+            raise ValueError("the model of A wrote nothing that B could read: change the sentence or the model")
+        a, b = (recipe if recipe.reads is None else replace(recipe, reads=written) for recipe in pair)
+    return make(a), make(b)
+
+
+def answer(versus: str, pair: Pair) -> tuple[str, Pair, Side, Side] | None:
+    """Compute; what cannot be computed is told in a sentence, and the last result stays; None without any."""
+    try:
+        sides = compute(pair)
+        st.session_state["compare-answered"] = (versus, pair)
+        return versus, pair, *sides
+    except ValueError as error:
+        problem = shared.sentence(error)
+    answered = st.session_state.get("compare-answered")
+    shown = "the last two that could be compared" if answered else "the examples"
+    plain = Recipe(pair[0].checkpoint, EXAMPLE)
+    versus, before = answered or (words_compare.SENTENCE, (plain, replace(plain, text=words_compare.B_EXAMPLE)))
+    try:
+        sides = compute(before)
+    except ValueError:  # a model that cannot even read the examples
+        st.warning(problem)
+        return None
+    st.warning(f"{problem} Shown below: {shown}.")
+    return versus, before, *sides
+
+
+def titles(versus: str, pair: Pair) -> list[str]:
+    """Name what each side is."""
+    a, b = pair
+    if versus == words_compare.SEARCH:
+        said = [controls.BEAMS[recipe.beam] if recipe.beam == 1 else f"beam of {recipe.beam}" for recipe in pair]
+    elif versus == words_compare.MODEL:
+        said = [recipe.checkpoint for recipe in pair]
+    elif versus == words_compare.POSITION:
+        where = {stacks: name for name, stacks in words_positions.SIDES.items()}[b.stacks]
+        said = ["positions as trained", words_positions.what_changed(b.scale, b.shift, where, False)]
+    elif versus == words_compare.MASK:
+        said = ["with the look-ahead mask", "without the look-ahead mask"]
+    else:
+        return ["A", "B"]
+    return [f"{name}: {words_}" for name, words_ in zip("AB", said, strict=True)]
+
+
+def show_translations(pair: Pair, sides: tuple[Side, Side], named: list[str]) -> None:
+    """Show both sentences with both translations, and how probable each is."""
+    for column, key, title, recipe, side in zip(st.columns(2, gap="medium"), "ab", named, pair, sides, strict=True):
+        with column, st.container(border=True, gap="xsmall"):
+            shared.small(title, f"title-{key}")
+            shared.small(recipe.text, f"source-{key}")
+            shared.large(side.text or "(the model wrote nothing)", f"translation-{key}")
+            read = " It was made to read this translation." if recipe.reads is not None else ""
+            st.caption(f"Log-probability {side.log_probability:.2f}.{read}")
+            if not side.finished:
+                st.caption("The translation was stopped at the length limit.")
+
+
+def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences.Pairs]) -> None:
+    """Show the tokens of both sides; pointing at one lights its partner too."""
+    lines = {}
+    for number, (name, side) in enumerate(zip("AB", sides, strict=True)):
+        for line, tokens in (("source", side.source_tokens), ("translation, as it was read", side.target_tokens)):
+            is_source = line == "source"
+            group = {pair[number]: f"{line}{place}" for place, pair in enumerate(pairs["source" if is_source else ""])}
+            asks = is_source == (kind == "encoder_self")
+            is_read = is_source != (kind == "decoder_self")
+            lines[f"{name}, {line}"] = [
+                Chip(
+                    token,
+                    f"{token}: token {i}, {'with' if i in group else 'without'} a partner on the other side.",
+                    row=i if asks else -1,
+                    column=i if is_read else -1,
+                    map=MAPS[number],
+                    group=group.get(i, ""),
+                )
+                for i, token in enumerate(tokens)
+            ]
+    chips(lines, None, words_compare.CHIPS, "pairs")
+
+
+def show_maps(kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str]) -> None:
+    """Draw one head of each side, on the same colours."""
+    spoken = words.KINDS[kind]
+    for column, key, title, side in zip(st.columns(2, gap="medium"), MAPS, named, sides):
+        with column:
+            shared.small(f"{title}: {spoken.title}, layer {place[0]}, head {place[1]}", f"over-{key}")
+            figure = attention_heatmap(
+                side.weights[kind][place],
+                *side.axes(kind),
+                query_axis=spoken.query_axis,
+                key_axis=spoken.key_axis,
+                mask=side.masks[kind],
+            )
+            explore.draw(figure, key)
+
+
+def show_difference(
+    kind: str, place: tuple[int, int], sides: tuple[Side, Side], rows: differences.Pairs, columns: differences.Pairs
+) -> None:
+    """Draw A minus B where both have a cell, and say which cells these are."""
+    a, b = (side.weights[kind][place] for side in sides)
+    names, said = [], [words_compare.DIFFERENCE]
+    for what, tokens, found in zip(
+        ("Rows", "Columns"), zip(*(side.axes(kind) for side in sides), strict=True), (rows, columns), strict=True
+    ):
+        own, others = tokens
+        names.append([own[i] if own[i] == others[j] else f"{own[i]} → {others[j]}" for i, j in found])
+        replaced = sum(own[i] != others[j] for i, j in found)
+        said.append(words_compare.paired(what, len(found), replaced, (len(own) - len(found), len(others) - len(found))))
+    explore.heading("A − B", " ".join(said))
+    spoken = words.KINDS[kind]
+    figure = difference_heatmap(
+        differences.difference(a, b, rows, columns), *names, query_axis=spoken.query_axis, key_axis=spoken.key_axis
+    )
+    explore.draw(figure, MAPS[2])
+
+
+def open_head() -> None:
+    """Open the head whose cell was clicked; runs before the page is drawn again."""
+    points = st.session_state["moved"]["selection"]["points"]
+    if points and len(points[0].get("customdata") or ()) == 2:
+        st.session_state["layer"], st.session_state["head"] = map(int, points[0]["customdata"])
+
+
+def show_board(moved: np.ndarray, place: tuple[int, int]) -> None:
+    """Draw how much the attention of every head moved."""
+    explore.heading("Where do they differ?", words_compare.BOARD)
+    figure = share_board(moved, value="share moved", selected=place, scale_to_max=True)
+    explore.draw(figure, "moved", {"displayModeBar": False}, on_select=open_head, selection_mode="points")
+
+
+def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
+    """Draw everything about two sides."""
+    sides, named = (a, b), titles(versus, pair)
+    show_translations(pair, sides, named)
+    if pair[0] == pair[1]:
+        st.info(words_compare.EQUAL)
+    chips_place = st.container()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = {kind: words.KINDS[kind].name for kind in KINDS}
+        kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
+        both = [side.weights[kind].shape[:2] for side in sides]
+        n_layers, n_heads = map(min, *both)
+        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
+        head = controls.choose("Head", list(range(n_heads)), "head", 0)
+    if both[0] != both[1]:
+        st.caption(f"A has {both[0][0]} × {both[0][1]} heads of this kind, B {both[1][0]} × {both[1][1]}.")
+    if versus == words_compare.MODEL:
+        cards = [shared.translator(recipe.checkpoint).card for recipe in pair]
+        st.caption(words_compare.two_models(*[(card.get("source"), card.get("target")) for card in cards]))
+    place = (layer, head)
+    pairs = {
+        "source": differences.pairs(a.source_tokens, b.source_tokens),
+        "": differences.pairs(a.target_tokens, b.target_tokens),
+    }
+    rows = pairs["source" if kind == "encoder_self" else ""]
+    columns = pairs["" if kind == "decoder_self" else "source"]
+    with chips_place:
+        show_chips(kind, sides, pairs)
+    show_maps(kind, place, sides, named)
+    if not rows or not columns:
+        st.info(words_compare.NOTHING_IN_COMMON)
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_difference(kind, place, sides, rows, columns)
+    with right:
+        weights = [side.weights[kind][:n_layers, :n_heads] for side in sides]
+        show_board(differences.moved(*weights, rows, columns), place)
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    try:
+        versus, pair = ask()
+    except ValueError as error:
+        st.error("There is no model to compare with.")
+        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        return
+    if versus == words_compare.MODEL and len(available("transformer")) < 2:
+        st.info(words_compare.ONE_MODEL)
+    answered = answer(versus, pair)
+    if answered is not None:
+        show(*answered)
+        for checkpoint in dict.fromkeys(recipe.checkpoint for recipe in answered[1]):
+            shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
+
+
+st.title("Compare")
+st.markdown(words_compare.INTRO)
+live()

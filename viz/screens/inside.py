@@ -1,0 +1,220 @@
+"""The page Inside a head: one query of one head, from its dot products to its context, and what switches change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from model import analysis
+from model.inside import Row, Switches, row, softmax_gradient
+from viz.figures import attention_heatmap, mask_heatmap, scores_heatmap, values_heatmap
+from viz.figures.heatmap import frame_row
+from viz.screens import asking, controls, explore, shared, words, words_inside
+from viz.screens.inside_results import layer_of
+
+ONE_ROW = 50  # pixels that a map of a single row is lower than the lowest of several
+FEW_TICKS = 3  # on its short colour bar
+_NO_TOOLS = {"displayModeBar": False}
+
+
+def choose_switches(dropout: float) -> Switches:
+    """Let the visitor do a step differently.
+
+    Args:
+        dropout: the model's, in training.
+    """
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        unscaled = controls.switch("No scaling", "unscaled", words_inside.UNSCALED)
+        unmasked = controls.switch("Mask off", "unmasked", words_inside.UNMASKED)
+        temperature = st.slider(
+            "Temperature",
+            0.1,
+            5.0,
+            1.0,
+            step=0.1,
+            key="temperature",
+            bind="query-params",
+            help=words_inside.TEMPERATURE,
+            width=200,
+        )
+        no_dropout = "" if dropout else words_inside.NO_DROPOUT
+        dropped = controls.switch("Dropout", "dropped", no_dropout or words_inside.DROPOUT, disabled=not dropout)
+        draw = st.slider(
+            "Draw",
+            1,
+            20,
+            1,
+            key="draw",
+            bind="query-params",
+            help=words_inside.DRAW,
+            disabled=not (dropped and dropout),
+            width=160,
+        )
+    return Switches(
+        scaled=not unscaled,
+        temperature=float(temperature),
+        masked=not unmasked,
+        dropout=dropout if dropped else 0.0,
+        draw=int(draw),
+    )
+
+
+def show_numbers(made: Row, recorded: Row) -> None:
+    """Show how peaked the row is and how large the gradient of its softmax, and how a switch changed that."""
+    numbers = (
+        ("Entropy (nats)", words_inside.ENTROPY, lambda one: float(analysis.entropy(one.weights))),
+        ("Softmax gradient", words_inside.GRADIENT, lambda one: softmax_gradient(one.weights)),
+        ("Largest weight", words_inside.LARGEST, lambda one: float(one.weights.max())),
+        ("Sum of the row", words_inside.TOTAL, lambda one: float(one.dropped.sum())),
+    )
+    with st.container(horizontal=True, gap="large"):
+        for label, help_, of in numbers:
+            change = of(made) - of(recorded)
+            delta = f"{change:+.3f} against the recorded row" if abs(change) >= 0.0005 else None
+            st.metric(label, f"{of(made):.3f}", delta, delta_color="off", help=help_)
+    n = int(made.mask.sum())
+    if n:
+        st.caption(
+            f"{n} {'key' if n == 1 else 'keys'} can be read here. Shared evenly: entropy ln {n} = {np.log(n):.3f}, "
+            f"softmax gradient {softmax_gradient(np.full(n, 1 / n)):.3f}."
+        )
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Which row of which head is shown.
+
+    Attributes:
+        kind: of attention.
+        layer, head, query: counted from 0.
+        queries, keys: tokens of the rows and columns.
+    """
+
+    kind: str
+    layer: int
+    head: int
+    query: int
+    queries: list[str]
+    keys: list[str]
+
+
+def choose_subject(result: shared.Shown) -> Subject:
+    """Let the visitor choose a head and the word that asks."""
+    kind, layer, head = controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross")
+    queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
+    query = controls.position("Word that asks (position)", len(queries), "query", words_inside.QUERY)
+    return Subject(kind, layer, head, query, queries, keys)
+
+
+def draw_head(subject: Subject, arrays: dict[str, np.ndarray]) -> None:
+    """Draw the recorded map of the whole head, the row that is shown framed."""
+    spoken = words.KINDS[subject.kind]
+    explore.heading(f"{spoken.title}, layer {subject.layer}, head {subject.head}", words_inside.THE_HEAD)
+    figure = attention_heatmap(
+        arrays["weights"][subject.head],
+        subject.queries,
+        subject.keys,
+        query_axis=spoken.query_axis,
+        key_axis=spoken.key_axis,
+        mask=arrays["mask"][0],
+    )
+    frame_row(figure, subject.query)
+    explore.draw(figure, "whole-head")
+
+
+def figures_of(step: str, made: Row, subject: Subject, most: float) -> dict[str, go.Figure]:
+    """The figures of a step by what they are called, in the order of the equation.
+
+    Args:
+        step: a key of words_inside.STEPS.
+        made: every step of the query.
+        subject: which one it is.
+        most: the largest weight that dropout can leave.
+    """
+    query, keys, key_axis = [subject.queries[subject.query]], subject.keys, words.KINDS[subject.kind].key_axis
+
+    def of_query(values: np.ndarray, value: str) -> go.Figure:
+        return _flat(values_heatmap(values[None], query, value=value, row_axis="asks"))
+
+    def of_keys(values: np.ndarray, value: str) -> go.Figure:
+        return values_heatmap(values, keys, value=value, row_axis=key_axis)
+
+    def of_cells(function: Callable[..., go.Figure], values: np.ndarray, **more) -> go.Figure:
+        return _flat(function(values[None], query, keys, query_axis="asks", key_axis=key_axis, **more))
+
+    mask = made.mask[None]
+    return {
+        "project": lambda: {"q": of_query(made.q, "q"), "k": of_keys(made.k, "k")},
+        "multiply": lambda: {"q × k": of_keys(made.products, "product")},
+        "add": lambda: {"q · k": of_cells(scores_heatmap, made.raw_scores)},
+        "scale": lambda: {"scaled scores": of_cells(scores_heatmap, made.scaled)},
+        "mask": lambda: {
+            "mask": of_cells(mask_heatmap, made.mask, legend=False),
+            "masked scores": of_cells(scores_heatmap, made.scores),
+        },
+        "softmax": lambda: {"weights": of_cells(attention_heatmap, made.weights, mask=mask)},
+        "dropout": lambda: {
+            "weights after dropout": of_cells(
+                attention_heatmap, made.dropped, mask=mask, most=most, value="weight after dropout"
+            )
+        },
+        "values": lambda: {"v": of_keys(made.v, "v"), "weight × v": of_keys(made.weighted, "weighted")},
+        "context": lambda: {"context": of_query(made.context, "context")},
+    }[step]()
+
+
+def _flat(figure: go.Figure) -> go.Figure:
+    figure.layout.height -= ONE_ROW
+    figure.data[0].colorbar.nticks = FEW_TICKS
+    return figure
+
+
+def draw_step(title: str, step: str, formula: str, figures: dict[str, go.Figure]) -> None:
+    """Draw one step: its title, one line, its equation, its figures by what they are called."""
+    explore.heading(title, words_inside.STEPS[step].line)
+    st.latex(formula)
+    for number, (name, figure) in enumerate(figures.items()):
+        st.caption(name)
+        explore.draw(figure, f"{step}-{number}", _NO_TOOLS)
+
+
+def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
+    """Let the visitor choose a head, a query, switches and a step, and draw them."""
+    subject = choose_subject(result)
+    switches = choose_switches(result.config.dropout)
+    arrays = layer_of(request, subject.kind, subject.layer)
+    recorded = row(arrays, subject.head, subject.query)
+    made = row(arrays, subject.head, subject.query, switches)
+    shared.large(f"{subject.query} {subject.queries[subject.query]}", "query")
+    st.caption(words_inside.what_changed(switches, not recorded.mask.all()))
+    show_numbers(made, recorded)
+    steps = [step for step in words_inside.STEPS if step != "dropout" or switches.dropout]
+    names = {step: words_inside.STEPS[step].name for step in steps} | {words_inside.ALL: words_inside.ALL}
+    chosen = controls.choose("Step", list(names), "step", steps[0], names, help=words_inside.STEP)
+    cells: list[Callable[[], None]] = [lambda: draw_head(subject, arrays)]
+    for number, step in enumerate(steps):
+        if chosen in (step, words_inside.ALL):
+            title = f"Step {number + 1} of {len(steps)}: {words_inside.STEPS[step].title}"
+            formula = words_inside.formula(step, len(made.q), result.config.attention_bias, switches)
+            figures = figures_of(step, made, subject, 1 / (1 - switches.dropout))
+            cells.append(partial(draw_step, title, step, formula, figures))
+    for start in range(0, len(cells), 2):
+        for column, cell in zip(st.columns(2, gap="medium"), cells[start : start + 2]):
+            with column:
+                cell()
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    asking.one_translation(show)
+
+
+st.title("Inside a head")
+st.markdown(words_inside.INTRO)
+live()

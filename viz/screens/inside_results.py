@@ -1,0 +1,32 @@
+"""What the page Inside a head remembers: everything that a translation recorded in the attention of one layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model import inside
+from viz.screens import controls, shared
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Recording the layer …")
+def layer_of(request: controls.Request, kind: str, layer: int) -> dict[str, np.ndarray]:
+    """Translate once more and keep the inside of one layer, which other pages do not need.
+
+    Args:
+        request: the translation.
+        kind: of attention.
+        layer: counted from 0.
+
+    Returns:
+        As `model.inside.recorded`.
+
+    Raises:
+        ValueError: as `Translator.translate` and `Translator.force`.
+    """
+    translator = shared.translator(request.checkpoint)
+    if request.reference is None:
+        result = translator.translate(request.text, request.beam, request.length_penalty)
+    else:
+        result = translator.force(request.text, request.reference)
+    return inside.recorded(result, kind, layer)

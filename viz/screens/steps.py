@@ -1,0 +1,78 @@
+"""The page Steps: the decoding as a film."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from viz.components.film import film
+from viz.figures.film import Film
+from viz.screens import asking, controls, shared, words_steps
+
+
+def choose_maps(result: shared.Shown) -> tuple[int, int, int | None]:
+    """Let the visitor choose which maps the film shows; return the decoder's layer, the encoder's, and the head.
+
+    The head is None for the mean over all heads.
+    """
+    n_layers, n_heads = result.attention("cross").shape[:2]
+    n_encoder_layers = len(result.attention("encoder_self"))
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        layer = controls.choose("Decoder layer", list(range(n_layers)), "layer", n_layers - 1)
+        encoder_layer = controls.choose(
+            "Encoder layer", list(range(n_encoder_layers)), "encoder-layer", n_encoder_layers - 1
+        )
+        place = st.container(width="content")
+        mean = controls.switch("Mean of all heads", "mean-of-heads", words_steps.MEAN)
+    with place:
+        head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled=mean)
+    return layer, encoder_layer, None if mean else head
+
+
+def film_of(result: shared.Shown, layer: int, encoder_layer: int, head: int | None) -> Film:
+    """The film of a translation.
+
+    Args:
+        result: the translation.
+        layer: of the decoder.
+        encoder_layer: of the encoder.
+        head: None for the mean over all heads.
+    """
+
+    def one(kind: str, layer: int) -> np.ndarray:
+        maps = result.attention(kind)[layer]
+        return maps.mean(axis=0) if head is None else maps[head]
+
+    return Film(
+        decoder=one("decoder_self", layer),
+        cross=one("cross", layer),
+        encoder=one("encoder_self", encoder_layer),
+        probabilities=np.array([[p for _, p in row] for row in result.candidates]),
+        entropy=result.entropy,
+        mask=result.mask("decoder_self"),
+        read=result.target_tokens,
+        written=result.predicted_tokens,
+        source=result.source_tokens,
+        candidates=[[name for name, _ in row] for row in result.candidates],
+    )
+
+
+def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
+    """Let the visitor choose a head, and show the film."""
+    layer, encoder_layer, head = choose_maps(result)
+    if request.reference is not None:
+        st.caption(words_steps.FORCED)
+    of_head = "mean of all heads" if head is None else f"head {head}"
+    panels = words_steps.panels(f"layer {layer}, {of_head}", f"layer {encoder_layer}, {of_head}")
+    film(film_of(result, layer, encoder_layer, head), panels, "film")
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws; a step of the film redraws nothing here."""
+    asking.one_translation(show)
+
+
+st.title("Steps")
+st.markdown(words_steps.INTRO)
+live()

@@ -1,0 +1,80 @@
+"""The plain words of the page Compare: what can be compared, what cannot, and how the figures are read."""
+
+from __future__ import annotations
+
+from viz.screens import words
+
+INTRO = (
+    "Two runs side by side, and their difference. Choose what differs; everything else stays the same. Both maps have "
+    "the colours of 0 to 1, and the difference is drawn about 0."
+)
+SENTENCE, SEARCH, MODEL, POSITION, MASK = "sentence", "search", "model", "position", "mask"
+VERSUS = {
+    SENTENCE: "Sentences",
+    SEARCH: "Searches",
+    MODEL: "Models",
+    POSITION: "Positions",
+    MASK: "Look-ahead mask",
+}
+LINES = {
+    SENTENCE: "The same model reads two sentences. Change one word and see what follows.",
+    SEARCH: "The same model searches for the translation with two beam widths. What the encoder does is the same.",
+    MODEL: "Two models read the same sentence. Their heads were trained apart: head 3 of one has nothing to do with "
+    "head 3 of the other.",
+    POSITION: "B reads the sentence with its positional encodings scaled or shifted, as on the page Positions; 0 "
+    "switches them off.",
+    MASK: "B reads the translation of A once more, in one pass without the look-ahead mask: each step can see the "
+    "tokens that come after it. In a free run there is nothing to see yet, so the translation itself could not change.",
+}
+SAME = (
+    "B does not write its own translation but is made to read that of A. Then the rows of both are the same tokens, "
+    "and every cell has a partner."
+)
+B_EXAMPLE = "A woman is riding a bicycle down the street."
+ONE_MODEL = (
+    "There is one checkpoint only, so both sides are the same model. To train another: python -m model train --help"
+)
+CHIPS = "Point at a token, or reach it with Tab: its partner lights up with it, and their rows or columns in the maps."
+EQUAL = "Nothing differs: both sides are the same run."
+DIFFERENCE = "Rows ask, columns are read: orange where A reads more, blue where B does."
+BOARD = (
+    "How much of its attention each head gives to other tokens in B than in A: half the sum of absolute differences "
+    "of two rows, averaged over the rows that belong together. Click a cell to open that head."
+)
+NOTHING_IN_COMMON = "The sides have no tokens that belong together here, so no difference can be drawn."
+
+
+def two_models(a: tuple[object, object], b: tuple[object, object]) -> str:
+    """Say what comparing two models cannot tell.
+
+    Args:
+        a, b: source and target language of each.
+    """
+    said = (
+        "The heads of two models have no order in common: a difference between heads of the same number says nothing "
+        "about what either model knows. Choose heads that do the same job."
+    )
+    if a == b:
+        return said
+    names = ["-".join(words.language(code, "?") for code in model) for model in (a, b)]
+    return f"A translates {names[0]}, B {names[1]}: one of them reads a language that it does not know. {said}"
+
+
+def paired(what: str, pairs: int, replaced: int, alone: tuple[int, int]) -> str:
+    """Say which tokens of an axis belong together.
+
+    Args:
+        what: "Rows" or "Columns".
+        pairs: how many belong together.
+        replaced: how many of these are different tokens in the same place.
+        alone: how many of A and of B have no partner.
+
+    Example:
+        >>> paired("Rows", 5, 1, (0, 2))
+        'Rows: 5 belong together, 1 of them a different token in the same place (A → B); of B 2 have no partner.'
+    """
+    said = f"{what}: {pairs} belong together"
+    if replaced:
+        said += f", {replaced} of them a different token in the same place (A → B)"
+    left = [f"of {name} {count}" for name, count in zip("AB", alone, strict=True) if count]
+    return said + (f"; {' and '.join(left)} {'have' if sum(alone) > 1 else 'has'} no partner." if left else ".")
