@@ -81,6 +81,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_trace)
 
+    command = commands.add_parser("import", help="convert a model of another library into a checkpoint")
+    command.add_argument("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)")
+    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
+    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
+    command.set_defaults(run=_import)
+
+    command = commands.add_parser("attention", help="write the attention of a T5, BART, GPT-2 or BERT to a file")
+    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
+    command.set_defaults(run=_attention)
+
     command = commands.add_parser("write", help="go on with a text, drawing words from a language model")
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
@@ -254,6 +269,25 @@ def _trace(arguments: argparse.Namespace) -> None:
     with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
         np.savez_compressed(file, **words, **translation.trace)
     print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    from model.adapters.marian import import_marian
+
+    card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
+    print(
+        f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
+        f"by {card['difference']:.1g} at most"
+    )
+
+
+def _attention(arguments: argparse.Namespace) -> None:
+    from model.adapters.views import look
+
+    attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
+    attention.save(arguments.out)
+    shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
+    print(f"{arguments.out}: {shapes}; the page Open shows it")
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from model.architectures import Config
 from model.decoding import Search
 
 KINDS = ("encoder_self", "decoder_self", "cross")
-_MODULES = {
+MODULES = {
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
@@ -107,9 +107,9 @@ class Translation:
         Raises:
             ValueError: if the kind is another word, or the model has no such attention.
         """
-        if kind not in _MODULES:
+        if kind not in MODULES:
             raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
-        stack, module = _MODULES[kind]
+        stack, module = MODULES[kind]
         pattern = rf"({stack}\.(?:layers\.\d+\.)?{module})\.(?:weights|mask)"
         matches = (re.fullmatch(pattern, address) for address in self.trace)
         found = list(dict.fromkeys(match[1] for match in matches if match))

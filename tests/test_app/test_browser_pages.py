@@ -1,4 +1,4 @@
-"""The pages Inside a head, Steps, Pitfalls and Training in a real browser.
+"""The pages Inside a head, Steps, Pitfalls, Training and Open in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
@@ -108,6 +108,24 @@ def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server)
     choose(page, "Recorded runs")
     expect(page.get_by_text("No recorded runs ship with this copy yet")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_a_file_of_attention_is_opened(page, app_server, tmp_path, width, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, app_server, "Open")
+    page.set_viewport_size({"width": width, "height": 900})
+    file = tmp_path / "mine.npz"
+    np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
+    page.locator("input[type=file]").set_input_files(file)
+    for key in ("overview", "heatmap"):
+        expect(plot(page, key)).to_be_visible()
+    assert_nothing_sticks_out(page)
+    file.write_bytes(b"no such file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
+    expect(plot(page, "heatmap")).to_be_visible()
+    assert_nothing_sticks_out(page)
 
 
 def test_two_sentences_are_compared_and_partners_light_up_together(page, app_server):

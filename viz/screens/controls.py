@@ -186,11 +186,13 @@ def reference(label: str) -> str:
     return text or ""
 
 
-def map_options(kind: str) -> tuple[maps.Options, str, bool]:
+def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> tuple[maps.Options, str, bool]:
     """Let the visitor choose what the maps show.
 
     Args:
         kind: of attention.
+        predicted: whether it is known what each step predicted.
+        words_known: whether tokens say where words begin.
 
     Returns:
         The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
@@ -204,10 +206,10 @@ def map_options(kind: str) -> tuple[maps.Options, str, bool]:
             "rows",
             words.READ,
             help=words.ROWS,
-            disabled=kind == "encoder_self",
+            disabled=kind == "encoder_self" or not predicted,
         )
         with st.container(width="content", gap="xsmall"):
-            merge = switch("Merge subwords into words", "merge", words.MERGE)
+            merge = words_known and switch("Merge subwords into words", "merge", words.MERGE)
             hide = switch("Hide special tokens", "hide", words.HIDE)
             stretch = switch("Stretch colours", "stretch", words.STRETCH)
         share = st.slider(
@@ -222,4 +224,4 @@ def map_options(kind: str) -> tuple[maps.Options, str, bool]:
             help=words.SHARE,
             width=320,
         )
-    return maps.Options(summary, over, merge, hide, int(share)), names, stretch
+    return maps.Options(summary, over, merge, hide, int(share)), names if predicted else words.READ, stretch

@@ -21,5 +21,6 @@ PAGES = [
     st.Page("alignment.py", title="Alignment"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
+    st.Page("open_file.py", title="Open"),
 ]
 st.navigation(PAGES, position="top").run()
