@@ -13,6 +13,7 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
 PAGES = [
     st.Page("translate.py", title="Translate", default=True),
+    st.Page("steer.py", title="Steer"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("training.py", title="Training"),
