@@ -100,11 +100,21 @@ def click_head(at: AppTest, layer: int, head: int) -> AppTest:
     return select_points(at, [point])
 
 
-def select_points(at: AppTest, points: list[dict[str, Any]]) -> AppTest:
-    """Sends a selection of points of the overview; returns the page, after it ran again."""
+def click_marker(at: AppTest, key: str, *numbers: int) -> AppTest:
+    """Clicks the marker of a chart to which these numbers belong (customdata); returns the page, after it ran again."""
+    for curve, trace in enumerate(figure(at, key)["data"]):
+        for index, belongs in enumerate(trace.get("customdata") or []):
+            if trace["type"] == "scatter" and belongs == list(numbers):
+                point = {"curve_number": curve, "point_number": index, "point_index": index, "customdata": belongs}
+                return select_points(at, [point], key)
+    raise AssertionError(f"no marker {numbers} in the chart {key!r}")
+
+
+def select_points(at: AppTest, points: list[dict[str, Any]], key: str = "overview") -> AppTest:
+    """Sends a selection of points of a chart, of the overview unless said; returns the page, after it ran again."""
     states = at._tree.get_widget_states()
     state = states.widgets.add()
-    state.id = charts(at)["overview"].proto.id
+    state.id = charts(at)[key].proto.id
     indices = [point["point_index"] for point in points]
     selection = {"points": points, "point_indices": indices, "box": [], "lasso": []}
     state.string_value = json.dumps({"selection": selection})

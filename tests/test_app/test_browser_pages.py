@@ -1,10 +1,14 @@
-"""The pages Pitfalls and Training in a real browser; the page fixture objects to errors and to foreign requests."""
+"""The pages Pitfalls, Training and Steer in a real browser; the fixture objects to errors and to foreign requests."""
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.edits import Cell, Edits
 from viz.screens.pitfall_words import PITFALLS
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
@@ -91,3 +95,45 @@ def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server)
     choose(page, "Recorded runs")
     expect(page.get_by_text("No recorded runs ship with this copy yet")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
+
+
+# Where on the screen the middle of a cell of a clickable map lies.
+CELL = """(gd, [row, column]) => {
+  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
+
+
+def click_cell(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks a cell of a map with the mouse."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    expect(plot(page, key)).to_be_visible()
+    chart.scroll_into_view_if_needed()
+    page.mouse.click(*chart.evaluate(CELL, [row, column]))
+
+
+def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app_server, recorded):
+    example = "A man is riding a bicycle down the street."
+    plain = recorded.translate(example)
+    open_page(page, app_server, "Steer")
+    click_cell(page, "words", 1, 2)
+    prefix = [*plain.predicted_ids[:1], int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])]
+    new = recorded.translate(example, prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(new.text)
+    expect(page).to_have_url(re.compile(f"prefix=v1_{prefix[0]}-{prefix[1]}"))
+    choose(page, "Edit a mask")
+    click_cell(page, "mask-map", 2, 1)
+    expect(page).to_have_url(re.compile("edits=v1_bc2-1"))
+    steered = recorded.translate(example, edits=Edits(cells=(Cell("cross", 2, 1, False),)), prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    for view, key in (("Force attention", "force-map"), ("Search tree", "tree")):
+        choose(page, view)
+        expect(plot(page, key)).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 900})
+    for view in ("Another word", "Search tree", "Force attention", "Edit a mask"):
+        choose(page, view)
+        assert_nothing_sticks_out(page)
+    page.reload()  # the link alone brings everything back
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    page.get_by_role("button", name="Take every change back").click()
+    expect(page.locator(".st-key-large-translation")).to_have_text(plain.text)

@@ -97,7 +97,7 @@ def show_tree(request: Request, result: shared.Shown) -> None:
             help=words_steer.RESCORE,
             width=280,
         )
-        deepest = max(len(nodes.path(one.node)) for one in found.search.hypotheses)
+        deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
         steps = None
         if deepest > STEPS_AT_ONCE:
             last = deepest - STEPS_AT_ONCE
