@@ -141,6 +141,19 @@ def is_special(tokens: Sequence[str]) -> np.ndarray:
     return np.array([token in SPECIAL_TOKENS for token in tokens], dtype=bool)
 
 
+def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
+    """Which tokens are marks of punctuation.
+
+    Args:
+        tokens: N token strings.
+
+    Returns:
+        bool (N,).
+    """
+    marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token) for token in tokens]
+    return np.array(marks, dtype=bool)
+
+
 def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Leave rows and columns out and say how much attention went with them; nothing is renormalised.
 

@@ -2,100 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
-from model.translator import available, checkpoints_folder
-from viz.screens import controls, explore, shared, words
-
-EXAMPLE = next(iter(words.EXAMPLES.values()))
-
-
-def ask() -> tuple[controls.Request, dict]:
-    """Ask for a sentence, the model and how to search for the translation.
-
-    Returns:
-        What is asked for, and the card of its model.
-
-    Raises:
-        ValueError: if the model cannot be loaded.
-    """
-    first, second = st.container(), st.container()
-    default = shared.default_checkpoint()
-    with second:
-        name, beam, penalty, forced = controls.translation_options(available("transformer") or [default], default)
-    card = shared.translator(name).card
-    with first:
-        text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
-    reference = None
-    if forced:
-        reference = controls.reference(f"{words.language(card.get('target'), 'Target')} reference")
-    return controls.Request(name, text, beam, penalty, reference), card
-
-
-def compute(request: controls.Request) -> shared.Shown:
-    """Translate, or read the reference where there is one; errors as there."""
-    if request.reference is not None:
-        return shared.force(request.checkpoint, request.text, request.reference)
-    return shared.translate(request.checkpoint, request.text, request.beam, request.length_penalty)
-
-
-def answer(request: controls.Request) -> tuple[shared.Shown, controls.Request] | None:
-    """Translate; what cannot be translated is told in a sentence, and the last result stays.
-
-    Args:
-        request: what the visitor wants.
-
-    Returns:
-        The translation and what it is of, the ones before, or None if there is none at all.
-    """
-    try:
-        result = compute(request)
-        st.session_state["answered"] = request
-        return result, request
-    except ValueError as error:
-        problem = shared.sentence(error)
-    answered = st.session_state.get("answered")
-    shown = "the last sentence that could be translated" if answered else "the example"
-    before = answered or replace(request, text=EXAMPLE, reference=None)
-    try:
-        result = compute(before)
-    except ValueError:  # a model that cannot even read the example
-        st.warning(problem)
-        return None
-    st.warning(f"{problem} Shown below: {shown}.")
-    shared.small(result.source, "shown")
-    return result, before
-
-
-def show_translation(result: shared.Shown, request: controls.Request, card: dict) -> None:
-    """Show the translation, how it came about, and how it ended where it did not end by itself."""
-    st.session_state["shown-text"] = result.text
-    with st.container(border=True, gap="xsmall"):
-        shared.small(words.language(card.get("target"), "Translation"), "language")
-        shared.large(result.text or "(the model wrote nothing)", "translation")
-        st.caption(words.how_decoded(request.beam, request.length_penalty, request.reference is not None))
-        if not result.finished:
-            st.caption("The translation was stopped at the length limit.")
+from viz.screens import asking, explore
 
 
 @st.fragment
 def live() -> None:
     """The part that every choice redraws; the rest of the page is left alone."""
-    try:
-        request, card = ask()
-    except ValueError as error:
-        st.error("There is no model to translate with.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
-        shared.small("To train one: python -m model train --help", "train")
-        return
-    answered = answer(request)
-    if answered is not None:
-        result, answered_request = answered
-        show_translation(result, answered_request, card)
-        explore.explore(result, card)
-    shared.small(words.describe_card(request.checkpoint, card), "card")
+    asking.one_translation(lambda result, request, card: explore.explore(result, card))
 
 
 def page() -> None:
