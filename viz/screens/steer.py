@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
 from model import analysis
 from model.edits import Edits
-from model.translator import available, checkpoints_folder
-from viz.screens import controls, shared, steer_edits, steer_search, words, words_steer
+from viz.screens import asking, controls, shared, steer_edits, steer_search, words, words_steer
 from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, steer
 
-EXAMPLE = next(iter(words.EXAMPLES.values()))
 
-
-def ask() -> Request:
+def ask() -> tuple[Request, dict]:
     """Ask for a sentence, the model, how to search, and what is changed.
+
+    Returns:
+        What is asked for, and the card of its model.
 
     Raises:
         ValueError: if the model cannot be loaded.
     """
-    first, second = st.container(), st.container()
-    default = shared.default_checkpoint()
-    with second:
-        names = available("transformer") or [default]
-        name, beam, penalty, _ = controls.translation_options(names, default, forcing=False)
-    card = shared.translator(name).card
-    with first:
-        text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
-    start_anew(name, text)
+    asked, card = asking.ask(forcing=False)
+    start_anew(asked.checkpoint, asked.text)
     with st.expander("The changes as text"):
         st.caption(words_steer.TEXT_LINE)
         prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
         edits = st.text_input("Edits", key="edits", bind="query-params")
-    return Request(name, text, beam, penalty, (prefix or "").strip(), (edits or "").strip())
+    return Request(**vars(asked), prefix=(prefix or "").strip(), edits=(edits or "").strip()), card
 
 
 def start_anew(checkpoint: str, text: str) -> None:
@@ -65,11 +60,10 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
         return request, result
     except ValueError as error:
         problem = shared.sentence(error)
-    example = Request(request.checkpoint, EXAMPLE, request.beam, request.length_penalty)
     others = {
         "the last result": st.session_state.get(ANSWERED),
         "the sentence without changes": request.plain,
-        "the example": example,
+        "the example": replace(request.plain, text=asking.EXAMPLE),
     }
     for name, other in others.items():
         if other is None:
@@ -86,20 +80,15 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
     return None
 
 
-def show_translations(request: Request, result: shared.Shown, card: dict) -> None:
-    """Show the translation and, where something is changed, what the model wrote without the changes."""
+def show_changes(request: Request, result: shared.Shown) -> None:
+    """Show what is changed, and what the model wrote without the changes, aligned."""
+    if request.is_plain:
+        st.caption(words_steer.NOTHING)
+        return
     old = steer(request.plain)
     with st.container(border=True, gap="xsmall"):
-        shared.small(words.language(card.get("target"), "Translation"), "language")
-        shared.large(result.text or "(the model wrote nothing)", "translation")
-        st.caption(words.how_decoded(request.beam, request.length_penalty, forced=False))
-        if not result.finished:
-            st.caption("The translation was stopped at the length limit.")
-        if request.is_plain:
-            st.caption(words_steer.NOTHING)
-            return
-        shared.small(f"Before: {old.text or '(nothing)'}", "before")
         st.caption(words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits)))
+        shared.small(f"Before: {old.text or '(nothing)'}", "before")
         pairs = analysis.align(old.text.split(), result.text.split())
         if old.text == result.text:
             st.caption(words_steer.SAME)
@@ -126,28 +115,29 @@ def show_numbers(request: Request, old: shared.Shown, result: shared.Shown) -> N
             st.metric("Of the old translation, edited model", f"{effect(request).after.sum():.3f}")
 
 
+VIEWS = {
+    words_steer.WORD: steer_search.show_candidates,
+    words_steer.TREE: steer_search.show_tree,
+    words_steer.FORCE: steer_edits.show_force,
+    words_steer.MASK: steer_edits.show_mask,
+}
+
+
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
     try:
-        asked = ask()
+        asked, card = ask()
     except ValueError as error:
-        st.error("There is no model to translate with.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        asking.no_model(error)
         return
-    card = shared.translator(asked.checkpoint).card
     answered = answer(asked)
     if answered is not None:
         request, result = answered
-        show_translations(request, result, card)
-        view = controls.choose("Change", list(words_steer.VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
-        views = {
-            words_steer.WORD: steer_search.show_candidates,
-            words_steer.TREE: steer_search.show_tree,
-            words_steer.FORCE: steer_edits.show_force,
-            words_steer.MASK: steer_edits.show_mask,
-        }
-        views[view](request, result)
+        asking.show_translation(result, request, card)
+        show_changes(request, result)
+        view = controls.choose("Change", list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
+        VIEWS[view](request, result)
     shared.small(words.describe_card(asked.checkpoint, card), "card")
 
 

@@ -12,7 +12,7 @@ from model.decoding import Search
 from model.edits import VERSION, Edits
 from model.search_attention import looked_at
 from model.translation import Translation
-from viz.screens import shared
+from viz.screens import controls, shared
 
 ANSWERED = "steer-answered"  # where the session keeps the Request that is shown
 CACHED_TREES = 16
@@ -21,22 +21,14 @@ _PREFIX = re.compile(rf"{VERSION}_(\d{{1,6}}(?:-\d{{1,6}})*)")
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(controls.Request):
     """A sentence and what is changed while it is translated.
 
     Attributes:
-        checkpoint: its name.
-        text: the source.
-        beam: width of the search.
-        length_penalty: of the search.
         prefix: code of the locked beginning, as of `prefix_code`.
         edits: code of the edits, as of `model.edits.Edits`.
     """
 
-    checkpoint: str
-    text: str
-    beam: int
-    length_penalty: float
     prefix: str = ""
     edits: str = ""
 
