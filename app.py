@@ -24,7 +24,7 @@ async def preloaded(_: st.App) -> AsyncIterator[dict[str, Any]]:
     import torch
 
     from viz.figures import attention_heatmap
-    from viz.screens import shared
+    from viz.screens import explore, shared  # noqa: F401  explore: what the first page imports, pandas with it
 
     # More threads than one cost more than they bring as soon as two visitors compute at a time.
     torch.set_num_threads(1)

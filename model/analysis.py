@@ -250,6 +250,12 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return ids, np.take_along_axis(log_softmax(logits), ids, axis=-1)
 
 
+def _largest(values: np.ndarray, at_least: float, count: int) -> np.ndarray:
+    """Where the count largest of some values (V,) stand, given the smallest of them; the earlier of equal ones."""
+    places = np.flatnonzero(values >= at_least)
+    return places[np.argsort(-values[places], kind="stable")][:count]
+
+
 @dataclass(frozen=True)
 class ByOffset:
     """How similar positions are that lie a fixed number of places apart.
@@ -282,12 +288,6 @@ def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
     means = np.array([diagonal.mean() for diagonal in diagonals])
     residual = max(float(np.abs(diagonal - mean).max()) for diagonal, mean in zip(diagonals, means, strict=True))
     return products, ByOffset(means, residual)
-
-
-def _largest(values: np.ndarray, at_least: float, count: int) -> np.ndarray:
-    """Where the count largest of some values (V,) stand, given the smallest of them; the earlier of equal ones."""
-    places = np.flatnonzero(values >= at_least)
-    return places[np.argsort(-values[places], kind="stable")][:count]
 
 
 def align(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:

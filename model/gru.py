@@ -241,11 +241,11 @@ def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     Returns:
         Address to tensor; what fired once is as it was.
     """
-    arrays = {}
+    arrays, taps = {}, addresses(model)
     for address in trace:
         values = trace.all(address)
         if len(values) > 1:
-            letters = addresses(model)[address].shape.split()
+            letters = taps[address].shape.split()
             axis = letters.index("T") if "T" in letters else letters.index("S")
             # Its steps went from the last word to the first.
             values = values[::-1] if ".backward_gru." in address else values

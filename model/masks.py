@@ -73,22 +73,6 @@ def combine(*masks: Tensor) -> Tensor:
     return result
 
 
-def additive(mask: Tensor) -> Tensor:
-    """The same mask as numbers to add to the scores, as `nn.Transformer` takes it: 0 where True, -inf where False.
-
-    Args:
-        mask: bool, any shape.
-
-    Returns:
-        float of that shape.
-
-    Example:
-        >>> additive(causal_mask(3))[0, 0].tolist()
-        [[0.0, -inf, -inf], [0.0, 0.0, -inf], [0.0, 0.0, 0.0]]
-    """
-    return torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, -torch.inf)
-
-
 def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Padding AND look-ahead, what the decoder's self-attention uses.
 

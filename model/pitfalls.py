@@ -1,7 +1,8 @@
 """Well-known mistakes as small wrong versions. WRONG ON PURPOSE: only the page Pitfalls and tests use them.
 
 Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
-elsewhere in this package. Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
+elsewhere in this package. (The literal loop is `positional.literal_loop`, among the encodings it is compared with.)
+Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
+from model.checkpoint import NoRandomNumbers
 from model.taps import addresses, intervene
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.transformer import Cache, Transformer
@@ -46,22 +48,6 @@ SAMPLES = {
         "Sie wollten die Sprache lernen, was am Anfang schwierig und am Ende einfach war."
     ),
 }
-
-
-def literal_loop(n_positions: int, d_model: int) -> Tensor:
-    """The formula's 2i taken for the loop's i, which counts 0, 2, 4, ... already: right is `positional.sinusoidal`.
-
-    Frequencies fall twice as fast, and sine and cosine of a pair have different ones.
-
-    Returns:
-        (n_positions, d_model) float64.
-    """
-    table = torch.zeros(n_positions, d_model, dtype=torch.float64)
-    positions = torch.arange(n_positions, dtype=torch.float64)
-    for i in range(0, d_model, 2):
-        table[:, i] = torch.sin(positions / 10000 ** (2 * i / d_model))
-        table[:, i + 1] = torch.cos(positions / 10000 ** (2 * (i + 1) / d_model))
-    return table
 
 
 def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -139,7 +125,7 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int 
     truth = torch.randn(20, 1, generator=generator)
     inputs = torch.randn(58, 20, generator=generator)
     targets = inputs @ truth + 4 * torch.randn(58, 1, generator=generator)
-    with torch.random.fork_rng():  # a fresh layer draws numbers that somebody else may count on
+    with NoRandomNumbers():
         model = nn.Linear(20, 1, bias=False)
     nn.init.zeros_(model.weight)
     best, losses = model, []

@@ -170,8 +170,5 @@ def shifted(table: Tensor, name: str, offset: int) -> Tensor:
 
 def _angles(n_positions: int, d_model: int) -> Tensor:
     """(T, D/2) float64: pos / 10000^(2i/d_model), one column a wave."""
-    if d_model % 2:
-        raise ValueError(f"d_model must be even to pair sine and cosine, got {d_model}")
     positions = torch.arange(n_positions, dtype=torch.float64)
-    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  # 2i / d_model
-    return positions[:, None] / 10000.0**exponents
+    return positions[:, None] * frequencies("sinusoidal", d_model)[::2]

@@ -314,9 +314,8 @@ def available(architecture: str | None = None) -> list[str]:
         architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`), and those that do not say
             what they are: to load one tells what is wrong with it.
     """
-    names = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
-    kinds = {name: _architecture(checkpoints_folder() / name) for name in names}
-    return [name for name in names if architecture is None or kinds[name] in (architecture, None)]
+    folders = sorted(path.parent for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
+    return [path.name for path in folders if architecture is None or _architecture(path) in (architecture, None)]
 
 
 def _architecture(folder: Path) -> str | None:

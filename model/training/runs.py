@@ -75,19 +75,16 @@ class RecordedRun:
     Attributes:
         name: of the folder.
         header: the first line of its history: command, seed, sha256, config, first_losses.
+        config: what it was trained with.
         entries: the other lines, by rising step, each with SHOWN.
         snapshots: step to checkpoint folder.
     """
 
     name: str
     header: dict[str, Any]
+    config: RunConfig
     entries: list[dict[str, Any]]
     snapshots: dict[int, Path]
-
-    @property
-    def config(self) -> RunConfig:
-        """What it was trained with."""
-        return RunConfig.from_dict(self.header["config"])
 
 
 def available_runs(folder: Path) -> list[Path]:
@@ -108,7 +105,7 @@ def read_run(folder: Path) -> RecordedRun:
     for name, kind in HEADER.items():
         if not isinstance(header.get(name), kind):
             raise ValueError(f"{path}: the first line of a recorded run has {name!r}, a {kind.__name__}")
-    RunConfig.from_dict(header["config"])
+    config = RunConfig.from_dict(header["config"])
     steps = [entry.get("step") for entry in entries]
     if not steps or not all(isinstance(step, int) for step in steps) or steps != sorted(set(steps)):
         raise ValueError(f"{path}: the steps of a history are whole numbers that rise")
@@ -119,7 +116,7 @@ def read_run(folder: Path) -> RecordedRun:
     folders = {int(one.name.removeprefix("step-")): one for one in sorted(folder.glob("step-" + "[0-9]" * 6))}
     if not folders:
         raise ValueError(f"{folder} has no snapshots (folders step-000200 and so on)")
-    return RecordedRun(folder.name, header, entries, folders)
+    return RecordedRun(folder.name, header, config, entries, folders)
 
 
 def write_history(folder: Path, header: dict[str, Any], lines: list[str]) -> None:

@@ -11,9 +11,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import pitfalls
-from model.positional import sinusoidal
+from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
-from viz.screens import pitfall_demos
+from viz.screens.pitfall_common import Sentence
+from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
 
 PAGE = str(screen.MAIN.with_name("pitfalls.py"))
@@ -38,7 +39,7 @@ def shown(at: AppTest) -> str:
 @pytest.fixture(scope="session")
 def sentence(recorded):
     """The demos' input for TEXT, made apart from the page."""
-    return pitfall_demos.Sentence(recorded, recorded.translate(TEXT, beam=1))
+    return Sentence(recorded, recorded.translate(TEXT, beam=1))
 
 
 def test_it_is_in_the_navigation():
@@ -50,7 +51,7 @@ def test_it_is_in_the_navigation():
 def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     at = open_page(pitfall=key, text=TEXT)
     assert not at.exception and not at.error and not at.warning
-    demo = pitfall_demos.DEMOS[key](sentence)
+    demo = DEMOS[key](sentence)
     for side, figure in (("wrong", demo.wrong), ("right", demo.right)):
         drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
         name = "z" if expected.type == "heatmap" else "y"
@@ -63,7 +64,7 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
 
 
 def test_every_demo_has_its_words_and_they_are_two_sentences_and_python():
-    assert list(pitfall_demos.DEMOS) and set(pitfall_demos.DEMOS) == set(PITFALLS)
+    assert list(DEMOS) and set(DEMOS) == set(PITFALLS)
     for words in PITFALLS.values():
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
         for line in (words.wrong_line, words.right_line):
@@ -73,7 +74,7 @@ def test_every_demo_has_its_words_and_they_are_two_sentences_and_python():
 def test_the_pictures_of_the_positions_are_the_two_tables(sentence):
     at = open_page(pitfall="loop", text=TEXT)
     n = len(sentence.result.source_tokens)
-    for side, table in (("wrong", pitfalls.literal_loop), ("right", sinusoidal)):
+    for side, table in (("wrong", literal_loop), ("right", sinusoidal)):
         drawn = screen.values(screen.figure(at, side)["data"][0]["z"])
         np.testing.assert_allclose(drawn, table(n, 32).numpy(), atol=1e-6)
         assert len(screen.tokens(at, side, "y")) == n
@@ -89,7 +90,7 @@ def test_where_the_honest_difference_is_0_the_page_says_0_and_why():
 
 
 def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
-    demo = pitfall_demos.best(sentence)
+    demo = DEMOS["best"](sentence)
     losses, _ = pitfalls.overfit()
     assert demo.difference == pytest.approx(losses[-1] - min(losses))
 
@@ -121,13 +122,13 @@ def test_what_cannot_be_translated_is_one_sentence_and_the_example_is_shown(text
 @pytest.mark.parametrize("text", ["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20])
 @pytest.mark.parametrize("key", list(PITFALLS))
 def test_odd_sentences_break_no_demo(recorded, key, text):
-    demo = pitfall_demos.DEMOS[key](pitfall_demos.Sentence(recorded, recorded.translate(text, beam=1)))
+    demo = DEMOS[key](Sentence(recorded, recorded.translate(text, beam=1)))
     assert np.isfinite(demo.difference)
 
 
 def test_demos_leave_the_random_state_alone(sentence):
     before = torch.get_rng_state()
-    for demo in pitfall_demos.DEMOS.values():
+    for demo in DEMOS.values():
         demo(sentence)
     assert torch.equal(before, torch.get_rng_state())
 

@@ -109,6 +109,11 @@ class TestRoundTrip:
         assert not model.training and not any(module.training for module in model.modules())
         assert all(parameter.dtype == torch.float32 and not parameter.requires_grad for parameter in model.parameters())
 
+    def test_loading_draws_no_random_numbers(self, folder: Path) -> None:
+        before = torch.get_rng_state()
+        checkpoint.load(folder)
+        assert torch.equal(torch.get_rng_state(), before)
+
     def test_tied_parameters_are_stored_once(self, tmp_path: Path, folder: Path) -> None:
         tied = set(load_file(folder / "model.safetensors"))
         checkpoint.save(tmp_path / "untied", model_of(tie_embeddings=False), tokenizer(), CARD)

@@ -23,20 +23,8 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions():
         for module in read(ROOT).values()
         if any(within(name, "model.pitfalls") for one in module.imports for name in one.names)
     }
-    assert {name for name in users if not name.startswith("tests.")} == {"viz.screens.pitfall_demos"}
-
-
-def test_literal_loop_slows_down_twice_as_fast_and_parts_sine_and_cosine():
-    """Column 2i of the loop has the frequency that the paper gives column 4i; its cosine has another one."""
-    right, wrong = sinusoidal(50, 16), pitfalls.literal_loop(50, 16)
-    for i in range(0, 8, 2):
-        assert_near(wrong[:, i], right[:, 2 * i])
-    positions = torch.arange(50, dtype=torch.float64)
-    for i in range(0, 16, 2):
-        assert_near(wrong[:, i + 1], torch.cos(positions / 10000 ** (2 * (i + 1) / 16)))
-    assert_near(wrong[:, 0], right[:, 0])
-    pairs = wrong.unflatten(1, (8, 2)).square().sum(-1)
-    assert (pairs - 1).abs().max() > 0.5, "sine and cosine of a pair are no longer on a circle"
+    pages = {f"viz.screens.pitfall_{part}" for part in ("input", "attention", "layers")}
+    assert {name for name in users if not name.startswith("tests.")} == pages
 
 
 def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_tokens():

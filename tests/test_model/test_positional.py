@@ -18,6 +18,7 @@ from model.positional import (
     sinusoidal,
     sinusoidal_concatenated,
 )
+from tests.test_model.builders import assert_near
 
 N, D = 50, 12
 
@@ -50,6 +51,19 @@ def test_the_literal_loop_is_that_of_the_tutorial_and_not_the_paper() -> None:
     np.testing.assert_allclose(literal_loop(N, D).numpy(), literal, rtol=0, atol=1e-10)
     assert np.abs(sinusoidal(N, D).numpy() - literal).max() > 0.5
     assert "literal_loop" not in TABLES, "no model is built with a slip"
+
+
+def test_literal_loop_slows_down_twice_as_fast_and_parts_sine_and_cosine() -> None:
+    """Column 2i of the loop has the frequency that the paper gives column 4i; its cosine has another one."""
+    right, wrong = sinusoidal(50, 16), literal_loop(50, 16)
+    for i in range(0, 8, 2):
+        assert_near(wrong[:, i], right[:, 2 * i])
+    positions = torch.arange(50, dtype=torch.float64)
+    for i in range(0, 16, 2):
+        assert_near(wrong[:, i + 1], torch.cos(positions / 10000 ** (2 * (i + 1) / 16)))
+    assert_near(wrong[:, 0], right[:, 0])
+    pairs = wrong.unflatten(1, (8, 2)).square().sum(-1)
+    assert (pairs - 1).abs().max() > 0.5, "sine and cosine of a pair are no longer on a circle"
 
 
 @pytest.mark.parametrize("table_of", [sinusoidal, sinusoidal_concatenated])

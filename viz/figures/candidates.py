@@ -70,7 +70,7 @@ def candidates_heatmap(
     cells = figure.data[0].customdata
     cells[..., 0] = np.array(rows, dtype=object)[:, None]
     figure.data[0].customdata = cells
-    figure.update_xaxes(tickangle=0)
+    figure.layout.xaxis.tickangle = 0
     if candidates is not None and n_steps <= _TEXT_UP_TO:
         figure.data[0].text = [[labels.tick_text(name) for name in row] for row in names]
         figure.data[0].texttemplate = "%{text}"

@@ -48,7 +48,9 @@ def curves(
     if unknown:
         raise ValueError(f"a mark names the line {unknown[0]!r}; allowed are {', '.join(map(repr, drawn))}.")
     styles = {name: _style(k) for k, name in enumerate(drawn)}
-    figure = go.Figure(
+    everything = np.concatenate(list(drawn.values()), axis=1)
+    low, high = float(everything[1].min()), float(everything[1].max())
+    return go.Figure(
         [_line(name, line, styles[name], (x_axis, y_axis)) for name, line in drawn.items()]
         + [_mark(mark, styles[mark[0]]) for mark in marks],
         layout=theme.layout(
@@ -57,28 +59,23 @@ def curves(
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=_axis(x_axis, everything[0], log_x),
+            yaxis=_axis(y_axis, everything[1], log_y),
+            meta={
+                "figure": "curves",
+                "description": (
+                    f"{len(drawn)} {'curve' if len(drawn) == 1 else 'curves'} of {y_axis} over {x_axis}, "
+                    f"from {low:.3g} to {high:.3g}."
+                ),
+                "rows": "line",
+                "columns": x_axis,
+                "n_rows": len(drawn),
+                "n_columns": max(line.shape[1] for line in drawn.values()),
+                "value": y_axis,
+                "range": [low, high if high > low else low + 1],
+            },
         ),
     )
-    everything = np.concatenate(list(drawn.values()), axis=1)
-    low, high = float(everything[1].min()), float(everything[1].max())
-    figure.update_layout(
-        xaxis=_axis(x_axis, everything[0], log_x),
-        yaxis=_axis(y_axis, everything[1], log_y),
-        meta={
-            "figure": "curves",
-            "description": (
-                f"{len(drawn)} {'curve' if len(drawn) == 1 else 'curves'} of {y_axis} over {x_axis}, "
-                f"from {low:.3g} to {high:.3g}."
-            ),
-            "rows": "line",
-            "columns": x_axis,
-            "n_rows": len(drawn),
-            "n_columns": max(line.shape[1] for line in drawn.values()),
-            "value": y_axis,
-            "range": [low, high if high > low else low + 1],
-        },
-    )
-    return figure
 
 
 def _checked(name: str, line: np.ndarray, log_x: bool, log_y: bool) -> np.ndarray:

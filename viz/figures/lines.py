@@ -101,24 +101,17 @@ def attention_lines(
     if head_names is not None:
         names = checks.as_tokens("head_names", head_names, n_heads, "heads")
     n_rows = max(n_queries, n_keys)
-    left, right = labels.tick_width(queries), labels.tick_width(keys)
     height = n_rows * theme.ROW_HEIGHT
-    top = 2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT
-    layout = theme.layout(height, title=labels.escape(title), left=left, top=top)
-    layout.margin.r += round(right)
-    figure = go.Figure(layout=layout)
-    for head, name in enumerate(names):
-        _add_head(figure, lines, head, labels.escape(name))
-    _add_tokens(figure, queries, _ASKING, "left")
-    _add_tokens(figure, keys, _READ, "right")
-    _add_column_titles(figure, query_axis, key_axis)
-    figure.update_xaxes(visible=False, range=[_ASKING, _READ], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[n_rows - 0.5, -0.5], fixedrange=True)
-    figure.update_layout(
+    layout = theme.layout(
+        height,
+        title=labels.escape(title),
+        left=labels.tick_width(queries),
+        top=2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT,
+        xaxis={"visible": False, "range": [_ASKING, _READ], "fixedrange": True},
+        yaxis={"visible": False, "range": [n_rows - 0.5, -0.5], "fixedrange": True},
+        annotations=_column_titles(query_axis, key_axis),
         hovermode="closest",
         dragmode=False,
-        legend={"itemclick": "toggle", "itemdoubleclick": "toggleothers", "x": 0, "xanchor": "left"},
-        legend_y=1 + _COLUMN_TITLE_HEIGHT / height,
         meta={
             "figure": "attention_lines",
             "description": (
@@ -133,33 +126,42 @@ def attention_lines(
             "range": [0.0, 1.0],
         },
     )
-    return figure
+    layout.margin.r += round(labels.tick_width(keys))
+    legend = layout.legend
+    legend.itemclick, legend.itemdoubleclick = "toggle", "toggleothers"
+    legend.x, legend.xanchor, legend.y = 0, "left", 1 + _COLUMN_TITLE_HEIGHT / height
+    heads = [trace for head, name in enumerate(names) for trace in _of_head(lines, head, labels.escape(name))]
+    return go.Figure([*heads, _tokens(queries, _ASKING, "left"), _tokens(keys, _READ, "right")], layout=layout)
 
 
-def _add_head(figure: go.Figure, lines: Lines, head: int, name: str) -> None:
-    """Add the lines of one head, a trace for each strength, behind one entry of the legend."""
+def _of_head(lines: Lines, head: int, name: str) -> list[go.Scatter]:
+    """Draw the lines of one head, a trace for each strength, behind one entry of the legend."""
     color, dash = line_style(head)
     style = {"mode": "lines", "legendgroup": name, "name": name, "hoverinfo": "skip"}
-    figure.add_scatter(x=_numbers([np.nan]), y=_numbers([np.nan]), line={"color": color, "dash": dash}, **style)
+    nowhere = _numbers([np.nan])
+    traces = [go.Scatter(x=nowhere, y=nowhere, line={"color": color, "dash": dash}, **style)]
     strength = np.clip(np.ceil(lines.weight * _STRENGTHS), 1, _STRENGTHS).astype(int)
     for step in range(1, _STRENGTHS + 1):
         of_step = (lines.head == head) & (strength == step)
         if of_step.any():
             # One trace holds many lines: a gap (NaN) ends each of them.
             gap = np.full(of_step.sum(), np.nan)
-            figure.add_scatter(
-                x=_numbers(np.tile([_ASKING, _READ, np.nan], of_step.sum())),
-                y=_numbers(np.stack([lines.query[of_step], lines.key[of_step], gap], axis=1).ravel()),
-                line={"color": color, "dash": dash, "width": theme.LINE_WIDTH},
-                opacity=step / _STRENGTHS,
-                showlegend=False,
-                **style,
+            traces.append(
+                go.Scatter(
+                    x=_numbers(np.tile([_ASKING, _READ, np.nan], of_step.sum())),
+                    y=_numbers(np.stack([lines.query[of_step], lines.key[of_step], gap], axis=1).ravel()),
+                    line={"color": color, "dash": dash, "width": theme.LINE_WIDTH},
+                    opacity=step / _STRENGTHS,
+                    showlegend=False,
+                    **style,
+                )
             )
+    return traces
 
 
-def _add_tokens(figure: go.Figure, tokens: Sequence[str], x: float, side: str) -> None:
+def _tokens(tokens: Sequence[str], x: float, side: str) -> go.Scatter:
     """Write a column of tokens beside the lines."""
-    figure.add_scatter(
+    return go.Scatter(
         x=_numbers([x] * len(tokens)),
         y=_numbers(range(len(tokens))),
         text=[labels.tick_text(token) for token in tokens],
@@ -173,19 +175,13 @@ def _add_tokens(figure: go.Figure, tokens: Sequence[str], x: float, side: str) -
     )
 
 
-def _add_column_titles(figure: go.Figure, query_axis: str, key_axis: str) -> None:
+def _column_titles(query_axis: str, key_axis: str) -> list[dict]:
     """Write over the two columns what they are."""
-    for text, x, anchor in ((query_axis, _ASKING, "left"), (key_axis, _READ, "right")):
-        figure.add_annotation(
-            text=labels.escape(text),
-            x=x,
-            xref="paper",
-            xanchor=anchor,
-            y=1,
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-        )
+    ends = {"xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
+    return [
+        {"text": labels.escape(text), "x": x, "xanchor": anchor, **ends}
+        for text, x, anchor in ((query_axis, _ASKING, "left"), (key_axis, _READ, "right"))
+    ]
 
 
 def _numbers(values) -> np.ndarray:

@@ -28,7 +28,7 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
     if n_rows != n_columns:
         raise ValueError(f"products has shape {products.shape}; allowed is one row and one column for each position.")
     limit, colors = centred_colors(products, "dot product")
-    figure = go.Figure(
+    return go.Figure(
         go.Heatmap(
             z=products,
             hovertemplate="position %{y:d}<br>position %{x:d}<br>dot product %{z:.3f}<extra></extra>",
@@ -39,21 +39,21 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
             title=labels.escape(title),
             left=labels.tick_width([str(n_rows)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=heatmap.number_axis(n_columns, "position"),
+            yaxis=heatmap.number_axis(n_rows, "position", downwards=True),
+            meta={
+                "figure": "similarity_heatmap",
+                "description": (
+                    f"Rows and columns are positions: the dot product of the encodings of any two of {n_rows}."
+                ),
+                "rows": "position",
+                "columns": "position",
+                "n_rows": n_rows,
+                "n_columns": n_columns,
+                "value": "dot product",
+                "range": [-limit, limit],
+            },
         ),
-    )
-    return figure.update_layout(
-        xaxis=heatmap.number_axis(n_columns, "position"),
-        yaxis=heatmap.number_axis(n_rows, "position", downwards=True),
-        meta={
-            "figure": "similarity_heatmap",
-            "description": f"Rows and columns are positions: the dot product of the encodings of any two of {n_rows}.",
-            "rows": "position",
-            "columns": "position",
-            "n_rows": n_rows,
-            "n_columns": n_columns,
-            "value": "dot product",
-            "range": [-limit, limit],
-        },
     )
 
 
@@ -74,8 +74,11 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, title: str = "
     similarity = checks.as_float("similarity", similarity, "KT")
     names = checks.as_tokens("names", names, len(similarity), "rows")
     low, high = float(similarity.min()), float(similarity.max())
-    figure = _lines(similarity, names, title, "%{x:d} apart<br>mean dot product %{y:.3f}")
-    return figure.update_layout(
+    return _lines(
+        similarity,
+        names,
+        title,
+        "%{x:d} apart<br>mean dot product %{y:.3f}",
         xaxis=heatmap.number_axis(similarity.shape[1], "offset (positions apart)"),
         yaxis={"title": {"text": "mean dot product"}, "automargin": False},
         meta=_meta(
@@ -108,8 +111,11 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, title: st
     if wavelengths.min() <= 0:
         raise ValueError(f"wavelengths reach down to {wavelengths.min():.6g}; allowed are numbers above 0.")
     low, high = float(wavelengths.min()), float(wavelengths.max())
-    figure = _lines(wavelengths, names, title, "dimension %{x:d}<br>%{y:.4g} positions a wave")
-    return figure.update_layout(
+    return _lines(
+        wavelengths,
+        names,
+        title,
+        "dimension %{x:d}<br>%{y:.4g} positions a wave",
         xaxis=heatmap.number_axis(wavelengths.shape[1], "dimension"),
         yaxis={"title": {"text": "positions a wave"}, "type": "log", "automargin": False},
         meta=_meta(
@@ -123,8 +129,8 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, title: st
     )
 
 
-def _lines(values: np.ndarray, names: list[str], title: str, hover: str) -> go.Figure:
-    """Draw K named lines (K, N) over 0 to N - 1."""
+def _lines(values: np.ndarray, names: list[str], title: str, hover: str, **layout) -> go.Figure:
+    """Draw K named lines (K, N) over 0 to N - 1, with these settings of the layout."""
     n = values.shape[1]
     traces = [
         go.Scatter(
@@ -142,14 +148,17 @@ def _lines(values: np.ndarray, names: list[str], title: str, hover: str) -> go.F
         )
         for k, (row, name) in enumerate(zip(values, names, strict=True))
     ]
-    layout = theme.layout(
-        theme.WAVES_HEIGHT,
-        title=labels.escape(title),
-        left=theme.TICK_SIZE * 4 + theme.AXIS_TITLE_HEIGHT,
-        top=theme.LEGEND_HEIGHT * -(-len(names) // 2),
-        bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+    return go.Figure(
+        traces,
+        layout=theme.layout(
+            theme.WAVES_HEIGHT,
+            title=labels.escape(title),
+            left=theme.TICK_SIZE * 4 + theme.AXIS_TITLE_HEIGHT,
+            top=theme.LEGEND_HEIGHT * -(-len(names) // 2),
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            **layout,
+        ),
     )
-    return go.Figure(traces, layout=layout)
 
 
 def _meta(figure: str, description: str, shape: tuple[int, ...], columns: str, value: str, ends: tuple) -> dict:

@@ -44,7 +44,7 @@ def values_heatmap(
     if limit is not None and not 0 < limit < np.inf:
         raise ValueError(f"limit is {limit!r}; allowed are numbers above 0.")
     end, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(value))
-    figure = go.Figure(
+    return go.Figure(
         go.Heatmap(
             z=values,
             customdata=np.repeat(np.array(labels.hover_texts(tokens), dtype=object)[:, None], n_columns, axis=1),
@@ -57,26 +57,23 @@ def values_heatmap(
             title=labels.escape(title),
             left=labels.tick_width(tokens) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=heatmap.number_axis(n_columns, column_axis),
+            yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
+            meta={
+                "figure": "values_heatmap",
+                "description": (
+                    f"Rows are {n_rows} tokens, columns are numbered from 0 to {n_columns - 1}: {value}, "
+                    "orange above 0, blue below."
+                ),
+                "rows": row_axis,
+                "columns": column_axis,
+                "n_rows": n_rows,
+                "n_columns": n_columns,
+                "value": value,
+                "range": [-end, end],
+            },
         ),
     )
-    figure.update_layout(
-        xaxis=heatmap.number_axis(n_columns, column_axis),
-        yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
-        meta={
-            "figure": "values_heatmap",
-            "description": (
-                f"Rows are {n_rows} tokens, columns are numbered from 0 to {n_columns - 1}: {value}, orange above 0, "
-                "blue below."
-            ),
-            "rows": row_axis,
-            "columns": column_axis,
-            "n_rows": n_rows,
-            "n_columns": n_columns,
-            "value": value,
-            "range": [-end, end],
-        },
-    )
-    return figure
 
 
 def bars(
@@ -109,9 +106,10 @@ def bars(
         raise ValueError(f"values has {values.min():g}; a bar stands on 0, allowed are numbers from 0 up.")
     n_words, n_bars = values.shape
     tokens = checks.as_tokens("tokens", tokens, n_words, "rows")
-    end = float(top or values.sum(axis=1).max() or 1)
+    highest = float(values.sum(axis=1).max())
+    end = float(top or highest or 1)
     texts = labels.hover_texts(tokens)
-    figure = go.Figure(
+    return go.Figure(
         [
             go.Bar(
                 x=np.arange(n_words, dtype=np.int32),
@@ -129,21 +127,18 @@ def bars(
             title=labels.escape(title),
             left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.LEANING * labels.tick_width(tokens) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            barmode="stack",
+            xaxis=heatmap.token_axis(tokens, token_axis),
+            yaxis={"title": {"text": labels.escape(value)}, "range": [0, 1.08 * end], "automargin": False},
+            meta={
+                "figure": "bars",
+                "description": f"One bar for each of {n_words} words: {value}, from 0 to {highest:.3g}.",
+                "rows": token_axis,
+                "columns": value,
+                "n_rows": n_words,
+                "n_columns": n_bars,
+                "value": value,
+                "range": [0.0, end],
+            },
         ),
     )
-    figure.update_layout(
-        barmode="stack",
-        xaxis=heatmap.token_axis(tokens, token_axis),
-        yaxis={"title": {"text": labels.escape(value)}, "range": [0, 1.08 * end], "automargin": False},
-        meta={
-            "figure": "bars",
-            "description": f"One bar for each of {n_words} words: {value}, from 0 to {values.sum(axis=1).max():.3g}.",
-            "rows": token_axis,
-            "columns": value,
-            "n_rows": n_words,
-            "n_columns": n_bars,
-            "value": value,
-            "range": [0.0, end],
-        },
-    )
-    return figure

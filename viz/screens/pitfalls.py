@@ -7,7 +7,8 @@ from dataclasses import replace
 import streamlit as st
 
 from viz.screens import controls, explore, shared, words
-from viz.screens.pitfall_demos import DEMOS, Demo, Sentence
+from viz.screens.pitfall_common import Demo, Sentence
+from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))

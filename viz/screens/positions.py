@@ -32,7 +32,7 @@ _NO_TOOLS = {"displayModeBar": False}
 
 def draw(figure: go.Figure, key: str) -> None:
     """Draw a figure without Plotly's buttons, not so high that two of them fill the page."""
-    figure.update_layout(height=min(figure.layout.height, TABLE_HEIGHT))
+    figure.layout.height = min(figure.layout.height, TABLE_HEIGHT)
     explore.draw(figure, key, _NO_TOOLS)
 
 

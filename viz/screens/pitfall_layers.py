@@ -1,0 +1,122 @@
+"""What the page Pitfalls computes about other layers, and about keeping the best model."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+from model import pitfalls
+from model.checkpoint import NoRandomNumbers
+from model.taps import record
+from model.tokenizer import PAD_ID
+from viz.figures import attention_heatmap, curves, values_heatmap
+from viz.screens.pitfall_common import PADS, Demo, Sentence, both_drawn
+
+GRU_SIZES = (32, 24)
+PAD = "<pad>"
+
+
+def residual(sentence: Sentence) -> Demo:
+    """A feed-forward that adds its input itself."""
+    model, result = sentence.translator.model, sentence.result
+    last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
+    with torch.inference_mode(), record(last, "encoder.output") as trace:
+        memory = pitfalls.double_residual(model, sentence.src)
+    right = result.trace["encoder.output"]
+    written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5)
+    tokens = result.source_tokens
+    return Demo(
+        attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens),
+        attention_heatmap(result.trace[last][0], tokens, tokens),
+        "Largest difference in the output of the encoder",
+        float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
+        (
+            ("largest number in the right output", f"{np.abs(right).max():.3g}"),
+            ("translation, right", result.text),
+            ("translation, wrong", sentence.translator.tokenizer.decode(written)),
+        ),
+    )
+
+
+def norm(sentence: Sentence) -> Demo:
+    """The tutorial's layer norm, at the start, after one step of Adam, and with trained weights."""
+    tokens = sentence.result.source_tokens
+    x = sentence.tensor("encoder.input.stream")
+    trained = sentence.translator.model.encoder.layers[0].residual_self.norm
+    fresh = nn.LayerNorm(x.size(-1), eps=trained.eps)
+    unbiased = math.sqrt(1 - 1 / x.size(-1))  # the constant that separates the two deviations
+
+    def gap(layer: nn.LayerNorm) -> float:
+        with torch.no_grad():
+            return (pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps) / unbiased - layer(x)).abs().max()
+
+    at_start = gap(fresh)
+    optimizer = torch.optim.Adam(fresh.parameters(), lr=1e-3)
+    (fresh(x) - trained(x).detach()).square().mean().backward()
+    optimizer.step()
+    after_a_step, after_training = gap(fresh), gap(trained)
+    wrong = pitfalls.own_layer_norm(x, trained.weight, trained.bias, trained.eps)
+    right = trained(x).detach()
+    return Demo(
+        *both_drawn(wrong, right, tokens, "normed", right.abs().max().item()),
+        "Largest difference with trained weights",
+        (wrong - right).abs().max().item(),
+        (
+            ("at the start, the constant taken out", f"{at_start:.1e}"),
+            ("after one step of Adam (learning rate 0.001)", f"{after_a_step:.1e}"),
+            ("with trained weights", f"{after_training:.1e}"),
+        ),
+    )
+
+
+def gru(sentence: Sentence) -> Demo:
+    """The states of a small GRU over the sentence and the padding after it."""
+    tokens = [*sentence.result.source_tokens, *[PAD] * PADS]
+    length = len(tokens) - PADS
+    generator = torch.Generator().manual_seed(0)
+    embedding = torch.randn(len(sentence.translator.tokenizer), GRU_SIZES[0], generator=generator)
+    with NoRandomNumbers():
+        cell = nn.GRU(*GRU_SIZES, batch_first=True)
+    with torch.inference_mode():
+        for parameter in cell.parameters():
+            nn.init.uniform_(parameter, -(GRU_SIZES[1] ** -0.5), GRU_SIZES[1] ** -0.5, generator=generator)
+        embedded = embedding[torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1)]
+        wrong = pitfalls.gru_over_padding(cell, embedded)[0]
+        packed = nn.utils.rnn.pack_padded_sequence(embedded, torch.tensor([length]), batch_first=True)
+        states, context = cell(packed)
+        right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=len(tokens))
+    shared = {"value": "state", "limit": 1.0, "column_axis": "hidden dimension"}
+    return Demo(
+        values_heatmap(wrong.numpy(), tokens, **shared),
+        values_heatmap(right[0].numpy(), tokens, **shared),
+        f"Largest difference of the context vector, with {PADS} pads after the sentence",
+        (wrong[-1] - context[0, 0]).abs().max().item(),
+        (
+            ("the same without pads", f"{(wrong[length - 1] - context[0, 0]).abs().max():.2g}"),
+            ("largest number in the right context vector", f"{context.abs().max():.3f}"),
+        ),
+    )
+
+
+def best(_: Sentence) -> Demo:
+    """The best model by validation, kept by alias or by copy, while a small model overfits."""
+    figures, kept = [], []
+    for name, keep in (("alias", pitfalls.keep_alias), ("copy", copy.deepcopy)):
+        losses, loss = pitfalls.overfit(keep)
+        epochs = np.arange(1, len(losses) + 1)
+        line = f"validation loss, kept by {name}"
+        at = epochs[int(np.argmin(np.abs(np.array(losses) - loss)))]
+        marks = [(line, at, loss, f"kept: epoch {at}, loss {loss:.3f}")]
+        figures.append(curves({line: np.stack([epochs, losses])}, x_axis="epoch", y_axis="loss", marks=marks))
+        kept.append((loss, at))
+    (wrong, last), (right, lowest) = kept
+    return Demo(
+        *figures,
+        "Loss of what was kept: wrong minus right",
+        wrong - right,
+        (("kept by copy", f"{right:.3f}, epoch {lowest}"), ("kept by alias", f"{wrong:.3f}, epoch {last}")),
+    )
