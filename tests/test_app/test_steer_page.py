@@ -200,7 +200,7 @@ class TestMask:
         np.testing.assert_array_equal(z(at, "mask-map"), new.mask(kind))
         assert outlined(at, "mask-map", "edited") == {(2, 1)}
         read = recorded.force(EXAMPLE, plain, Edits.from_code(code)).log_probabilities
-        assert metrics(at)["Read with the edits"] == f"{-read.mean():.4f}"
+        assert metrics(at)["Loss with the edited masks"] == f"{-read.mean():.4f}"
         at = at.selectbox(key="mask-row").set_value(2).run().selectbox(key="mask-column").set_value(1).run()
         assert_shown(at.button(key="flip").click().run(), recorded)
 
@@ -214,11 +214,24 @@ class TestMask:
         assert [element.value for element in at.warning] == [words_steer.FUTURE]
         assert "Cells that open the future: row 1 → column 2" in screen.written(at)
         loss = -recorded.force(EXAMPLE, plain, edits).log_probabilities.mean()
-        assert metrics(at)["Read with the edits"] == f"{loss:.4f}"
-        honest = metrics(at)["Read without the cells that open the future"]
-        assert honest == metrics(at)["Loss per token of the old translation, before"] != f"{loss:.4f}"
-        assert any("the same translation" in element.value for element in at.caption)
+        assert metrics(at)["Loss with the edited masks"] == f"{loss:.4f}"
+        honest = metrics(at)["Loss without the cells that open the future"]
+        assert honest == metrics(at)["Loss with the masks as they were"] != f"{loss:.4f}"
+        assert words_steer.FREE_SAME in [element.value for element in at.caption]
         assert_shown(at.button(key="mask-reset").click().run(), recorded)
+
+    def test_what_masks_do_is_told_apart_from_other_changes(self, recorded, plain):
+        prefix, code = prefix_code([*plain.predicted_ids[:1], 300]), "v1_f2-1-0.5_bc1-0_bc2-1_bc2-2"
+        at = open_page(words_steer.MASK, text=EXAMPLE, prefix=prefix, edits=code)
+        edits, bare = Edits.from_code(code), Edits.from_code("v1_f2-1-0.5")
+        without = recorded.translate(EXAMPLE, edits=bare, prefix=read_prefix(prefix))
+        changed = recorded.translate(EXAMPLE, edits=edits, prefix=read_prefix(prefix)).text != without.text
+        assert (words_steer.FREE_OTHER if changed else words_steer.FREE_SAME) in [c.value for c in at.caption]
+        assert not changed or without.text in [element.value for element in at.text]
+        losses = [-recorded.force(EXAMPLE, plain, one).log_probabilities.mean() for one in (bare, edits)]
+        shown = metrics(at)
+        assert shown["Loss with the masks as they were"] == f"{losses[0]:.4f}"
+        assert shown["Loss with the edited masks"] == f"{losses[1]:.4f}"
 
     def test_edits_of_several_masks_are_kept_together(self, recorded):
         at = screen.choose(open_page(words_steer.MASK), kind="encoder_self")

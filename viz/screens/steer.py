@@ -112,7 +112,7 @@ def show_numbers(request: Request, old: shared.Shown, result: shared.Shown) -> N
         st.metric("Log-probability of what is written now", f"{result.log_probabilities.sum():.3f}")
         st.metric("Of the old translation, unchanged model", f"{old.log_probabilities.sum():.3f}")
         if request.edits:
-            st.metric("Of the old translation, edited model", f"{effect(request).after.sum():.3f}")
+            st.metric("Of the old translation, edited model", f"{effect(request).all.sum():.3f}")
 
 
 VIEWS = {

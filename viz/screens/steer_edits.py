@@ -37,11 +37,7 @@ def show_force(request: Request, result: shared.Shown) -> None:
         )
     heads: tuple[tuple[int, int], ...] = ((layer, head),) if where == words_steer.ONE else ()
     if where == words_steer.SOME:
-        all_heads = list(np.ndindex(n_layers, n_heads))
-        chosen = st.multiselect(
-            "Chosen heads", all_heads, [(layer, head)], format_func=_head_name, key="heads", placeholder="No head"
-        )
-        heads = tuple(chosen)
+        heads = choose_heads(n_layers, n_heads)
     # Callbacks run before the page is drawn again and read from here what is chosen.
     st.session_state["steer-force"] = (heads, strength, where != words_steer.ALL)
     explore.heading(f"Cross-attention, layer {layer}, head {head}", words_steer.FORCE_LINE)
@@ -76,6 +72,15 @@ def show_force(request: Request, result: shared.Shown) -> None:
             made = [force_name(force, result) for force in edits.forced]
             place = controls.pick("Forced so far", made, "forced", width=420)
             st.button("Take it back", key="unforce", on_click=unforce, args=(place,))
+
+
+def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
+    """Let the visitor choose some heads, each as (layer, head)."""
+    all_heads = list(np.ndindex(n_layers, n_heads))
+    # Another model may lack heads that were chosen before.
+    st.session_state["heads"] = [head for head in st.session_state.get("heads", all_heads[:1]) if head in all_heads]
+    chosen = st.multiselect("Chosen heads", all_heads, format_func=_head_name, key="heads", placeholder="No head")
+    return tuple(chosen)
 
 
 def _head_name(place: tuple[int, int]) -> str:
@@ -195,15 +200,18 @@ def reset_masks() -> None:
 def show_effect(request: Request, edits: Edits, result: shared.Shown) -> None:
     """Measure what edited masks do: to a given translation that is read, and to a free one."""
     found = effect(request)
-    n_tokens = len(found.before)
-    explore.heading("What the edits do", words_steer.EFFECT)
+    explore.heading("What the edited masks do", words_steer.EFFECT)
     with st.container(horizontal=True, gap="large"):
-        st.metric("Loss per token of the old translation, before", f"{-found.before.sum() / n_tokens:.4f}")
-        st.metric("Read with the edits", f"{-found.after.sum() / n_tokens:.4f}")
+        st.metric("Loss with the masks as they were", f"{-found.without_cells.mean():.4f}")
+        st.metric("Loss with the edited masks", f"{-found.all.mean():.4f}")
         if found.without_future is not None:
-            st.metric("Read without the cells that open the future", f"{-found.without_future.sum() / n_tokens:.4f}")
-    same = steer(request.plain).text == result.text
-    st.caption(f"Free-running, with the edits: {'the same translation' if same else 'another translation'} (above).")
+            st.metric("Loss without the cells that open the future", f"{-found.without_future.mean():.4f}")
+    without = steer(replace(request, edits=replace(edits, cells=()).code))
+    if without.text == result.text:
+        st.caption(words_steer.FREE_SAME)
+    else:
+        st.caption(words_steer.FREE_OTHER)
+        shared.small(without.text or "(nothing)", "without-cells")
     future = [cell for cell in edits.cells if cell.shows_future]
     if future:
         st.warning(words_steer.FUTURE)

@@ -88,15 +88,16 @@ def steer(request: Request) -> shared.Shown:
 
 @dataclass(frozen=True)
 class Effect:
-    """What edits do to the log-probability of the translation that the model writes without them.
+    """What edits do to the log-probabilities of the translation that the unchanged model writes, teacher-forced.
 
     Attributes:
-        before, after: float32 (T,), of each of its tokens without and with the edits, teacher-forced.
+        all: float32 (T,), of each of its tokens, with all edits.
+        without_cells: (T,) with all edits but those of masks.
         without_future: (T,) with all edits but the cells that open the future; None where there are none.
     """
 
-    before: np.ndarray
-    after: np.ndarray
+    all: np.ndarray
+    without_cells: np.ndarray
     without_future: np.ndarray | None
 
 
@@ -113,10 +114,16 @@ def effect(request: Request) -> Effect:
         forced=tuple(force for force in edits.forced if force.query < n_steps),
         cells=tuple(cell for cell in edits.cells if in_steps(cell.kind, cell.query, cell.key, n_steps)),
     )
-    read = [translator.force(request.text, old, one).log_probabilities for one in (Edits(), edits)]
+
+    def read(some: Edits) -> np.ndarray:
+        return translator.force(request.text, old, some).log_probabilities
+
     honest = edits.without_future
-    without = translator.force(request.text, old, honest).log_probabilities if honest != edits else None
-    return Effect(*read, without)
+    return Effect(
+        all=read(edits),
+        without_cells=read(replace(edits, cells=())),
+        without_future=read(honest) if honest != edits else None,
+    )
 
 
 def in_steps(kind: str, query: int, key: int, n_steps: int) -> bool:

@@ -101,7 +101,7 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         steps = None
         if deepest > STEPS_AT_ONCE:
             last = deepest - STEPS_AT_ONCE
-            first = st.slider("First step that is drawn", 0, last, 0, key="first", bind="query-params", width=280)
+            first = st.slider("First row that is drawn", 0, last, 0, key="first", bind="query-params", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
     figure = search_tree(

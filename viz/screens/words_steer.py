@@ -19,9 +19,9 @@ CANDIDATES = (
     "to write it: all before it is locked, all after it is translated anew."
 )
 TREE_LINE = (
-    "Rows are the steps, columns the candidates of a step by rank. A dot was kept, a star ended there, a cross was "
-    "pruned; numbers are log-probabilities. Point at a node to see what its step looked at (mean over all cross-"
-    "attention heads); click one to lock the translation up to it."
+    "Row n holds the candidates for the n-th token, the most probable beginning first. A dot was kept, a star ended "
+    "there, a cross was pruned; numbers are log-probabilities. Point at a node to see what the step that wrote it "
+    "looked at (mean over all cross-attention heads); click one to lock the translation up to it."
 )
 RESCORE = (
     "Ranks the finished translations of this search anew: log-probability divided by ((5 + length) / 6) to this power. "
@@ -29,7 +29,7 @@ RESCORE = (
 )
 FORCE_LINE = (
     "Rows are the steps, named by the token they wrote, columns source tokens. Click a cell: that step then reads "
-    "that source token with the strength below, and everything from there on is translated anew."
+    "that source token with the chosen strength, and everything from there on is translated anew."
 )
 STRENGTH = "0 leaves the weights as they are; 1 makes the step read this token alone. Between: (1 − strength) · weight."
 ONE, SOME, ALL = "one", "some", "all"
@@ -43,9 +43,11 @@ FUTURE = (
     "can then copy what it should predict. While it writes, later tokens do not exist yet and nothing is read there."
 )
 EFFECT = (
-    "Loss is the mean negative log-probability of a token in nats, of the translation that the unchanged model writes, "
+    "Loss: the mean negative log-probability, in nats, of a token of the translation that the unchanged model writes, "
     "read from beginning to end (teacher-forced)."
 )
+FREE_SAME = "Free-running, the model writes the same with the edited masks and without them."
+FREE_OTHER = "Free-running, the edited masks change what the model writes. Without them it would write:"
 TEXT_LINE = "The page's changes as they stand in its address. Both fields can be edited; empty ones change nothing."
 
 
