@@ -95,13 +95,9 @@ def test_a_reference_system_reaches_its_bars(name: str) -> None:
         assert "case:lc" in score["signature"] and score["sentences"] == 1000
 
 
-# Not there yet (see the card). Strict: when better weights ship, these marks must go.
-NOT_YET = pytest.mark.xfail(reason="trained for four hours on two cores so far", strict=True)
-
-
 @pytest.mark.parametrize(
     "test_set, required",
-    [pytest.param("tatoeba-de-en/test", 40, marks=NOT_YET), ("multi30k/test_2016_flickr", 35)],
+    [("tatoeba-de-en/test", 40), ("multi30k/test_2016_flickr", 35)],
 )
 def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> None:
     scores = read_json(CHECKPOINTS / "en-de" / CARD)["scores"][test_set]
@@ -115,8 +111,12 @@ def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> N
     "english, acceptable",
     [
         ("I am happy. Because studying is hard.", HAPPY),
-        pytest.param("I am happy. Because studing is hard.", HAPPY, marks=NOT_YET),
-        pytest.param("The animal didn't cross the street because it was too tired.", TIRED, marks=NOT_YET),
+        ("I am happy. Because studing is hard.", HAPPY),
+        pytest.param(
+            "The animal didn't cross the street because it was too tired.",
+            TIRED,
+            marks=pytest.mark.xfail(reason="cross is a rare verb in the data: the clause is left out", strict=True),
+        ),
         ("Where is the train station?", r"Wo ist der Bahnhof\?"),
     ],
 )
