@@ -133,6 +133,16 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
     _add_checkpoint(command)
     command.set_defaults(run=_align)
+    command = commands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
+    command.add_argument(
+        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
+    )
+    command.add_argument("--sentences", type=int, default=300, metavar="N", help="read N pairs; default: %(default)s")
+    command.add_argument(
+        "--bleu-sentences", type=int, default=150, metavar="N", help="translate N a head; default: %(default)s"
+    )
+    _add_checkpoint(command)
+    command.set_defaults(run=_heads)
 
     command = commands.add_parser(
         "train",
@@ -316,6 +326,24 @@ def _align(arguments: argparse.Namespace) -> None:
     if arguments.save:
         alignment.keep(translator, text.name, result)
     print(json.dumps({"name": text.name, **result}))
+
+
+def _heads(arguments: argparse.Namespace) -> None:
+    from model import head_report
+    from model.evaluate import read_pairs
+
+    for name in ("sentences", "bleu_sentences"):
+        if getattr(arguments, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
+    translator = _load(arguments)
+    pairs = read_pairs(arguments.data)[: arguments.sentences]
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
+    report = {"command": arguments.command_line, "data": arguments.data.name, **report}
+    print(head_report.write(translator.folder, report))
 
 
 def _train(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from model.architectures import Config
 from model.decoding import Search
 
 KINDS = ("encoder_self", "decoder_self", "cross")
-MODULES = {
+MODULES = {  # by kind the stack and the module of its layers
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
@@ -32,6 +32,7 @@ class Translation:
         source_tokens: what the encoder read, the end token last.
         target_tokens: what the decoder read, the start token first: the names of the rows of decoder and cross maps.
         predicted_tokens: what it predicted at each of these, the end token last unless the length limit came first.
+        predicted_ids: their ids, of which a text may have several spellings.
         log_probabilities: (T,) float32, of each predicted token, in nats.
         finished: whether the translation ended by itself and not at the length limit.
         trace: every recorded array of one teacher-forced pass over the translation, by address, without the batch axis;
@@ -45,6 +46,7 @@ class Translation:
     source_tokens: list[str]
     target_tokens: list[str]
     predicted_tokens: list[str]
+    predicted_ids: list[int] = field(repr=False)
     log_probabilities: np.ndarray
     finished: bool
     trace: Mapping[str, np.ndarray] = field(repr=False)

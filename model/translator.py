@@ -14,6 +14,7 @@ import torch
 from model import checkpoint
 from model.architectures import Config
 from model.decoding import Search, beam_search, target_limit
+from model.edits import Edits
 from model.gru import GruState, joined
 from model.language_model import LanguageModel
 from model.pieces import PieceTokenizer
@@ -32,6 +33,8 @@ DEFAULT_CHECKPOINT = "en-de"
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000
+_NO_EDITS = Edits()
+
 
 @dataclass(frozen=True)
 class _Source:
@@ -68,7 +71,14 @@ class Translator:
         """The longest source in tokens, the end token counted."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
-    def translate(self, text: str, beam: int = 4, length_penalty: float = 0.6) -> Translation:
+    def translate(
+        self,
+        text: str,
+        beam: int = 4,
+        length_penalty: float = 0.6,
+        edits: Edits = _NO_EDITS,
+        prefix: Sequence[int] = (),
+    ) -> Translation:
         """Translate one text and record everything.
 
         The encoder runs once and is recorded. The search runs without recording; one teacher-forced pass of the decoder
@@ -78,42 +88,82 @@ class Translator:
             text: in the checkpoint's source language.
             beam: width of the search; 1 is greedy decoding.
             length_penalty: exponent alpha of the length penalty (Wu et al. 2016); 0 compares bare log-probabilities.
+            edits: what is changed inside the model, for this call only. Cells that open the future change nothing
+                here: at the time of a step later ones do not exist.
+            prefix: ids of the tokens that the translation begins with, without the start token; the end token may be
+                the last.
 
         Returns:
-            The Translation.
+            The Translation; of the edited model where there are edits.
 
         Raises:
-            ValueError: if there is nothing to translate, the text is too long, or beam or penalty are not allowed.
+            ValueError: if there is nothing to translate, the text is too long, beam, penalty or prefix are not
+                allowed, or the edits do not fit the model and the sentence.
         """
-        source = self._encode(*self._read(text))
-        search = self._search([source.ids], beam, length_penalty, source.memory.fresh())[0]
-        best = search.hypotheses[0]
-        return self._record(source, best.ids, best.finished, search)
+        tidied, ids = self._read(text)
+        n_words = len(self.tokenizer.target)
+        wrong = [token for token in prefix if not 0 <= token < n_words]
+        if wrong:
+            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {n_words - 1}")
+        edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
+        source = self._encode(tidied, ids, edits)
+        with edits.applied(self.config, "decoder"):
+            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
+            best = search.hypotheses[0]
+            return self._record(source, best.ids, best.finished, search)
 
-    def force(self, text: str, target: str) -> Translation:
+    def source_ids(self, text: str) -> list[int]:
+        """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
+        return self._read(text)[1]
+
+    def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
 
         Args:
             text: in the source language.
-            target: in the target language.
+            target: in the target language; or an earlier translation, of which the very same tokens are read.
+            edits: what is changed inside the model, for this call only, cells that open the future included.
 
         Returns:
             The Translation, with the target as its text and no search.
 
         Raises:
-            ValueError: if either text is empty or too long.
+            ValueError: if either text is empty or too long, or the edits do not fit the model and the sentences.
         """
-        source = self._read(text)
-        _, ids = self._read(target, side=self.tokenizer.target)
-        return self._record(self._encode(*source), ids[:-1], True, None)
+        tidied, ids = self._read(text)
+        if isinstance(target, Translation):
+            written, finished = target.predicted_ids, target.finished
+        else:
+            written, finished = self._read(target, side=self.tokenizer.target)[1], True
+        edits = self._fitting(edits, len(ids), len(written))
+        source = self._encode(tidied, ids, edits)
+        with edits.applied(self.config, "decoder"):
+            return self._record(source, written[:-1] if finished else written, finished, None)
 
-    def translate_lines(self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6) -> list[str]:
+    def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
+        """The log-probability of a given translation, its end token included where it has one.
+
+        Args:
+            text, target, edits: as for `force`.
+
+        Returns:
+            In nats.
+
+        Raises:
+            ValueError: as `force`.
+        """
+        return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
+
+    def translate_lines(
+        self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS
+    ) -> list[str]:
         """Translate many texts in batches, without recording.
 
         Args:
             texts: as for `translate`, but as long as the model has positions; an empty one gives an empty translation.
             beam: as for `translate`.
             length_penalty: as for `translate`.
+            edits: of whole heads, as for `translate`.
 
         Returns:
             The translations, in order.
@@ -121,6 +171,7 @@ class Translator:
         Raises:
             ValueError: as for `translate`; the message names the line.
         """
+        edits = self._fitting(edits)
         sources: dict[int, list[int]] = {}
         for number, text in enumerate(texts):
             if tidy(text):
@@ -133,7 +184,11 @@ class Translator:
         size = max(1, 128 // beam) if beam > 0 else 1
         for start in range(0, len(order), size):
             numbers = order[start : start + size]
-            searches = self._search([sources[number] for number in numbers], beam, length_penalty)
+            batch = [sources[number] for number in numbers]
+            with edits.applied(self.config, "encoder"):
+                memory = self._start(batch)
+            with edits.applied(self.config, "decoder"):
+                searches = self._search(batch, beam, length_penalty, memory)
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
@@ -162,15 +217,35 @@ class Translator:
             raise ValueError(f"the text has {len(ids)} tokens; at most {limit} are allowed")
         return tidied, ids
 
+    def _fitting(self, edits: Edits, n_source: int | None = None, n_target: int | None = None) -> Edits:
+        """The edits, checked where there are any."""
+        if edits:
+            edits.check(self.config, n_source, n_target)
+        return edits
+
+    def _limit(self, ids: Sequence[int]) -> int:
+        """How many tokens a translation may have: what is read must have a position."""
+        return target_limit(len(ids), self.config.max_length)
+
     @torch.inference_mode()
-    def _encode(self, text: str, ids: list[int]) -> _Source:
+    def _start(self, sources: Sequence[list[int]]) -> Cache | GruState:
+        """Run the encoder over many sources, without recording."""
+        return self.stepper.start(pad_ids(sources))
+
+    @torch.inference_mode()
+    def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
         """Run the encoder once, recorded, for both the search and the recorded pass of the decoder."""
-        with record() as trace:
+        with edits.applied(self.config, "encoder"), record() as trace:
             memory = self.model.start(torch.tensor([ids]))
         return _Source(text, ids, joined(self.model, trace), memory)
 
     def _search(
-        self, sources: Sequence[list[int]], beam: int, length_penalty: float, memory: Cache | GruState | None = None
+        self,
+        sources: Sequence[list[int]],
+        beam: int,
+        length_penalty: float,
+        memory: Cache | GruState,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
@@ -184,9 +259,9 @@ class Translator:
             bos_id=BOS_ID,
             eos_id=EOS_ID,
             pad_id=PAD_ID,
-            # What is read must have a position: the start token and all but the last that is written.
-            max_lengths=[target_limit(len(src), self.config.max_length) for src in sources],
+            max_lengths=[self._limit(ids) for ids in sources],
             state=memory,
+            prefixes=prefixes,
         )
 
     @torch.inference_mode()
@@ -207,6 +282,7 @@ class Translator:
             source_tokens=self.tokenizer.source.tokens(source.ids),
             target_tokens=self.tokenizer.target.tokens(read),
             predicted_tokens=self.tokenizer.target.tokens(written),
+            predicted_ids=written,
             log_probabilities=chosen.numpy(),
             finished=finished,
             trace={address: as_array(value)[0] for address, value in arrays.items()},

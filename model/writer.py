@@ -59,6 +59,7 @@ class Writer:
             source_tokens=[],
             target_tokens=self.tokenizer.tokens(ids),
             predicted_tokens=self.tokenizer.tokens(following),
+            predicted_ids=following,
             log_probabilities=log_probabilities[torch.arange(len(ids)), torch.tensor(following)].numpy(),
             finished=True,
             trace={address: as_array(value)[0] for address, value in trace.items()},

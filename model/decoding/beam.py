@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -81,6 +81,17 @@ class Search:
     hypotheses: list[Hypothesis]
     tree: SearchTree
 
+    def rescored(self, alpha: float) -> Search:
+        """The same search with its hypotheses ranked under another length penalty.
+
+        The penalty ranks what was found and decides nothing before: this is what a search with alpha would have given.
+        """
+        scored = [
+            replace(one, score=one.log_probability / length_penalty(len(one.ids) + one.finished, alpha))
+            for one in self.hypotheses
+        ]
+        return replace(self, hypotheses=sorted(scored, key=lambda hypothesis: -hypothesis.score))
+
 
 def length_penalty(length: int, alpha: float) -> float:
     """((5 + length) / 6) ^ alpha; alpha 0 gives 1, larger values favour longer translations.
@@ -104,10 +115,12 @@ def beam_search(
     pad_id: int,
     max_lengths: Sequence[int],
     state: Any = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[Search]:
     """Search for the best translation of every source.
 
     A search ends when it has as many finished hypotheses as the beam is wide. Width 1 finds what greedy decoding finds.
+    A prefix is read token by token, each step with this one candidate; the search begins after it.
 
     Args:
         model: to decode from.
@@ -119,22 +132,30 @@ def beam_search(
         pad_id: never chosen, nor is bos_id.
         max_lengths: for each source, at most so many tokens, the end token counted.
         state: what model.start(src) returned, where the caller has begun already.
+        prefixes: for each source the tokens that its translations begin with, without the start token; the end token
+            may be the last.
 
     Returns:
         A Search for each source.
 
     Raises:
-        ValueError: if the width or a length limit is below 1.
+        ValueError: if the width or a length limit is below 1, or a prefix is longer than its limit or holds a token
+            that is never chosen.
     """
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
-    beams = [_Beam(width, alpha, bos_id, eos_id, limit) for _, limit in zip(src, max_lengths, strict=True)]
+    prefixes = [()] * len(src) if prefixes is None else prefixes
+    beams = []
+    for prefix, limit in zip(prefixes, max_lengths, strict=True):
+        _check_prefix(prefix, limit, eos_id, (pad_id, bos_id))
+        beams.append(_Beam(width, alpha, bos_id, eos_id, limit, prefix))
     state = model.start(src) if state is None else state
     active = beams
     while active:
         # Every live hypothesis is one row of the batch; searches that are over have none.
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
-        candidates = _candidates(model.step(state, tokens), width, (pad_id, bos_id))
+        locked = [token for beam in active for token in beam.locked]
+        candidates = _candidates(model.step(state, tokens), width, (pad_id, bos_id), locked)
         kept_rows, first = [], 0
         for beam in active:
             last = first + len(beam.live)
@@ -146,22 +167,39 @@ def beam_search(
     return [beam.result() for beam in beams]
 
 
-def _candidates(logits: Tensor, width: int, never: tuple[int, int]) -> list[list[tuple[int, float]]]:
-    """The most probable next tokens of each row of logits (rows, V), with their log-probabilities."""
+def _check_prefix(prefix: Sequence[int], limit: int, eos_id: int, never: tuple[int, int]) -> None:
+    if len(prefix) > limit:
+        raise ValueError(f"the prefix has {len(prefix)} tokens; at most {limit} can be written")
+    wrong = [token for token in prefix if token in never] + [token for token in prefix[:-1] if token == eos_id]
+    if wrong:
+        raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")
+
+
+def _candidates(
+    logits: Tensor, width: int, never: tuple[int, int], locked: list[int | None]
+) -> list[list[tuple[int, float]]]:
+    """The most probable next tokens of each row of logits (rows, V) with their log-probabilities, or the locked one."""
     log_probabilities = logits.float().log_softmax(-1)  # (rows, V)
     # Twice the width is enough: at most one candidate a hypothesis ends it. Two more may be those never chosen.
     best = log_probabilities.topk(min(2 * width + len(never), log_probabilities.size(1)))
-    return [
+    free = [
         [(token, value) for token, value in zip(tokens, values) if token not in never]
         for tokens, values in zip(best.indices.tolist(), best.values.tolist())
+    ]
+    return [
+        candidates if token is None else [(token, log_probabilities[row, token].item())]
+        for row, (candidates, token) in enumerate(zip(free, locked, strict=True))
     ]
 
 
 class _Beam:
     """The search for one source."""
 
-    def __init__(self, width: int, alpha: float, bos_id: int, eos_id: int, limit: int) -> None:
+    def __init__(
+        self, width: int, alpha: float, bos_id: int, eos_id: int, limit: int, prefix: Sequence[int] = ()
+    ) -> None:
         self.width, self.alpha, self.eos_id, self.steps_left = width, alpha, eos_id, limit
+        self.unread = list(prefix)
         self.tree = SearchTree(token=[bos_id])
         self.live = [ROOT]
         self.finished: list[int] = []
@@ -171,6 +209,11 @@ class _Beam:
     def tokens(self) -> list[int]:
         """The last token of each live hypothesis."""
         return [self.tree.token[node] for node in self.live]
+
+    @property
+    def locked(self) -> list[int | None]:
+        """The token that each live hypothesis must go on with; None after the prefix."""
+        return [self.unread[0] if self.unread else None for _ in self.live]
 
     def advance(self, candidates: list[list[tuple[int, float]]]) -> list[int]:
         """Extend the live hypotheses by the best tokens.
@@ -198,6 +241,7 @@ class _Beam:
             elif fate == "kept":
                 self.live.append(node)
                 kept_rows.append(row)
+        self.unread = self.unread[1:]
         self.steps_left -= 1
         if self.steps_left == 0 or len(self.finished) >= self.width:
             self.cut_off, self.live, kept_rows = self.live, [], []

@@ -1,15 +1,18 @@
-"""The pages Inside a head, Steps, Pitfalls, Training and Open in a real browser.
+"""The pages Inside a head, Steps, Steer, Pitfalls, Training and Open in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from plotly.colors import sample_colorscale
 
+from model.edits import Cell, Edits
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme
 from viz.screens.pitfall_words import PITFALLS
@@ -237,3 +240,45 @@ def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width,
     choose(page, "all")
     expect(plot(page, "context-0")).to_be_visible()
     assert_nothing_sticks_out(page)
+
+
+# Where on the screen the middle of a cell of a clickable map lies.
+CELL = """(gd, [row, column]) => {
+  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
+
+
+def click_cell(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks a cell of a map with the mouse."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    expect(plot(page, key)).to_be_visible()
+    chart.scroll_into_view_if_needed()
+    page.mouse.click(*chart.evaluate(CELL, [row, column]))
+
+
+def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app_server, recorded):
+    example = "A man is riding a bicycle down the street."
+    plain = recorded.translate(example)
+    open_page(page, app_server, "Steer")
+    click_cell(page, "words", 1, 2)
+    prefix = [*plain.predicted_ids[:1], int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])]
+    new = recorded.translate(example, prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(new.text)
+    expect(page).to_have_url(re.compile(f"prefix=v1_{prefix[0]}-{prefix[1]}"))
+    choose(page, "Edit a mask")
+    click_cell(page, "mask-map", 2, 1)
+    expect(page).to_have_url(re.compile("edits=v1_bc2-1"))
+    steered = recorded.translate(example, edits=Edits(cells=(Cell("cross", 2, 1, False),)), prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    for view, key in (("Force attention", "force-map"), ("Search tree", "tree")):
+        choose(page, view)
+        expect(plot(page, key)).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 900})
+    for view in ("Another word", "Search tree", "Force attention", "Edit a mask"):
+        choose(page, view)
+        assert_nothing_sticks_out(page)
+    page.reload()  # the link alone brings everything back
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    page.get_by_role("button", name="Take every change back").click()
+    expect(page.locator(".st-key-large-translation")).to_have_text(plain.text)

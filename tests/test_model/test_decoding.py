@@ -177,3 +177,84 @@ def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
 def test_length_penalty_is_wu_et_al_2016() -> None:
     assert length_penalty(1, 0.7) == 1.0
     assert length_penalty(13, 0.5) == pytest.approx(3**0.5)
+
+
+# -- a locked prefix
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_greedy_decoding_after_its_own_prefix_is_the_same(seed: int) -> None:
+    model = tiny_model(seed)
+    outputs = greedy(model, SOURCES, max_length=9, **IDS)
+    for length in range(9):
+        prefixes = [output[:length] for output in outputs]
+        searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes, **IDS)
+        assert [search.hypotheses[0].ids for search in searches] == outputs
+
+
+@pytest.mark.parametrize("prefix", [[], [3], [4, 4], [5, 3, 4], [3, 5, 4]])
+@torch.no_grad()
+def test_a_wide_beam_finds_the_best_of_all_targets_with_a_prefix(prefix: list[int]) -> None:
+    model = tiny_model(1, vocab_size=6)
+    src = SOURCES[:1].clamp(max=5)
+    search = beam_search(model, src, width=200, alpha=0.6, max_lengths=[4], prefixes=[prefix], **IDS)[0]
+    expected = {
+        tuple(target[:-1]): log_probability(model, src[0], target)
+        for target in all_targets(6, 4)
+        if target[: len(prefix)] == prefix
+    }
+    assert {tuple(h.ids): h.log_probability for h in search.hypotheses} == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_a_batch_with_prefixes_of_its_own_finds_what_single_sentences_find(width: int) -> None:
+    model, prefixes = tiny_model(1), [[4, 3, 5], [], [6, EOS]]
+    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes, **IDS)
+    for src, prefix, search in zip(SOURCES, prefixes, together, strict=True):
+        alone = beam_search(
+            model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], prefixes=[prefix], **IDS
+        )[0]
+        assert search.tree.token == alone.tree.token
+        assert search.tree.total == pytest.approx(alone.tree.total, abs=1e-5)
+        found = [[*h.ids, EOS] if h.finished else h.ids for h in search.hypotheses]
+        assert all(ids[: len(prefix)] == prefix for ids in found)
+    assert [h.ids for h in together[2].hypotheses] == [[6]], "a prefix with the end token is a whole translation"
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_whole_translation_as_prefix_is_found_with_its_score(width: int) -> None:
+    model = tiny_model(2)
+    free = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, **IDS)
+    best = [search.hypotheses[0] for search in free]
+    assert any(hypothesis.finished for hypothesis in best)
+    prefixes = [[*one.ids, EOS] if one.finished else one.ids for one in best]
+    locked = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, prefixes=prefixes, **IDS)
+    for search, expected in zip(locked, best, strict=True):
+        (found,) = search.hypotheses
+        assert (found.ids, found.finished) == (expected.ids, expected.finished)
+        assert found.score == pytest.approx(expected.score, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [
+        ([3] * 6, "the prefix has 6 tokens; at most 5"),
+        ([PAD], f"token {PAD} cannot stand"),
+        ([3, BOS], f"token {BOS} cannot stand"),
+        ([EOS, 3], f"token {EOS} cannot stand"),
+    ],
+)
+def test_refuses_an_impossible_prefix(prefix: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        beam_search(tiny_model(1), SOURCES[:1], width=2, alpha=0.0, max_lengths=[5], prefixes=[prefix], **IDS)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0, 5.0])
+def test_ranking_anew_is_what_a_search_with_that_penalty_finds(alpha: float) -> None:
+    model = tiny_model(3)
+    for search, expected in zip(
+        beam_search(model, SOURCES, width=4, alpha=1.0, max_lengths=[20] * 3, **IDS),
+        beam_search(model, SOURCES, width=4, alpha=alpha, max_lengths=[20] * 3, **IDS),
+        strict=True,
+    ):
+        assert search.rescored(alpha) == expected

@@ -270,6 +270,29 @@ def test_too_long_texts_are_refused_with_the_limit(translator: Translator) -> No
         translator.translate_lines(["a", "1" * 150])
 
 
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_locked_prefix_begins_the_translation(translator: Translator, beam: int) -> None:
+    free = translator.translate(TEXT, beam=beam)
+    best = free.search.hypotheses[0]
+    written = [*best.ids, EOS_ID] if best.finished else best.ids
+    again = translator.translate(TEXT, beam=beam, prefix=written)
+    assert (again.text, again.predicted_tokens) == (free.text, free.predicted_tokens)
+    np.testing.assert_allclose(again.log_probabilities, free.log_probabilities, atol=1e-5)
+    other = next(token for token in range(20, 300) if token != written[2])
+    changed = translator.translate(TEXT, beam=beam, prefix=[*written[:2], other])
+    assert changed.predicted_tokens[:3] == translator.tokenizer.target.tokens([*written[:2], other])
+    np.testing.assert_allclose(changed.attention("cross")[..., :3, :], free.attention("cross")[..., :3, :], atol=1e-6)
+
+
+def test_a_prefix_outside_the_vocabulary_is_refused(translator: Translator) -> None:
+    n_words = len(translator.tokenizer)
+    for token in (n_words, -1):
+        with pytest.raises(ValueError, match=f"token {token}; tokens are numbered from 0 to {n_words - 1}"):
+            translator.translate("a", prefix=[token])
+    with pytest.raises(ValueError, match="at most"):
+        translator.translate("a", prefix=[30] * 200)
+
+
 @pytest.mark.parametrize("beam", [0, -1, 17])
 def test_a_beam_out_of_range_is_refused(translator: Translator, beam: int) -> None:
     with pytest.raises(ValueError, match=f"from 1 to 16, got {beam}"):

@@ -133,6 +133,17 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "search_tree": Case(
+        lambda t, s: {"log_probabilities": -np.abs(signed(t + s))},
+        lambda a, q, k: viz.figures.search_tree(
+            a["log_probabilities"],
+            [-1, *((node - 1) // 2 for node in range(1, len(a["log_probabilities"])))],
+            [(q + k)[node % len(q + k)] for node in range(len(a["log_probabilities"]))],
+            ["kept" if node % 3 else "pruned" for node in range(len(a["log_probabilities"]))],
+        ),
+        tokens=(),
+        z=False,
+    ),
     "scores_heatmap": Case(
         lambda t, s: {"scores": np.where(mask(t, s), signed(t, s), -np.inf)},
         lambda a, q, k: viz.figures.scores_heatmap(a["scores"], q, k),
@@ -452,5 +463,5 @@ def test_wrong_arrays_name_shape_type_and_value(case):
         for bad in (np.nan, np.inf):
             broken = array.copy()
             broken[(0,) * array.ndim] = bad
-            with pytest.raises(ValueError, match=rf"{name} is {bad} at \(0, 0.*1 such cells.*allowed are finite"):
+            with pytest.raises(ValueError, match=rf"{name} is {bad} at \(0,.*1 such cells.*allowed are finite"):
                 call(broken)

@@ -16,6 +16,7 @@ from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.scores import difference_heatmap, scores_heatmap
 from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
+from viz.figures.tree import search_tree
 from viz.figures.values import bars, values_heatmap
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "positional_heatmap",
     "positional_waves",
     "scores_heatmap",
+    "search_tree",
     "similarity_heatmap",
     "step_film",
     "values_heatmap",

@@ -15,6 +15,7 @@ PAGES = [
     st.Page("translate.py", title="Translate", default=True),
     st.Page("inside.py", title="Inside a head"),
     st.Page("steps.py", title="Steps"),
+    st.Page("steer.py", title="Steer"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("compare.py", title="Compare"),

@@ -31,6 +31,7 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
 .stTextInput input { unicode-bidi: plaintext; }
 .js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
+.st-key-tree .textpoint text { fill: currentColor !important; }
 .js-plotly-plot .modebar-group { background: transparent !important; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
@@ -94,7 +95,7 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
         ValueError: as `Translator.translate`; errors are not remembered.
     """
     loaded = translator(checkpoint)
-    return _cut(loaded.translate(text, beam, length_penalty), loaded)
+    return cut(loaded.translate(text, beam, length_penalty), loaded)
 
 
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …", show_time=True)
@@ -115,7 +116,7 @@ def force(checkpoint: str, text: str, reference: str) -> Shown:
     if not reference.strip():
         raise ValueError("there is no reference to read: type the translation that the model shall read")
     loaded = translator(checkpoint)
-    return _cut(loaded.force(text, reference), loaded)
+    return cut(loaded.force(text, reference), loaded)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,14 +125,17 @@ class Shown(Translation):
 
     Attributes:
         candidates: the most probable tokens of every step with their probabilities, the most probable first.
+        candidate_ids: their ids.
         entropy: float32 (T,), of every step's distribution over the whole vocabulary, in nats.
     """
 
     candidates: list[list[tuple[str, float]]]
+    candidate_ids: list[list[int]]
     entropy: np.ndarray
 
 
-def _cut(result: Translation, translator: Translator) -> Shown:
+def cut(result: Translation, translator: Translator) -> Shown:
+    """Cut a translation down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     ids, log_probabilities = analysis.candidates(result.trace["logits"], CANDIDATES)
     candidates = [
@@ -140,7 +144,8 @@ def _cut(result: Translation, translator: Translator) -> Shown:
     ]
     entropy = analysis.entropy(np.exp(analysis.log_softmax(result.trace["logits"]))).astype(np.float32)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    return Shown(**kept | {"trace": drawn, "search": None}, candidates=candidates, entropy=entropy)
+    kept |= {"trace": drawn, "search": None}
+    return Shown(**kept, candidates=candidates, candidate_ids=ids.tolist(), entropy=entropy)
 
 
 def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:

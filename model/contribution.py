@@ -1,0 +1,100 @@
+"""More than weights: how much each key adds to the output of a head, and where attention leads through all layers.
+
+Shape letters: L layers, H heads, T queries, S keys, K d_head, D d_model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from model.transformer import Transformer
+from model.translation import MODULES, Translation
+
+
+def contributions(model: Transformer, result: Translation, kind: str) -> np.ndarray:
+    """The length of what a key adds to the output of a head: ||weight * value * output projection||.
+
+    Kobayashi et al. 2020, equation 5: a large weight on a value that the head maps to almost nothing adds nothing. The
+    value has its bias; the bias of the output projection belongs to no key and is left out.
+
+    Args:
+        model: that made the translation.
+        result: recorded with its values ("*.v").
+        kind: of attention.
+
+    Returns:
+        float32 (L, H, T, S), in units of the residual stream.
+    """
+    stack, name = MODULES[kind]
+    weights = result.attention(kind)  # (L, H, T, S)
+    norms = []
+    for i, layer in enumerate(getattr(model, stack).layers):
+        projection = getattr(layer, name).output_projection.weight.detach().float().numpy()  # (D, H * K)
+        values = result.trace[f"{stack}.layers.{i}.{name}.v"]  # (H, S, K)
+        slices = projection.reshape(len(projection), len(values), -1)  # (D, H, K)
+        norms.append(np.linalg.norm(np.einsum("hsk,dhk->hsd", values, slices), axis=-1))  # (H, S)
+    return (weights * np.stack(norms)[:, :, None]).astype(np.float32)
+
+
+def rollout(weights: np.ndarray) -> np.ndarray:
+    """Follow self-attention from the output of a stack down to its input tokens (Abnar and Zuidema 2020, section 3).
+
+    Heads are averaged and the residual connection counts as much as the attention: A = (W + I) / 2.
+
+    Args:
+        weights: (L, H, T, T) of an encoder, or of a decoder taken alone.
+
+    Returns:
+        float32 (T, T): rows are positions of the output, columns input tokens; rows sum to 1 where those of weights do.
+
+    Example:
+        >>> rollout(np.array([[[[0.0, 1.0], [0.0, 1.0]]]])).tolist()
+        [[0.5, 0.5], [0.0, 1.0]]
+    """
+    identity = np.eye(weights.shape[-1])
+    flow = identity
+    for layer in weights.astype(np.float64).mean(axis=1):
+        flow = (layer + identity) / 2 @ flow
+    return flow.astype(np.float32)
+
+
+def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Follow a decoder down to both inputs: the translation so far, and through the cross-attention the source.
+
+    The rule of `rollout` at both attentions of a layer, in their order; what the cross-attention reads is the output of
+    the encoder, which leads to its input tokens by the encoder's own rollout. (Abnar and Zuidema describe encoders.)
+
+    Args:
+        own: (L, H, T, T), weights of the decoder's self-attention.
+        cross: (L, H, T, S), weights of the cross-attention.
+        encoder: (S, S), the rollout of the encoder.
+
+    Returns:
+        float32 (T, T) and (T, S): how much of each step comes from the tokens it has read and from the source tokens;
+        the two rows of a step together sum to 1.
+    """
+    n_steps = own.shape[-1]
+    target, source = np.eye(n_steps), np.zeros((n_steps, len(encoder)))
+    for self_weights, cross_weights in zip(own.astype(np.float64), cross.astype(np.float64), strict=True):
+        mean = self_weights.mean(axis=0)
+        target, source = (target + mean @ target) / 2, (source + mean @ source) / 2
+        target, source = target / 2, (source + cross_weights.mean(axis=0) @ encoder) / 2
+    return target.astype(np.float32), source.astype(np.float32)
+
+
+def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave keys out and scale every row up to what it was: what a head reads beside its sinks.
+
+    Args:
+        weights: (..., T, S).
+        columns: bool (S,), True = leave out.
+
+    Returns:
+        float32 (..., T, S) with 0 in the columns left out, and the mass removed from each row (..., T); a row that had
+        all its mass there is 0 throughout.
+    """
+    removed = weights[..., columns].sum(axis=-1)
+    kept = np.where(columns, 0, weights).astype(np.float64)
+    left, before = kept.sum(axis=-1, keepdims=True), weights.sum(axis=-1, keepdims=True)
+    scale = np.divide(before, left, out=np.zeros_like(left), where=left > 1e-6)
+    return (kept * scale).astype(np.float32), removed.astype(np.float32)

@@ -1,0 +1,73 @@
+"""Markers over the cells of a map, which take the clicks, and frames round some cells."""
+
+import numpy as np
+import pytest
+
+from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap
+from viz.figures.clicks import make_clickable, outline
+
+QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
+WEIGHTS = np.array([[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 0.5, 0.5, 0]])
+MASK = np.array([[1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], bool)
+
+
+@pytest.fixture(params=["attention", "masked attention", "mask", "candidates"])
+def figure(request):
+    if request.param == "mask":
+        return mask_heatmap(MASK, QUERIES, KEYS)
+    if request.param == "candidates":
+        return candidates_heatmap(WEIGHTS, QUERIES, [KEYS] * 3)
+    return attention_heatmap(WEIGHTS, QUERIES, KEYS, mask=MASK if "masked" in request.param else None)
+
+
+def test_every_cell_has_one_marker_at_its_place(figure):
+    make_clickable(figure, "click to <b>choose</b>")
+    markers = figure.data[-1]
+    places = list(zip(markers.y, markers.x, strict=True))
+    assert places == [tuple(cell) for cell in markers.customdata] == list(np.ndindex(3, 4))
+    assert markers.hovertemplate.endswith("click to &lt;b&gt;choose&lt;/b&gt;<extra></extra>")
+    assert markers.marker.opacity == markers.selected.marker.opacity == markers.unselected.marker.opacity == 0
+    assert figure.layout.hoverdistance == -1 and figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
+
+
+def test_a_marker_says_what_the_map_said():
+    figure = attention_heatmap(WEIGHTS, QUERIES, KEYS)
+    make_clickable(figure, "click")
+    assert figure.data[-1].text[1] == "query 0 “&lt;s&gt;”<br>key 1 “animal”<br>weight 0.200"
+    assert figure.data[0].hoverinfo == "skip"
+    figure = mask_heatmap(MASK, QUERIES, KEYS)
+    make_clickable(figure, "click")
+    assert figure.data[-1].text[1] == "query 0 “&lt;s&gt;”<br>is blocked from<br>key 1 “animal”"
+
+
+def test_frames_lie_round_their_cells(figure):
+    outline(figure, [], "none")
+    before, height = len(figure.data), figure.layout.height
+    outline(figure, [(1, 2), (0, 3)], "forced <b>")
+    outline(figure, [(2, 0)], "opens the future", dotted=True)
+    solid, dotted = figure.data[before:]
+    x, y = (np.asarray(values).reshape(2, 6)[:, :5] for values in (solid.x, solid.y))
+    assert [(a.min(), a.max()) for a in x] == [(1.5, 2.5), (2.5, 3.5)]
+    assert [(a.min(), a.max()) for a in y] == [(0.5, 1.5), (-0.5, 0.5)]
+    assert solid.name == "forced &lt;b&gt;" and solid.showlegend and dotted.line.dash == "dot"
+    assert figure.layout.height >= height
+
+
+def test_a_click_anywhere_in_a_cell_is_a_click_on_that_cell(plot):
+    figure = attention_heatmap(WEIGHTS, QUERIES, KEYS)
+    make_clickable(figure, "click")
+    page = plot(figure)
+    for row, column in [(0, 0), (1, 2), (2, 3)]:
+        for off in (-0.45, 0.45):
+            x, y = page.evaluate(
+                """([row, column]) => { const l = g._fullLayout, box = g.getBoundingClientRect();
+                return [box.left + l.xaxis._offset + l.xaxis.d2p(column),
+                        box.top + l.yaxis._offset + l.yaxis.d2p(row)] }""",
+                [row + off, column + off],
+            )
+            page.evaluate("events.length = 0")
+            page.mouse.move(x, y)
+            page.mouse.click(x, y)
+            page.wait_for_function("events.some(e => e[0] == 'click')")
+            assert page.evaluate("events.find(e => e[0] == 'click')[1]") == [[row, column]]
+            page.wait_for_timeout(350)  # two clicks within Plotly's double-click time would be another event
