@@ -81,6 +81,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_trace)
 
+    command = commands.add_parser("import", help="convert a model of another library into a checkpoint")
+    command.add_argument("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)")
+    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
+    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
+    command.set_defaults(run=_import)
+
+    command = commands.add_parser("attention", help="write the attention of a T5, BART, GPT-2 or BERT to a file")
+    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
+    command.set_defaults(run=_attention)
+
     command = commands.add_parser("write", help="go on with a text, drawing words from a language model")
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
@@ -105,17 +120,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=_evaluate)
 
-    command = commands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
-    command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
-    )
-    command.add_argument("--sentences", type=int, default=300, metavar="N", help="read N pairs; default: %(default)s")
-    command.add_argument(
-        "--bleu-sentences", type=int, default=150, metavar="N", help="translate N a head; default: %(default)s"
-    )
-    _add_checkpoint(command)
-    command.set_defaults(run=_heads)
-
     command = commands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
     command.add_argument(
         "--data",
@@ -129,6 +133,16 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
     _add_checkpoint(command)
     command.set_defaults(run=_align)
+    command = commands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
+    command.add_argument(
+        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
+    )
+    command.add_argument("--sentences", type=int, default=300, metavar="N", help="read N pairs; default: %(default)s")
+    command.add_argument(
+        "--bleu-sentences", type=int, default=150, metavar="N", help="translate N a head; default: %(default)s"
+    )
+    _add_checkpoint(command)
+    command.set_defaults(run=_heads)
 
     command = commands.add_parser(
         "train",
@@ -267,6 +281,25 @@ def _trace(arguments: argparse.Namespace) -> None:
     print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
 
 
+def _import(arguments: argparse.Namespace) -> None:
+    from model.adapters.marian import import_marian
+
+    card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
+    print(
+        f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
+        f"by {card['difference']:.1g} at most"
+    )
+
+
+def _attention(arguments: argparse.Namespace) -> None:
+    from model.adapters.views import look
+
+    attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
+    attention.save(arguments.out)
+    shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
+    print(f"{arguments.out}: {shapes}; the page Open shows it")
+
+
 def _evaluate(arguments: argparse.Namespace) -> None:
     from model.evaluate import evaluate, evaluate_text, read_pairs
     from model.training.data import read_lines
@@ -281,6 +314,18 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     if arguments.save_as:
         system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
     print(json.dumps(scores))
+
+
+def _align(arguments: argparse.Namespace) -> None:
+    from model import alignment
+    from model.word_links import read_linked_text
+
+    text = read_linked_text(arguments.data)
+    translator = _load(arguments)
+    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
+    if arguments.save:
+        alignment.keep(translator, text.name, result)
+    print(json.dumps({"name": text.name, **result}))
 
 
 def _heads(arguments: argparse.Namespace) -> None:
@@ -299,18 +344,6 @@ def _heads(arguments: argparse.Namespace) -> None:
     report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
     report = {"command": arguments.command_line, "data": arguments.data.name, **report}
     print(head_report.write(translator.folder, report))
-
-
-def _align(arguments: argparse.Namespace) -> None:
-    from model import alignment
-    from model.word_links import read_linked_text
-
-    text = read_linked_text(arguments.data)
-    translator = _load(arguments)
-    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
-    if arguments.save:
-        alignment.keep(translator, text.name, result)
-    print(json.dumps({"name": text.name, **result}))
 
 
 def _train(arguments: argparse.Namespace) -> None:

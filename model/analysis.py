@@ -16,6 +16,9 @@ import numpy as np
 from model.tokenizer import BYTE_TOKENS, MARK, SPECIAL_TOKENS
 
 AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "standard deviation": np.std}
+# Of other libraries: BERT's, and those of RoBERTa, BART and GPT-2 that are not ours too.
+OTHER_SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<mask>", "<|endoftext|>")
+_SPECIAL = frozenset((*SPECIAL_TOKENS, *OTHER_SPECIAL_TOKENS))
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -85,7 +88,7 @@ def words(tokens: Sequence[str]) -> Words:
 
 
 def _begins_word(group: Sequence[str], token: str) -> bool:
-    special = token in SPECIAL_TOKENS or group[-1] in SPECIAL_TOKENS
+    special = token in _SPECIAL or group[-1] in _SPECIAL
     return special or token.startswith(MARK) or (_is_mark_of_punctuation(token) != _is_mark_of_punctuation(group[-1]))
 
 
@@ -138,7 +141,7 @@ def is_special(tokens: Sequence[str]) -> np.ndarray:
     Returns:
         bool (N,).
     """
-    return np.array([token in SPECIAL_TOKENS for token in tokens], dtype=bool)
+    return np.array([token in _SPECIAL for token in tokens], dtype=bool)
 
 
 def is_punctuation(tokens: Sequence[str]) -> np.ndarray:

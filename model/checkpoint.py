@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from model import architectures
-from model.tokenizer import Tokenizer
-from model.words import TextWords, WordTokenizers, read_tokenizer
+from model.words import AnyTokenizer, read_tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -37,26 +36,31 @@ class Checkpoint:
 
     folder: Path
     model: nn.Module
-    tokenizer: Tokenizer | WordTokenizers | TextWords
+    tokenizer: AnyTokenizer
     card: dict[str, Any]
 
 
 def save(
-    folder: Path, model: nn.Module, tokenizer: Tokenizer | WordTokenizers | TextWords, card: dict[str, Any]
+    folder: Path,
+    model: nn.Module,
+    tokenizer: AnyTokenizer,
+    card: dict[str, Any],
+    weight_type: torch.dtype = torch.float16,
 ) -> None:
-    """Write a checkpoint folder with float16 weights.
+    """Write a checkpoint folder.
 
     Args:
         folder: made if it does not exist.
         model: its parameters are written once each, shared ones too.
         tokenizer: the one the model was trained with.
         card: anything JSON about where it comes from.
+        weight_type: one of WEIGHT_TYPES, that the weights are rounded to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / CONFIG, architectures.to_dict(model.config))
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
-    write_tensors(folder / WEIGHTS, {name: value.half() for name, value in model.named_parameters()})
+    write_tensors(folder / WEIGHTS, {name: value.to(weight_type) for name, value in model.named_parameters()})
 
 
 def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:

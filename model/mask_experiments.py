@@ -17,8 +17,9 @@ from torch.nn import functional as F
 
 from model import masks
 from model.attention import masked_softmax
+from model.pieces import PieceTokenizer
 from model.taps import Change, intervene, record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Tokenizer
 from model.training.batching import pad_ids
 from model.transformer import Transformer
 from model.translator import MAX_CHARACTERS, Translator, tidy
@@ -63,17 +64,18 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
         ValueError: if a text is too long; the message names it.
     """
     limit = min(MAX_TOKENS, translator.config.max_length)
-    src = [[*_ids(translator, f"source {n}", text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
-    tgt = [[BOS_ID, *_ids(translator, f"target {n}", text, limit - 1)] for n, text in enumerate(targets, 1)]
+    source, target = translator.tokenizer.source, translator.tokenizer.target
+    src = [[*_ids(source, f"source {n}", text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
+    tgt = [[BOS_ID, *_ids(target, f"target {n}", text, limit - 1)] for n, text in enumerate(targets, 1)]
     padded = pad_ids(src), pad_ids(tgt)
-    names = [[translator.tokenizer.tokens(row) for row in ids.tolist()] for ids in padded]
+    names = [[source.tokens(row) for row in ids.tolist()] for ids in padded]
     return Batch(*padded, *names)
 
 
-def _ids(translator: Translator, name: str, text: str, limit: int) -> list[int]:
+def _ids(tokenizer: Tokenizer | PieceTokenizer, name: str, text: str, limit: int) -> list[int]:
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
-    ids = translator.tokenizer.encode(tidy(text))
+    ids = tokenizer.encode(tidy(text))
     if len(ids) > limit:
         raise ValueError(f"{name} has {len(ids)} tokens; at most {limit} are allowed on this page")
     return ids

@@ -99,7 +99,7 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
     # Equal words may swap places; the sentence itself is no shuffle of it.
     while len(set(words)) > 1 and [words[n] for n in numbers] == words:
         rng.shuffle(numbers)
-    tokens = [translator.tokenizer.encode(word) for word in words]
+    tokens = [translator.tokenizer.source.encode(word) for word in words]
     starts = [sum(map(len, tokens[:n])) for n in range(len(tokens))]
     order = [start + i for n in numbers for start in [starts[n]] for i in range(len(tokens[n]))]
     ids = [index for word in tokens for index in word]

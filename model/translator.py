@@ -17,6 +17,7 @@ from model.decoding import Search, beam_search, target_limit
 from model.edits import Edits
 from model.gru import GruState, joined
 from model.language_model import LanguageModel
+from model.pieces import PieceTokenizer
 from model.stepper import Stepper, lay_out
 from model.taps import record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
@@ -202,7 +203,7 @@ class Translator:
         checkpoint.keep_scores(self.folder, self.card, name, scores)
 
     def _read(
-        self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | None = None
+        self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | PieceTokenizer | None = None
     ) -> tuple[str, list[int]]:
         """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
         limit = limit or self.max_source_tokens

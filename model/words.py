@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Self
 
+from model.pieces import PieceTokenizers
 from model.tokenizer import SPECIAL_TOKENS, UNK_ID, Tokenizer
 
 LANGUAGES = ("en", "de")
@@ -246,7 +247,10 @@ _INSIDE = re.compile(r"(?<=\w)-(?=\w)|(?<=\d)[.,](?=\d)")
 _PARTS = re.compile(r"@[-,.]@|<unk>|'?[^\W_]+|[^\w\s]|_")
 
 
-def read_tokenizer(text: str) -> Tokenizer | WordTokenizers | TextWords:
+AnyTokenizer = Tokenizer | WordTokenizers | TextWords | PieceTokenizers
+
+
+def read_tokenizer(text: str) -> AnyTokenizer:
     """Read the tokenizer.json of any checkpoint.
 
     Raises:
@@ -262,6 +266,8 @@ def read_tokenizer(text: str) -> Tokenizer | WordTokenizers | TextWords:
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ValueError("the words of a text must be a list of texts")
         return TextWords(words)
+    if kind == "pieces":
+        return PieceTokenizers.from_dict(values)
     if kind != "words":
         return Tokenizer.from_json(text)
     if set(values) != {"type", "source", "target"}:

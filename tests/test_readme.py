@@ -10,16 +10,21 @@ import pytest
 import torch
 
 from model.__main__ import main
+from model.attention_file import read_attention
+from tests.test_model.test_adapters.other_models import model_of, theirs
+from viz.screens.words_open import RECIPE
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
 def test_its_python_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
-    assert len(blocks) == 2
+    assert len(BLOCKS) == 3
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for block in blocks:
+    for block in BLOCKS[:2]:
         exec(block, names)  # our own README
     result = names["result"]
     assert result.text.startswith("Das Tier")
@@ -27,6 +32,16 @@ def test_its_python_runs() -> None:
     assert np.isneginf(result.trace["decoder.layers.0.self_attention.scores"]).any()
     assert set(names["trace"]) == {address for address in result.trace if address.endswith(".weights")}
     assert not names["trace"]["decoder.layers.2.cross_attention.weights"].any()
+
+
+def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"model": model_of("bart"), "tokenizer": theirs("bart")}
+    exec(BLOCKS[2], names)  # our own README
+    found = read_attention(tmp_path / "mine.npz")
+    assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
+    assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
+    assert BLOCKS[2].rstrip() == RECIPE.rstrip()
 
 
 def test_the_files_it_shows_exist() -> None:

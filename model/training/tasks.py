@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from model.architectures import Config
 from model.config import LanguageModelConfig
+from model.pieces import PieceTokenizers
 from model.tokenizer import Tokenizer
 from model.training.batching import TrainingStream
 from model.training.config import RunConfig
@@ -122,6 +123,8 @@ def _translation(
     if tokenizer.lowercase != config.lowercase:
         ours, its = config.lowercase, tokenizer.lowercase
         raise ValueError(f"lowercase is {ours} for the run, but {its} for its tokenizer")
+    if isinstance(tokenizer, PieceTokenizers):
+        raise ValueError("the tokenizer of an imported translator cannot be trained with")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
         its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
         raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")

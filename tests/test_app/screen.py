@@ -100,8 +100,18 @@ def click_head(at: AppTest, layer: int, head: int) -> AppTest:
     return select_points(at, [point])
 
 
+def click_marker(at: AppTest, key: str, *numbers: int) -> AppTest:
+    """Clicks the marker of a chart to which these numbers belong (customdata); returns the page, after it ran again."""
+    for curve, trace in enumerate(figure(at, key)["data"]):
+        for index, belongs in enumerate(trace.get("customdata") or []):
+            if trace["type"] == "scatter" and belongs == list(numbers):
+                point = {"curve_number": curve, "point_number": index, "point_index": index, "customdata": belongs}
+                return select_points(at, [point], key)
+    raise AssertionError(f"no marker {numbers} in the chart {key!r}")
+
+
 def select_points(at: AppTest, points: list[dict[str, Any]], key: str = "overview") -> AppTest:
-    """Sends a selection of points of a chart, the overview unless said; returns the page, after it ran again."""
+    """Sends a selection of points of a chart, of the overview unless said; returns the page, after it ran again."""
     states = at._tree.get_widget_states()
     state = states.widgets.add()
     state.id = charts(at)[key].proto.id

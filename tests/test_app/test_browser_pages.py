@@ -1,15 +1,18 @@
-"""The pages Inside a head, Steps, Pitfalls and Training in a real browser.
+"""The pages Inside a head, Steps, Steer, Pitfalls, Training and Open in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from plotly.colors import sample_colorscale
 
+from model.edits import Cell, Edits
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme
 from viz.screens.pitfall_words import PITFALLS
@@ -108,6 +111,24 @@ def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server)
     choose(page, "Recorded runs")
     expect(page.get_by_text("No recorded runs ship with this copy yet")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_a_file_of_attention_is_opened(page, app_server, tmp_path, width, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, app_server, "Open")
+    page.set_viewport_size({"width": width, "height": 900})
+    file = tmp_path / "mine.npz"
+    np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
+    page.locator("input[type=file]").set_input_files(file)
+    for key in ("overview", "heatmap"):
+        expect(plot(page, key)).to_be_visible()
+    assert_nothing_sticks_out(page)
+    file.write_bytes(b"no such file")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
+    expect(plot(page, "heatmap")).to_be_visible()
+    assert_nothing_sticks_out(page)
 
 
 def test_two_sentences_are_compared_and_partners_light_up_together(page, app_server):
@@ -219,3 +240,45 @@ def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width,
     choose(page, "all")
     expect(plot(page, "context-0")).to_be_visible()
     assert_nothing_sticks_out(page)
+
+
+# Where on the screen the middle of a cell of a clickable map lies.
+CELL = """(gd, [row, column]) => {
+  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
+
+
+def click_cell(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks a cell of a map with the mouse."""
+    chart = page.locator(f".st-key-{key} .js-plotly-plot")
+    expect(plot(page, key)).to_be_visible()
+    chart.scroll_into_view_if_needed()
+    page.mouse.click(*chart.evaluate(CELL, [row, column]))
+
+
+def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app_server, recorded):
+    example = "A man is riding a bicycle down the street."
+    plain = recorded.translate(example)
+    open_page(page, app_server, "Steer")
+    click_cell(page, "words", 1, 2)
+    prefix = [*plain.predicted_ids[:1], int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])]
+    new = recorded.translate(example, prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(new.text)
+    expect(page).to_have_url(re.compile(f"prefix=v1_{prefix[0]}-{prefix[1]}"))
+    choose(page, "Edit a mask")
+    click_cell(page, "mask-map", 2, 1)
+    expect(page).to_have_url(re.compile("edits=v1_bc2-1"))
+    steered = recorded.translate(example, edits=Edits(cells=(Cell("cross", 2, 1, False),)), prefix=prefix)
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    for view, key in (("Force attention", "force-map"), ("Search tree", "tree")):
+        choose(page, view)
+        expect(plot(page, key)).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 900})
+    for view in ("Another word", "Search tree", "Force attention", "Edit a mask"):
+        choose(page, view)
+        assert_nothing_sticks_out(page)
+    page.reload()  # the link alone brings everything back
+    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
+    page.get_by_role("button", name="Take every change back").click()
+    expect(page.locator(".st-key-large-translation")).to_have_text(plain.text)

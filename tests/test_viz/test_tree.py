@@ -26,6 +26,22 @@ def traces(figure):
     return {trace.name: trace for trace in figure.data if trace.name}
 
 
+def on_nodes(line):
+    """The nodes (rank, row) that a line touches, in order: between rows it only turns."""
+    return [(round(float(x)), int(y)) for x, y in zip(line.x, line.y, strict=True) if y == np.round(y)]
+
+
+def test_lines_of_two_parents_never_lie_on_each_other():
+    solid = next(trace for trace in tree().data if trace.mode == "lines" and trace.line.dash is None)
+    dotted = next(trace for trace in tree().data if trace.mode == "lines" and trace.line.dash == "dot")
+    heights = {
+        (int(y), float(y)) for line in (solid, dotted) for y in line.y if not np.isnan(y) and y != np.round(y)
+    }
+    # row 0: one parent; row 1: A goes to ranks 1 and 2, b to rank 0
+    assert sorted(row for row, _ in heights) == [0, 1, 1]
+    assert all(0.3 < height - row < 0.7 for row, height in heights)
+
+
 def test_nodes_stand_at_their_step_and_rank():
     found = traces(tree())
     places = {
@@ -46,13 +62,13 @@ def test_fates_differ_without_colour():
     edges = [trace for trace in tree().data if trace.mode == "lines"]
     assert {edge.line.dash for edge in edges} == {None, "dot"}
     dotted = next(edge for edge in edges if edge.line.dash == "dot")
-    assert [y for y in dotted.y if not np.isnan(y)] == [0, 1, 1, 2], "to c and to A </s>"
+    assert on_nodes(dotted) == [(0, 0), (2, 1), (0, 1), (2, 2)], "to c and to A </s>"
 
 
 def test_the_best_score_marks_its_path():
     for scores, way in (({4: -0.2, 6: -0.9}, {4, 2, 0}), ({4: -0.9, 6: -0.2}, {6, 1, 0})):
         line = traces(tree(scores=scores))["best path"]
-        points = {(x, y) for x, y in zip(line.x, line.y, strict=True) if not np.isnan(x)}
+        points = set(on_nodes(line))
         everything = [trace for trace in tree().data if trace.mode == "markers+text"]
         places = {n: (x, y) for t in everything for (n,), x, y in zip(t.customdata, t.x, t.y, strict=True)}
         assert points == {places[node] for node in way}

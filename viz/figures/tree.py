@@ -11,7 +11,9 @@ from viz.figures import checks, heatmap, labels
 
 KEPT, FINISHED, PRUNED = "kept", "finished", "pruned"
 FATES = (KEPT, FINISHED, PRUNED)
-ROW_HEIGHT = 46  # pixels of a step: a token and a number under it
+ROW_HEIGHT = 64  # pixels of a row: a token, a number under it, and room for the lines to the next row
+CHANNELS = (0.34, 0.66)  # between two rows, where lines turn: labels take the rest
+ASIDE = 0.04  # columns that a line leaves right of a node and comes in left of it, so that no two look like one
 COLUMN_ROOM = 26  # pixels of a column beside its widest token
 NUMBER_WIDTH = 60  # pixels of a number under a token
 LOOKED_AT = 3  # source tokens that a hover text names
@@ -24,12 +26,13 @@ _BEST_WIDTH = 4
 
 @dataclass(frozen=True)
 class _Tree:
-    """Where the nodes stand: rows are steps, columns the rank within a step."""
+    """Where the nodes stand: in the row of their number of tokens, in the column of their rank."""
 
     parents: list[int]
     step: np.ndarray
     rank: np.ndarray
     totals: np.ndarray
+    width: np.ndarray  # nodes of each row
 
     @classmethod
     def of(cls, parents: list[int], log_probabilities: np.ndarray) -> "_Tree":
@@ -43,7 +46,7 @@ class _Tree:
         for one in range(step.max() + 1):
             nodes = np.flatnonzero(step == one)
             rank[nodes[np.argsort(-totals[nodes], kind="stable")]] = range(len(nodes))
-        return cls(parents, step, rank, totals)
+        return cls(parents, step, rank, totals, np.bincount(step))
 
     def path(self, node: int) -> list[int]:
         """The nodes from a node up to the root."""
@@ -54,13 +57,21 @@ class _Tree:
 
     def edges(self, nodes: Sequence[int]) -> dict[str, np.ndarray]:
         """Lines from the parents of nodes to the nodes, with gaps between them."""
-        ends = [(self.parents[node], node) for node in nodes if self.parents[node] >= 0]
-        gap = np.full(len(ends), np.nan)
-        first, last = (np.array([pair[i] for pair in ends], int) for i in (0, 1))
-        return {
-            name: np.stack([place[first], place[last], gap], axis=1).ravel().astype(np.float32)
-            for name, place in (("x", self.rank), ("y", self.step))
-        }
+        xs: list[float] = []
+        ys: list[float] = []
+        first, last = CHANNELS
+        for node in nodes:
+            parent = self.parents[node]
+            (x0, y0), (x1, y1) = ((float(self.rank[one]), float(self.step[one])) for one in (parent, node))
+            if x0 == x1:
+                xs += [x0, x1, np.nan]
+                ys += [y0, y1, np.nan]
+                continue
+            # Every parent turns at a height of its own, so that lines of two parents never lie on each other.
+            channel = y0 + first + (last - first) * (x0 + 0.5) / self.width[self.step[parent]]
+            xs += [x0 + ASIDE, x0 + ASIDE, x1 - ASIDE, x1 - ASIDE, np.nan]
+            ys += [y0, channel, channel, y1, np.nan]
+        return {"x": np.array(xs, np.float32), "y": np.array(ys, np.float32)}
 
 
 def search_tree(
@@ -75,7 +86,7 @@ def search_tree(
     steps: tuple[int, int] | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Draw the tree of a beam search: steps in rows from the top, the candidates of a step by their rank.
+    """Draw the tree of a beam search: row n from the top holds the candidates for the n-th token, by their rank.
 
     Kept, finished and pruned nodes differ in symbol and in the line that leads to them; the best path is a thick line.
     Every node has customdata = [its number], for clicks.
@@ -89,7 +100,7 @@ def search_tree(
         looked_at: float (N, S), how much the step that wrote each node read of each source token; the hover text names
             the largest. A row of zeros names none.
         keys: S source tokens, with looked_at.
-        steps: the first and the last step to draw; all otherwise.
+        steps: the first and the last row to draw; all otherwise.
         title: text above the tree.
 
     Returns:
@@ -220,14 +231,14 @@ def _layout(
     height = (last - first + 1) * ROW_HEIGHT
     counts = ", ".join(f"{fates.count(fate)} {fate}" for fate in FATES)
     ranks = [str(rank + 1) for rank in range(n_columns)]
-    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, "step")
+    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, "tokens written")
     return theme.layout(
         height,
         title=labels.escape(title),
         left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT,
         bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-        xaxis=heatmap.axis(ranks, 1, "rank among the candidates of a step")
+        xaxis=heatmap.axis(ranks, 1, "rank among these candidates")
         | {"range": [-0.25, n_columns - 0.15], "fixedrange": True},
         yaxis=step_axis | {"range": [last + 0.5, first - 0.5], "fixedrange": True},
         clickmode="event+select",
@@ -236,10 +247,10 @@ def _layout(
         meta={
             "figure": "search_tree",
             "description": (
-                f"Rows are steps of the search, columns the candidates of a step by rank, lines lead to what was read "
+                f"Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
                 f"next: {counts}."
             ),
-            "rows": "step",
+            "rows": "tokens written",
             "columns": "rank",
             "n_rows": int(tree.step.max()) + 1,
             "n_columns": n_columns,

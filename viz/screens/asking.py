@@ -13,8 +13,11 @@ from viz.screens import controls, shared, words
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 
 
-def ask() -> tuple[controls.Request, dict]:
+def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
     """Ask for a sentence, the model and how to search for the translation.
+
+    Args:
+        forcing: whether a reference can be read instead.
 
     Returns:
         What is asked for, and the card of its model.
@@ -25,7 +28,8 @@ def ask() -> tuple[controls.Request, dict]:
     first, second = st.container(), st.container()
     default = shared.default_checkpoint()
     with second:
-        name, beam, penalty, forced = controls.translation_options(available("transformer") or [default], default)
+        names = available("transformer") or [default]
+        name, beam, penalty, forced = controls.translation_options(names, default, forcing)
     card = shared.translator(name).card
     with first:
         text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
@@ -81,6 +85,13 @@ def show_translation(result: shared.Shown, request: controls.Request, card: dict
             st.caption("The translation was stopped at the length limit.")
 
 
+def no_model(error: ValueError) -> None:
+    """Say that there is no model, why, and how to get one."""
+    st.error("There is no model to translate with.")
+    shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+    shared.small("To train one: python -m model train --help", "train")
+
+
 def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]) -> None:
     """Ask for a sentence, translate it, and show it; one sentence where there is no model.
 
@@ -91,9 +102,7 @@ def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]
     try:
         request, card = ask()
     except ValueError as error:
-        st.error("There is no model to translate with.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
-        shared.small("To train one: python -m model train --help", "train")
+        no_model(error)
         return
     answered = answer(request)
     if answered is not None:

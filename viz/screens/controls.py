@@ -98,6 +98,35 @@ def checkpoint(label: str, key: str, names: list[str], default: str) -> str:
     return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=200) or default
 
 
+def pick(label: str, names: list[str], key: str, **more) -> int:
+    """Let the visitor pick one of many things by its number; it is a step on the way and not kept in the URL.
+
+    Args:
+        label: over the list.
+        names: of the things, plain text.
+        key: in the session.
+        more: further settings of the control.
+
+    Returns:
+        The number of the chosen one; the first where there is no longer such a one.
+    """
+    if st.session_state.get(key, 0) not in range(len(names)):
+        st.session_state[key] = 0
+    return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
+
+
+def clicked(key: str, count: int = 2) -> list[int] | None:
+    """The numbers that belong to the marker of a chart that was clicked just now; None where none was.
+
+    Args:
+        key: of the chart.
+        count: how many numbers belong to it.
+    """
+    points = st.session_state[key]["selection"]["points"]
+    numbers = (points[0].get("customdata") or []) if points else []
+    return [int(number) for number in numbers] if len(numbers) == count else None
+
+
 @dataclass(frozen=True)
 class Request:
     """What shall be translated, and how.
@@ -146,22 +175,24 @@ def _start_forcing() -> None:
         st.session_state["reference"] = st.session_state.get("shown-text", "")
 
 
-def translation_options(names: list[str], default: str) -> tuple[str, int, float, bool]:
+def translation_options(names: list[str], default: str, forcing: bool = True) -> tuple[str, int, float, bool]:
     """Let the visitor choose the model and how it decodes.
 
     Args:
         names: of the checkpoints.
         default: the one that is chosen at first.
+        forcing: whether a reference can be read instead.
 
     Returns:
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
     with st.expander("Options of the translation"), st.container(horizontal=True, gap="medium"):
         name = checkpoint("Model", "model", names, default)
-        mode = choose(
-            "Decoding", [words.FREE, words.FORCED], "mode", words.FREE, help=words.DECODING, on_change=_start_forcing
-        )
-        forced = mode == words.FORCED
+        forced = False
+        if forcing:
+            modes = [words.FREE, words.FORCED]
+            mode = choose("Decoding", modes, "mode", words.FREE, help=words.DECODING, on_change=_start_forcing)
+            forced = mode == words.FORCED
         beam = choose("Beam width", list(BEAMS), "beam", 4, BEAMS, help=words.SEARCH, disabled=forced)
         penalty = st.slider(
             "Length penalty",
@@ -186,11 +217,13 @@ def reference(label: str) -> str:
     return text or ""
 
 
-def map_options(kind: str) -> tuple[maps.Options, str, bool]:
+def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> tuple[maps.Options, str, bool]:
     """Let the visitor choose what the maps show.
 
     Args:
         kind: of attention.
+        predicted: whether it is known what each step predicted.
+        words_known: whether tokens say where words begin.
 
     Returns:
         The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
@@ -204,10 +237,10 @@ def map_options(kind: str) -> tuple[maps.Options, str, bool]:
             "rows",
             words.READ,
             help=words.ROWS,
-            disabled=kind == "encoder_self",
+            disabled=kind == "encoder_self" or not predicted,
         )
         with st.container(width="content", gap="xsmall"):
-            merge = switch("Merge subwords into words", "merge", words.MERGE)
+            merge = words_known and switch("Merge subwords into words", "merge", words.MERGE)
             hide = switch("Hide special tokens", "hide", words.HIDE)
             stretch = switch("Stretch colours", "stretch", words.STRETCH)
         share = st.slider(
@@ -222,4 +255,4 @@ def map_options(kind: str) -> tuple[maps.Options, str, bool]:
             help=words.SHARE,
             width=320,
         )
-    return maps.Options(summary, over, merge, hide, int(share)), names, stretch
+    return maps.Options(summary, over, merge, hide, int(share)), names if predicted else words.READ, stretch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -97,16 +98,21 @@ def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, h
         ("tokens", "Tokens and probabilities", tokens.token_table(result)),
         ("weights", title, tokens.weight_table(built, layer, head)),
     ):
-        st.markdown(f"**{name}**")
-        st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
-        st.download_button(
-            "Download as CSV",
-            table.to_csv(index=False).encode("utf-8"),
-            f"headlight-{key}.csv",
-            "text/csv",
-            key=f"csv-{key}",
-            on_click="ignore",
-        )
+        show_table(key, name, table)
+
+
+def show_table(key: str, name: str, table: pd.DataFrame) -> None:
+    """Show a table under its name, with a file to keep."""
+    st.markdown(f"**{name}**")
+    st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
+    st.download_button(
+        "Download as CSV",
+        table.to_csv(index=False).encode("utf-8"),
+        f"headlight-{key}.csv",
+        "text/csv",
+        key=f"csv-{key}",
+        on_click="ignore",
+    )
 
 
 def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
@@ -122,7 +128,7 @@ def axis_tokens(result: Translation, kind: str, named: str) -> tuple[list[str], 
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
     if named == words.PREDICTED:
         return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens
+    return result.target_tokens, keys, result.predicted_tokens or None  # a file may not know what was predicted
 
 
 def heading(title: str, line: str) -> None:
@@ -152,8 +158,10 @@ def open_head() -> None:
         st.session_state["view"] = VIEWS[0]
 
 
-def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool) -> None:
-    """Draw all maps of a kind; a click on one opens it."""
+def show_overview(
+    result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool, whole: bool = True
+) -> None:
+    """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
     summary = built.options.axes
     one = f"the {built.options.summary} of several heads" if summary else "one head"
     heading(
@@ -174,7 +182,7 @@ def show_overview(result: Translation, built: maps.Maps, layer: int, head: int, 
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
     draw(figure, "overview", _NO_TOOLS, on_select=open_head, selection_mode="points")
-    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens]))
+    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
 
 
 def show_attention(
@@ -202,7 +210,7 @@ def show_attention(
         **{other: built.others},
     )
     draw(figure, "heatmap")
-    if kind != "encoder_self":
+    if kind != "encoder_self" and result.predicted_tokens:
         steps = [result.target_tokens[0], *result.predicted_tokens]
         shared.small("Read → predicted: " + " → ".join(steps), "steps")
 

@@ -16,11 +16,13 @@ PAGES = [
     st.Page("heads.py", title="Heads"),
     st.Page("inside.py", title="Inside a head"),
     st.Page("steps.py", title="Steps"),
+    st.Page("steer.py", title="Steer"),
     st.Page("masks.py", title="Masks"),
     st.Page("positions.py", title="Positions"),
     st.Page("compare.py", title="Compare"),
     st.Page("alignment.py", title="Alignment"),
     st.Page("training.py", title="Training"),
     st.Page("pitfalls.py", title="Pitfalls"),
+    st.Page("open_file.py", title="Open"),
 ]
 st.navigation(PAGES, position="top").run()

@@ -99,7 +99,7 @@ def compute(request: Request, left_out: str) -> Result:
 
     def likeliest(logits: np.ndarray) -> list[list[str]]:
         return [
-            translator.tokenizer.tokens(row[: real[1]].argmax(-1).tolist())
+            translator.tokenizer.target.tokens(row[: real[1]].argmax(-1).tolist())
             for row, real in zip(logits, lengths, strict=True)
         ]
 

@@ -101,10 +101,10 @@ def start(sentence: Sentence) -> Demo:
     with record(address) as right_trace, torch.inference_mode():
         right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
     maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
-    first = sentence.translator.tokenizer.encode(result.text)[:1] or [EOS_ID]
+    first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
     written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5, from_padding=True)
-    text = sentence.translator.tokenizer.encode(result.text)
+    text = sentence.translator.tokenizer.target.encode(result.text)
     ever_targets = [set(range(len(text))), {i + 1 for i in range(len(pitfalls.pairs_without_start(text)[1]))}]
     return Demo(
         attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt)),
@@ -118,7 +118,7 @@ def start(sentence: Sentence) -> Demo:
             ("probability of the first token, right", f"{chances[0]:.3f}"),
             ("probability of the first token, wrong", f"{chances[1]:.3f}"),
             ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.decode(written)),
+            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 

@@ -46,12 +46,12 @@ class Sentence:
     @property
     def src(self) -> Tensor:
         """The source ids (1, S)."""
-        return torch.tensor([[*self.translator.tokenizer.encode(self.result.source), EOS_ID]])
+        return torch.tensor([[*self.translator.tokenizer.source.encode(self.result.source), EOS_ID]])
 
     @property
     def tgt(self) -> Tensor:
         """What the decoder read (1, T), the start token first."""
-        ids = self.translator.tokenizer.encode(self.result.text)
+        ids = self.translator.tokenizer.target.encode(self.result.text)
         return torch.tensor([[BOS_ID, *ids][: self.translator.config.max_length - PADS]])
 
     def tensor(self, address: str) -> Tensor:
@@ -60,7 +60,7 @@ class Sentence:
 
     def names(self, ids: Tensor) -> list[str]:
         """The tokens of ids (1, T)."""
-        return self.translator.tokenizer.tokens(ids[0].tolist())
+        return self.translator.tokenizer.target.tokens(ids[0].tolist())
 
 
 def both_drawn(

@@ -37,7 +37,7 @@ def residual(sentence: Sentence) -> Demo:
         (
             ("largest number in the right output", f"{np.abs(right).max():.3g}"),
             ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.decode(written)),
+            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
@@ -78,7 +78,7 @@ def gru(sentence: Sentence) -> Demo:
     tokens = [*sentence.result.source_tokens, *[PAD] * PADS]
     length = len(tokens) - PADS
     generator = torch.Generator().manual_seed(0)
-    embedding = torch.randn(len(sentence.translator.tokenizer), GRU_SIZES[0], generator=generator)
+    embedding = torch.randn(len(sentence.translator.tokenizer.source), GRU_SIZES[0], generator=generator)
     with NoRandomNumbers():
         cell = nn.GRU(*GRU_SIZES, batch_first=True)
     with torch.inference_mode():

@@ -31,6 +31,7 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
 .stTextInput input { unicode-bidi: plaintext; }
 .js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
+.st-key-tree .textpoint text { fill: currentColor !important; }
 .js-plotly-plot .modebar-group { background: transparent !important; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
@@ -143,8 +144,8 @@ def cut(result: Translation, translator: Translator) -> Shown:
     ]
     entropy = analysis.entropy(np.exp(analysis.log_softmax(result.trace["logits"]))).astype(np.float32)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    more = {"trace": drawn, "search": None, "candidate_ids": ids.tolist(), "entropy": entropy}
-    return Shown(**kept | more, candidates=candidates)
+    kept |= {"trace": drawn, "search": None}
+    return Shown(**kept, candidates=candidates, candidate_ids=ids.tolist(), entropy=entropy)
 
 
 def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:

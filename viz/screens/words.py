@@ -85,14 +85,14 @@ KINDS = {
     "decoder_self": KindWords(
         name="Decoder self (masked)",
         title="Masked decoder self-attention",
-        reading="each step reads the translation so far.",
+        reading="each step reads what was written so far.",
         query_axis="token this step read (asks)",
         key_axis="token so far (is read)",
     ),
     "cross": KindWords(
         name="Cross",
         title="Cross-attention",
-        reading="each step of the translation reads the source sentence.",
+        reading="each step reads the source.",
         query_axis="token this step read (asks)",
         key_axis="source token (is read)",
     ),
@@ -128,13 +128,16 @@ def without_line(count: int, least: float, most: int) -> str:
     return f"{count} cells have no line: a weight below {least:.3f}, or not among the {most} largest."
 
 
-def how_to_read(tokens: list[str]) -> str:
-    """A short guide for beginners, in Markdown, about maps of these tokens."""
+def how_to_read(tokens: list[str], whole: bool = True) -> str:
+    """A short guide for beginners, in Markdown, to maps of these tokens, whose rows add up to 1 if they are whole."""
     text = (
         "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter a "
-        "cell, the more is read there; every row of a head adds up to 1. ▁ marks the start of a word, \\<s> and \\</s> "
-        "the start and the end of the sentence."
+        "cell, the more is read there" + ("; every row of a head adds up to 1." if whole else ".")
     )
+    if any(token.startswith("▁") for token in tokens):
+        text += " ▁ marks the start of a word."
+    if "<s>" in tokens or "</s>" in tokens:
+        text += " \\<s> and \\</s> are the start and the end of the sentence."
     if any(token.startswith("<0x") for token in tokens):
         text += " \\<0x…> is one byte of a sign that the vocabulary lacks."
     return text
@@ -169,6 +172,8 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
     parts = [f"Checkpoint {name}"]
     if isinstance(card.get("parameters"), int):
         parts.append(f"{card['parameters'] / 1e6:.1f} million parameters")
+    if isinstance(card.get("converted_from"), str):
+        parts.append(f"converted from {card['converted_from']}")
     data = card.get("data")
     if isinstance(data, dict) and data:
         parts.append("trained in this project on " + " and ".join(map(str, data)))

@@ -1,0 +1,265 @@
+"""MarianMT of Hugging Face into a checkpoint of ours: the same numbers in a model whose every step can be seen.
+
+Marian (Junczys-Dowmunt et al. 2018) starts a target with the padding token. Here padding is masked, so the start token
+gets an id of its own and a copy of the padding token's embedding. It can never be written: its bias says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model import checkpoint
+from model.adapters.hub import fetch
+from model.adapters.sentencepiece import read_sentencepiece
+from model.config import TransformerConfig
+from model.pieces import PieceTokenizer, PieceTokenizers
+from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
+from model.transformer import Transformer
+
+CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
+SENTENCEPIECE = ("source.spm", "target.spm")
+FILES = (CONFIG, WEIGHTS, VOCABULARY, *SENTENCEPIECE, "tokenizer_config.json")
+ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
+NEVER = -1000.0  # bias of the start token: its probability is 0, also in float64
+AGREEMENT = 1e-3  # logits further apart than that, in float32, are not those of the same model
+
+_SIZES = {
+    "vocab_size": "vocab_size",
+    "d_model": "d_model",
+    "n_encoder_layers": "encoder_layers",
+    "n_decoder_layers": "decoder_layers",
+    "n_heads": "encoder_attention_heads",
+    "d_ff": "encoder_ffn_dim",
+    "max_length": "max_position_embeddings",
+}
+# What of the configuration is handed to the library: sizes and ids, nothing that could choose code.
+_READ = (
+    *_SIZES.values(),
+    *("decoder_attention_heads", "decoder_ffn_dim", "decoder_vocab_size", "activation_function", "scale_embedding"),
+    *("share_encoder_decoder_embeddings", "tie_word_embeddings"),
+    *("pad_token_id", "eos_token_id", "decoder_start_token_id"),
+)
+_ATTENTION = {
+    "q_projection": "q_proj", "k_projection": "k_proj", "v_projection": "v_proj", "output_projection": "out_proj"
+}  # fmt: skip
+_LAYER = {
+    **{f"self_attention.{ours}": f"self_attn.{theirs}" for ours, theirs in _ATTENTION.items()},
+    "feed_forward.inner": "fc1",
+    "feed_forward.outer": "fc2",
+    "residual_self.norm": "self_attn_layer_norm",
+    "residual_ff.norm": "final_layer_norm",
+}
+_CROSS = {
+    **{f"cross_attention.{ours}": f"encoder_attn.{theirs}" for ours, theirs in _ATTENTION.items()},
+    "residual_cross.norm": "encoder_attn_layer_norm",
+}
+
+
+def import_marian(name: str, out: Path, revision: str | None = None, command: str = "") -> dict[str, Any]:
+    """Convert a MarianMT checkpoint and check that it computes the same.
+
+    Args:
+        name: its folder, or its name on the Hugging Face hub.
+        out: the new checkpoint's folder, which must not exist yet or be empty.
+        revision: a branch or a commit on the hub.
+        command: that was typed, for the card.
+
+    Returns:
+        The card. Its "difference" is the largest one between the logits of both models on random tokens.
+
+    Raises:
+        ValueError: if the model cannot be found, read or converted, or there is something in the folder already.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"{out} is there already: name a new folder with --out")
+    folder = fetch(name, FILES, revision)
+    values = checkpoint.read_json(folder / CONFIG)
+    config = _config(folder / CONFIG, values)
+    vocabulary = _vocabulary(folder / VOCABULARY, values["vocab_size"])
+    order = _order(folder, values, vocabulary)
+    tokenizer = _tokenizer(folder, vocabulary, order)
+    theirs = _load(folder, values)
+    model = convert(theirs, config, order)
+    languages = _languages(folder)
+    card = {
+        "task": " ".join(["translation", "-".join(languages.values())]).strip(),
+        **languages,
+        "converted_from": f"{name}@{revision}" if revision else str(name),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "command": command,
+        "difference": _difference(theirs, model, order),
+    }
+    checkpoint.save(out, model, tokenizer, card, _weight_type(model))
+    return card
+
+
+def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transformer:
+    """Copy the parameters of a MarianMTModel.
+
+    Args:
+        theirs: the model.
+        config: ours, of the same sizes.
+        order: for each of our ids the id there.
+
+    Returns:
+        Our model, in evaluation mode and float32.
+    """
+    state = {key: value.float() for key, value in theirs.state_dict().items()}
+    model = Transformer(config)
+    embeddings, outputs = theirs.get_decoder().embed_tokens.weight, theirs.get_output_embeddings().weight
+    with torch.no_grad():
+        model.encoder.input.embedding.weight.copy_(theirs.get_encoder().embed_tokens.weight[order])
+        model.decoder.input.embedding.weight.copy_(embeddings[order])
+        model.output.weight.copy_(outputs[order])
+        model.output.bias.copy_(state["final_logits_bias"][0, order])
+        model.output.bias[BOS_ID] = NEVER
+        for side, names in (("encoder", _LAYER), ("decoder", _LAYER | _CROSS)):
+            for i, layer in enumerate(getattr(model, side).layers):
+                for ours, name in names.items():
+                    for part, parameter in layer.get_submodule(ours).named_parameters():
+                        parameter.copy_(state[f"model.{side}.layers.{i}.{name}.{part}"])
+    return model.eval()
+
+
+def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
+    """Our configuration for theirs."""
+    if values.get("model_type") != "marian":
+        raise ValueError(f"{path}: the model is of type {values.get('model_type')!r}, not 'marian'")
+    same = (("decoder_attention_heads", "encoder_attention_heads"), ("decoder_ffn_dim", "encoder_ffn_dim"))
+    for mine, other in same:
+        if values.get(mine) != values.get(other):
+            raise ValueError(f"{path}: {mine} ({values.get(mine)}) must be {other} ({values.get(other)})")
+    if (values.get("decoder_vocab_size") or values.get("vocab_size")) != values.get("vocab_size"):
+        raise ValueError(f"{path}: source and target have two vocabularies; only one for both can be converted")
+    activation = values.get("activation_function")
+    if activation not in tuple(ACTIVATIONS):  # a list can be compared, not looked up
+        raise ValueError(f"{path}: activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+    missing = [name for name in _SIZES.values() if name not in values]
+    if missing:
+        raise ValueError(f"{path}: the key {missing[0]!r} is missing")
+    try:
+        config = TransformerConfig.from_dict(
+            {ours: values[theirs] for ours, theirs in _SIZES.items()}
+            | {
+                "norm": "post",
+                "final_norm": False,
+                "activation": ACTIVATIONS[activation],
+                "positional": "sinusoidal_concatenated",
+                "scale_embedding": values.get("scale_embedding", False),
+                "tie_embeddings": _tied(values),
+                "output_bias": True,
+                "dropout": values.get("dropout", 0.1),
+            }
+        )
+        config = config.with_vocabularies(config.vocab_size + 1, config.vocab_size + 1)
+        config.check_loadable()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return config
+
+
+def _tied(values: dict[str, Any]) -> bool:
+    return all(values.get(name, True) is True for name in ("share_encoder_decoder_embeddings", "tie_word_embeddings"))
+
+
+def _vocabulary(path: Path, size: int) -> list[str]:
+    """The token of each id there."""
+    ids = checkpoint.read_json(path)
+    if not all(type(index) is int for index in ids.values()) or sorted(ids.values()) != list(range(size)):
+        raise ValueError(f"{path} must give each of the {size:,} ids of the model to one token")
+    return sorted(ids, key=ids.__getitem__)
+
+
+def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[int]:
+    """For each of our ids the id there: the special tokens first, then the others as they stand."""
+    named = {"pad_token_id": SPECIAL_TOKENS[PAD_ID], "eos_token_id": SPECIAL_TOKENS[EOS_ID]}
+    named["decoder_start_token_id"] = SPECIAL_TOKENS[PAD_ID]
+    missing = [token for token in (*named.values(), SPECIAL_TOKENS[UNK_ID]) if token not in vocabulary]
+    if missing:
+        raise ValueError(f"{folder / VOCABULARY}: the token {missing[0]!r} is missing")
+    for key, token in named.items():
+        if values.get(key) != vocabulary.index(token):
+            right = f"must be {vocabulary.index(token)}, the id of {token!r}"
+            raise ValueError(f"{folder / CONFIG}: {key} {right}, got {values.get(key)!r}")
+    pad, end, unknown = (vocabulary.index(SPECIAL_TOKENS[i]) for i in (PAD_ID, EOS_ID, UNK_ID))
+    first = {PAD_ID: pad, BOS_ID: pad, EOS_ID: end, UNK_ID: unknown}
+    rest = (index for index in range(len(vocabulary)) if index not in (pad, end, unknown))
+    return [*(first[index] for index in sorted(first)), *rest]
+
+
+def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTokenizers:
+    """The vocabulary in our order, and what cuts each language."""
+    tokens = [*SPECIAL_TOKENS, *(vocabulary[index] for index in order[len(SPECIAL_TOKENS) :])]
+    sides = [read_sentencepiece(folder / name) for name in SENTENCEPIECE]
+    try:
+        return PieceTokenizers(*(PieceTokenizer(tokens, **side) for side in sides))
+    except ValueError as error:
+        raise ValueError(f"{folder}: {error}") from None
+
+
+def _load(folder: Path, values: dict[str, Any]) -> Any:
+    """The MarianMTModel in a folder, read with its own library: safetensors only, never anybody's code."""
+    from transformers import MarianConfig, MarianMTModel
+    from transformers.utils import logging
+
+    if not (folder / WEIGHTS).is_file():
+        raise ValueError(
+            f"{folder} has no {WEIGHTS}, and other files with weights are not read, because they can run code: "
+            "many models have theirs in a revision of the hub, named like --revision refs/pr/1"
+        )
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        model, found = MarianMTModel.from_pretrained(
+            folder,
+            config=MarianConfig(**{name: values[name] for name in _READ if name in values}),
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever the libraries raise for a damaged file
+        raise ValueError(f"{folder / WEIGHTS} cannot be read: {(str(error).splitlines() or [''])[0]}") from None
+    if found["missing_keys"]:
+        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
+        raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
+    return model.eval()
+
+
+@torch.no_grad()
+def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
+    """The largest difference between both models' logits on a few random tokens."""
+    generator = torch.Generator().manual_seed(0)
+    size = min(9, ours.config.max_length)
+    src, tgt = torch.randint(EOS_ID, len(order), (2, 1, size), generator=generator)
+    tgt[:, 0] = BOS_ID
+    there = torch.tensor(order)
+    expected = theirs(input_ids=there[src], decoder_input_ids=there[tgt]).logits
+    rest = [index for index in range(len(order)) if index != BOS_ID]
+    difference = float((ours(src, tgt)[..., rest] - expected[..., there[rest]]).abs().max())
+    if not difference <= AGREEMENT:
+        raise ValueError(f"the converted model's logits differ by {difference:.2g} from the original's: report it")
+    return difference
+
+
+def _weight_type(model: nn.Module) -> torch.dtype:
+    """Half precision where no weight loses anything by it, as in most published models."""
+
+    def lossless(value: Tensor) -> bool:
+        return torch.equal(value.half().float(), value)
+
+    return torch.float16 if all(map(lossless, model.parameters())) else torch.float32
+
+
+def _languages(folder: Path) -> dict[str, str]:
+    """Source and target language, where the tokenizer's configuration names both."""
+    path = folder / "tokenizer_config.json"
+    values = checkpoint.read_json(path) if path.is_file() else {}
+    named = {"source": values.get("source_lang"), "target": values.get("target_lang")}
+    return named if all(isinstance(name, str) for name in named.values()) else {}

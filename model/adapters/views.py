@@ -1,0 +1,152 @@
+"""Other models of Hugging Face to look at: a text goes in, tokens and attention come out. Nothing can be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+
+from model import checkpoint
+from model.adapters.hub import fetch
+from model.adapters.outputs import forward_attention
+from model.attention_file import MAX_TOKENS, Attention
+
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+FILES = (CONFIG, WEIGHTS, TOKENIZER)
+# The class for each type, named here: a file of the model can choose one of these and nothing else.
+CLASSES = {
+    "t5": "T5ForConditionalGeneration",
+    "bart": "BartForConditionalGeneration",
+    "gpt2": "GPT2LMHeadModel",
+    "bert": "BertModel",
+}
+PAIRS = ("t5", "bart")
+
+
+def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Attention:
+    """Have a T5, BART, GPT-2 or BERT read a text, and return what each head looked at.
+
+    Args:
+        name: a folder, or a name on the Hugging Face hub, with config.json, model.safetensors and tokenizer.json.
+        text: what the model reads.
+        target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
+        revision: a branch or a commit on the hub.
+
+    Returns:
+        Tokens and attention.
+
+    Raises:
+        ValueError: if the model cannot be found or read, is of another type, has no such part, or hands out no maps.
+    """
+    folder = fetch(name, FILES, revision)
+    values = checkpoint.read_json(folder / CONFIG)
+    kind = values.get("model_type")
+    if kind not in CLASSES:
+        raise ValueError(
+            f"{folder / CONFIG}: models of type {kind!r} cannot be looked at; there are {', '.join(CLASSES)}, "
+            "and 'marian' with python -m model import"
+        )
+    if target is not None and kind not in PAIRS:
+        raise ValueError(f"a {kind} has no target: only {' and '.join(PAIRS)} read one")
+    tokenizer = _tokenizer(folder / TOKENIZER)
+    ids = _encode(tokenizer, text)
+    model = _load(folder, kind, values)
+    _check_ids(ids, model.config)
+
+    def names(some: list[int]) -> list[str]:
+        return [tokenizer.id_to_token(index) or f"<{index}>" for index in some]
+
+    with torch.inference_mode():
+        if kind not in PAIRS:
+            outputs = model(input_ids=torch.tensor([ids]), output_attentions=True)
+            return _checked(forward_attention(outputs, names(ids)), model.config)
+        written = _encode(tokenizer, target) if target is not None else _write(model, ids)
+        _check_ids(written, model.config)
+        read = [model.config.decoder_start_token_id, *written[:-1]]
+        both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
+        outputs = model(**both, output_attentions=True, use_cache=False)
+    return _checked(forward_attention(outputs, names(ids), names(read), names(written)), model.config)
+
+
+def _tokenizer(path: Path) -> tokenizers.Tokenizer:
+    text = checkpoint.read_text(path)
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(text)
+    except Exception as error:  # the library raises bare Exceptions
+        raise ValueError(f"{path} is no tokenizer: {(str(error).splitlines() or [''])[0]}") from None
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _encode(tokenizer: tokenizers.Tokenizer, text: str) -> list[int]:
+    """The ids of a text, with the special tokens that the model wants."""
+    ids = tokenizer.encode(text).ids
+    if not ids:
+        raise ValueError("there is nothing to read: type a text")
+    if len(ids) > MAX_TOKENS:
+        raise ValueError(f"the text has {len(ids)} tokens; at most {MAX_TOKENS} can be drawn")
+    return ids
+
+
+def _check_ids(ids: list[int], config: Any) -> None:
+    """Whether the model has an embedding for every token and every position."""
+    positions = getattr(config, "max_position_embeddings", MAX_TOKENS)
+    if len(ids) > positions:
+        raise ValueError(f"the text has {len(ids)} tokens; the model has positions for {positions}")
+    if max(ids) >= config.vocab_size:
+        raise ValueError(f"the tokenizer gives the id {max(ids)}, the model has ids below {config.vocab_size}")
+
+
+def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
+    """The model in a folder, with eager attention, the only kind that hands out its maps."""
+    import transformers
+    from transformers.utils import logging
+
+    if not (folder / WEIGHTS).is_file():
+        raise ValueError(f"{folder} has no {WEIGHTS}, and other files with weights are not read: they can run code")
+    if "quantization_config" in values:
+        raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    more = {"add_pooling_layer": False} if kind == "bert" else {}
+    try:
+        model, found = getattr(transformers, CLASSES[kind]).from_pretrained(
+            folder,
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **more,
+        )
+    except Exception as error:  # whatever the libraries raise for damaged files
+        raise ValueError(f"{folder} cannot be read: {(str(error).splitlines() or [''])[0]}") from None
+    if found["missing_keys"]:
+        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    return model.eval()
+
+
+def _write(model: Any, ids: list[int]) -> list[int]:
+    """What the model writes greedily, without the start token."""
+    limit = min(2 * len(ids) + 10, MAX_TOKENS)
+    # The library's cache fails where encoder and decoder differ in depth.
+    rules = {"num_beams": 1, "do_sample": False, "max_new_tokens": limit, "use_cache": False}
+    sequences = model.generate(torch.tensor([ids]), **rules)
+    return sequences[0, 1:].tolist()
+
+
+def _checked(attention: Attention, config: Any) -> Attention:
+    """The same, when every layer has its maps."""
+    layers = {"encoder_self": config.num_hidden_layers, "decoder_self": config.num_hidden_layers}
+    if config.is_encoder_decoder:
+        decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
+        layers |= {"decoder_self": decoder, "cross": decoder}
+    for kind in attention.kinds:
+        found = len(attention.attention(kind))
+        if found != layers[kind]:
+            raise ValueError(f"{kind} has maps of {found} layers, the model has {layers[kind]}")
+    return attention

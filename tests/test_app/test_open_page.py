@@ -1,0 +1,178 @@
+"""The page Open without a browser: a file is drawn as it is, and one that is wrong leaves what was there."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from model.attention_file import Attention, read_attention
+from model.translation import KINDS
+from tests.test_app import screen
+from viz.screens import words, words_open
+
+S, T = 7, 5
+SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]
+TARGET = ["<s>", "▁die", "▁Katze", "▁sitzt", "$x$"]
+PREDICTED = [*TARGET[1:], "</s>"]
+SHAPES = {"encoder_self": (2, 3, S, S), "decoder_self": (2, 3, T, T), "cross": (4, 2, T, S)}
+
+
+def random_weights(kind: str) -> np.ndarray:
+    values = np.random.default_rng(len(kind)).random(SHAPES[kind]).astype(np.float32)
+    values *= np.tri(T, dtype=np.float32) if kind == "decoder_self" else 1
+    return values / values.sum(-1, keepdims=True)
+
+
+WEIGHTS = {kind: random_weights(kind) for kind in KINDS}
+MASK = {"decoder_self_mask": np.tri(T, dtype=bool)}
+
+
+def content(**values) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **values)
+    return file.getvalue()
+
+
+WHOLE = content(source_tokens=SOURCE, target_tokens=TARGET, predicted_tokens=PREDICTED, **WEIGHTS, **MASK)
+DECODER = content(target_tokens=[token.strip("▁") for token in TARGET], decoder_self=WEIGHTS["decoder_self"])
+
+
+def open_page(**query):
+    at = screen.open_page("open_file.py", **query)
+    assert not at.exception and not at.warning
+    return at
+
+
+def upload(at, data: bytes, name: str = "mine.npz"):
+    at.file_uploader(key="file").set_value((name, data, "application/octet-stream")).run()
+    assert not at.exception
+    return at
+
+
+def drawn(at, key: str) -> np.ndarray:
+    return screen.values(screen.figure(at, key)["data"][0]["z"])
+
+
+def options(at, key: str) -> list[str]:
+    return [option.content for option in at.button_group(key=key).proto.options]
+
+
+def test_before_a_file_the_page_says_what_one_holds() -> None:
+    at = open_page()
+    said = " ".join(element.value for element in at.markdown)
+    for name in ("source_tokens", "target_tokens", "predicted_tokens", *KINDS, "decoder_self_mask"):
+        assert name in said
+    assert [element.value for element in at.code] == [
+        text.strip() for text in (words_open.RECIPE, words_open.COMMANDS, words_open.BY_HAND)
+    ]
+    assert not screen.charts(at)
+
+
+def test_every_kind_layer_and_head_of_a_file() -> None:
+    at = upload(open_page(), WHOLE)
+    assert "mine.npz" in screen.written(at)
+    for kind, weights in WEIGHTS.items():
+        at = screen.choose(at, kind=kind)
+        for layer, head in ((0, 0), (weights.shape[0] - 1, weights.shape[1] - 1)):
+            at = screen.choose(at, layer=layer, head=head)
+            np.testing.assert_allclose(drawn(at, "heatmap"), weights[layer, head], atol=1e-6)
+    assert screen.tokens(at, "heatmap", "y") == ["&lt;s&gt;", "▁die", "▁Katze", "▁sitzt", "&#36;x&#36;"]
+    assert "&lt;b&gt;sat&lt;/b&gt;" in screen.tokens(at, "heatmap", "x")
+    at = screen.click_head(at, 1, 1)
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][1, 1], atol=1e-6)
+
+
+def test_rows_are_named_by_what_was_predicted_where_that_is_known() -> None:
+    at = screen.choose(upload(open_page(), WHOLE), kind="cross", rows=words.PREDICTED)
+    assert screen.tokens(at, "heatmap", "y")[-1] == "&lt;/s&gt;"
+    at = upload(at, DECODER)
+    assert at.button_group(key="rows").disabled
+    assert screen.tokens(at, "heatmap", "y")[0] == "&lt;s&gt;"
+
+
+def test_options_of_the_maps() -> None:
+    at = screen.choose(upload(open_page(), WHOLE), kind="encoder_self", summary="mean")
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0].mean(0), atol=1e-6)
+    at = screen.choose(at, summary="single heads")
+    at.toggle(key="hide").set_value(True).run()
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0, 0, 1:-1, 1:-1], atol=1e-6)
+    at.toggle(key="merge").set_value(True).run()
+    assert not at.exception
+    # Without marks of words nothing can be merged, whatever was chosen before.
+    at = upload(at, DECODER)
+    assert "merge" not in [toggle.key for toggle in at.toggle]
+    assert drawn(at, "heatmap").shape == (T - 1, T - 1)
+
+
+def test_views() -> None:
+    at = screen.choose(upload(open_page(), WHOLE), kind="decoder_self", view="Mask")
+    np.testing.assert_array_equal(drawn(at, "mask").astype(bool), np.tri(T, dtype=bool))
+    at = screen.choose(at, kind="cross")
+    assert [element.value for element in at.info] == [words_open.NO_MASK] and "mask" not in screen.charts(at)
+    at = screen.choose(at, view="Lines", layer=1)
+    weights = np.array(screen.component(at, "lines")["weights"]).reshape(-1)
+    assert weights.size and not at.exception
+
+
+def test_the_table_is_that_of_the_map() -> None:
+    at = screen.choose(upload(open_page(), WHOLE), kind="cross", layer=2, head=1)
+    at.toggle(key="tables").set_value(True).run()
+    table = at.dataframe[0].value
+    assert isinstance(table, pd.DataFrame) and len(table) == T * S
+    np.testing.assert_allclose(table["weight"].to_numpy().reshape(T, S), WEIGHTS["cross"][2, 1], atol=1e-6)
+
+
+def test_a_decoder_alone() -> None:
+    at = upload(open_page(kind="cross", layer="5"), DECODER)
+    assert at.button_group(key="kind").value == "decoder_self"
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["decoder_self"][0, 0], atol=1e-6)
+
+
+def test_sums_are_told() -> None:
+    at = upload(open_page(), WHOLE)
+    assert any("adds up to 1, to within" in element.value for element in at.caption)
+    at = upload(at, content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2))
+    assert any("do not add up to 1: the worst is off by 0.5" in element.value for element in at.caption)
+    assert not any("adds up to 1" in element.value for element in at.caption)
+
+
+@pytest.mark.parametrize(
+    "data, problem",
+    [
+        (b"", "This is not a whole .npz file"),
+        (WHOLE[:500], "This is not a whole .npz file"),
+        (content(source_tokens=SOURCE, cross=WEIGHTS["cross"]), "Cross needs target_tokens and source_tokens"),
+        (content(source_tokens=SOURCE[1:], encoder_self=WEIGHTS["encoder_self"]), "its rows are 6 source_tokens"),
+        (content(source_tokens=np.array(SOURCE, object), encoder_self=WEIGHTS["encoder_self"]), "could run code"),
+    ],
+)
+def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str) -> None:
+    at = upload(open_page(), data, "**wrong** <b>.npz")
+    assert [element.value for element in at.warning] == ["This file could not be read."]
+    assert "**wrong** <b>.npz: " in screen.written(at) and problem in screen.written(at)
+    assert not screen.charts(at)
+    at = upload(upload(open_page(), WHOLE), data)
+    assert [element.value for element in at.warning] == ["This file could not be read. Shown below: the one before."]
+    assert problem in screen.written(at)
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
+    at = upload(at, DECODER)
+    assert not at.warning and drawn(at, "heatmap").shape == (T, T)
+
+
+def test_a_file_stays_until_it_is_closed() -> None:
+    """A browser takes the old file away before it brings a new one."""
+    at = upload(open_page(), WHOLE)
+    at.file_uploader(key="file").clear().run()
+    assert not at.exception and not at.warning
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
+    at.button(key="close-file").click().run()
+    assert not at.exception and not screen.charts(at)
+
+
+def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(words_open.BY_HAND, {})  # our own text
+    assert isinstance(read_attention(tmp_path / "mine.npz"), Attention)

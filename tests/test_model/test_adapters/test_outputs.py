@@ -1,0 +1,142 @@
+"""The recipe for outputs of transformers: the steps of what came out become the maps of one forward pass over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers.utils import ModelOutput
+
+from model.adapters.outputs import attention_of
+from tests.test_model.test_adapters.other_models import TEXTS, model_of, theirs
+
+PAIRS = ("t5", "bart", "marian")
+
+
+def stacked(layers: Any) -> np.ndarray:
+    """Maps of a batch of one: (layers, heads, queries, keys)."""
+    return torch.cat(layers).detach().numpy()
+
+
+def generate(kind: str, model: Any, **more: Any) -> tuple[Any, Any, Any]:
+    """Outputs of generate for both texts, what went in, and the tokenizer."""
+    tokenizer = theirs(kind, "left" if kind == "gpt2" else "right")
+    inputs = tokenizer(TEXTS, return_tensors="pt", padding=True, return_token_type_ids=False)
+    assert not inputs["attention_mask"].all()
+    wanted = {"output_attentions": True, "return_dict_in_generate": True, "do_sample": False, "max_new_tokens": 9}
+    wanted["use_cache"] = kind != "t5"  # with a cache it needs as many layers in both stacks
+    return model.generate(**inputs, **(wanted | more)), inputs, tokenizer
+
+
+@pytest.mark.parametrize("beams", [1, 4])
+@pytest.mark.parametrize("kind", PAIRS)
+@torch.no_grad()
+def test_steps_of_generate_are_the_maps_of_a_forward_pass(kind: str, beams: int) -> None:
+    """The reference reads each sequence alone, without padding, in one pass."""
+    shuffled = lengths = 0
+    for seed in range(2):
+        model = model_of(kind, seed)
+        returned = {"num_beams": beams, "num_return_sequences": min(beams, 3)}
+        outputs, inputs, tokenizer = generate(kind, model, **returned)
+        per_text = len(outputs.sequences) // 2
+        for sequence, written in enumerate(outputs.sequences):
+            found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+            text = sequence // per_text
+            src = inputs["input_ids"][text][inputs["attention_mask"][text].bool()]
+            tgt = written[: len(found.target_tokens)]
+            assert found.source_tokens == tokenizer.convert_ids_to_tokens(src.tolist())
+            assert found.target_tokens == tokenizer.convert_ids_to_tokens(tgt.tolist())
+            ids = written[1 : len(tgt) + 1].tolist()
+            assert found.predicted_tokens == tokenizer.convert_ids_to_tokens(ids)
+            assert len(tgt) == 9 or ids[-1] == model.config.eos_token_id
+            expected = model(input_ids=src[None], decoder_input_ids=tgt[None], output_attentions=True)
+            for name in ("encoder", "decoder", "cross"):
+                kind_of_map = "cross" if name == "cross" else f"{name}_self"
+                np.testing.assert_allclose(
+                    found.attention(kind_of_map), stacked(expected[f"{name}_attentions"]), atol=1e-5
+                )
+            np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(len(tgt), dtype=bool))
+            lengths += len(tgt) != 9
+            rows = outputs.beam_indices[sequence].tolist() if beams > 1 else []
+            shuffled += len({row for row in rows if row >= 0}) > 1
+    assert shuffled > 1 or beams == 1
+    assert lengths or kind == "t5"  # some ended by themselves
+
+
+@pytest.mark.parametrize("beams", [1, 4])
+@torch.no_grad()
+def test_steps_of_a_decoder_alone(beams: int) -> None:
+    """The prompt counts, and what padded it on the left does not."""
+    model = model_of("gpt2")
+    outputs, inputs, tokenizer = generate("gpt2", model, num_beams=beams)
+    for sequence, written in enumerate(outputs.sequences):
+        found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+        padded = int((inputs["attention_mask"][sequence] == 0).sum())
+        read = written[padded : padded + len(found.target_tokens)]
+        assert found.target_tokens == tokenizer.convert_ids_to_tokens(read.tolist())
+        assert found.kinds == ["decoder_self"] and found.source_tokens == []
+        expected = model(input_ids=read[None], output_attentions=True)
+        np.testing.assert_allclose(found.attention("decoder_self"), stacked(expected.attentions), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+@torch.no_grad()
+def test_a_forward_pass_of_an_encoder_decoder(kind: str) -> None:
+    model, tokenizer = model_of(kind), theirs(kind)
+    inputs = tokenizer(TEXTS, return_tensors="pt", padding=True, return_token_type_ids=False)
+    tgt = torch.tensor([[0, 7, 8, 9], [0, 10, 6, 12]])
+    outputs = model(**inputs, decoder_input_ids=tgt, output_attentions=True)
+    for row in range(2):
+        found = attention_of(outputs, inputs, tokenizer, tgt, row)
+        real = inputs["attention_mask"][row].bool()
+        alone = model(
+            input_ids=inputs["input_ids"][row][real][None], decoder_input_ids=tgt[row][None], output_attentions=True
+        )
+        np.testing.assert_allclose(found.attention("cross"), stacked(alone.cross_attentions), atol=1e-5)
+        np.testing.assert_allclose(found.attention("encoder_self"), stacked(alone.encoder_attentions), atol=1e-5)
+        np.testing.assert_allclose(found.attention("decoder_self"), stacked(alone.decoder_attentions), atol=1e-5)
+        assert found.target_tokens == tokenizer.convert_ids_to_tokens(tgt[row].tolist())
+        np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(4, dtype=bool))
+
+
+@pytest.mark.parametrize(("kind", "map_kind"), [("gpt2", "decoder_self"), ("bert", "encoder_self")])
+@torch.no_grad()
+def test_a_forward_pass_of_one_stack_is_known_by_its_mask(kind: str, map_kind: str) -> None:
+    model, tokenizer = model_of(kind), theirs(kind)
+    inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    outputs = model(**inputs, output_attentions=True)
+    found = attention_of(outputs, inputs, tokenizer)
+    assert found.kinds == [map_kind] and set(found.masks) <= {"decoder_self"}
+    np.testing.assert_array_equal(found.attention(map_kind), stacked(outputs.attentions))
+    tokens = found.target_tokens if kind == "gpt2" else found.source_tokens
+    assert tokens == tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
+
+
+@torch.no_grad()
+def test_maps_that_were_not_handed_out_are_an_error() -> None:
+    """sdpa gives empty tuples and no exception."""
+    sdpa = model_of("bart", attention="sdpa")
+    outputs, inputs, tokenizer = generate("bart", sdpa)
+    for broken in (outputs, model_of("bart").generate(**inputs, return_dict_in_generate=True, max_new_tokens=5)):
+        with pytest.raises(ValueError, match='load the model with attn_implementation="eager"'):
+            attention_of(broken, inputs, tokenizer)
+    encoder = ModelOutput(attentions=())
+    with pytest.raises(ValueError, match="there is no map in attentions"):
+        attention_of(encoder, inputs, tokenizer)
+
+
+@torch.no_grad()
+def test_one_missing_layer_or_step_is_an_error() -> None:
+    model = model_of("t5")
+    outputs, inputs, tokenizer = generate("t5", model)
+    steps = outputs.cross_attentions
+    outputs.cross_attentions = steps[:2]
+    with pytest.raises(ValueError, match="cross_attentions has 2 steps"):
+        attention_of(outputs, inputs, tokenizer)
+    outputs.cross_attentions = ((None, *steps[0][1:]), *steps[1:])
+    with pytest.raises(ValueError, match="no map in cross_attentions"):
+        attention_of(outputs, inputs, tokenizer)
+    with pytest.raises(ValueError, match="the sequence must be from 0 to 1, got 2"):
+        attention_of(outputs, inputs, tokenizer, sequence=2)

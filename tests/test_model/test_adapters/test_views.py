@@ -1,0 +1,191 @@
+"""Other models to look at: the maps are those of a forward pass, and what cannot be read is told in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from model.__main__ import main
+from model.adapters import hub, views
+from model.attention_file import read_attention
+from tests.test_model.test_adapters.other_models import TEXTS, save_model, tokenizer_of
+
+LAYERS = {"encoder_self": 2, "decoder_self": 3, "cross": 3}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory):
+    """Folder and model of each kind."""
+    root = tmp_path_factory.mktemp("others")
+    return {kind: (root / kind, save_model(root / kind, kind)) for kind in views.CLASSES}
+
+
+def names(kind: str, ids: Any) -> list[str]:
+    return [tokenizer_of(kind).id_to_token(int(index)) for index in ids]
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+@pytest.mark.parametrize("kind", views.PAIRS)
+@torch.no_grad()
+def test_an_encoder_decoder_writes_or_is_made_to(saved, kind: str) -> None:
+    folder, model = saved[kind]
+    ids = torch.tensor([tokenizer_of(kind).encode(TEXTS[0]).ids])
+    forced = tokenizer_of(kind).encode(TEXTS[1]).ids
+    written = []  # greedily, a whole pass for every token
+    while len(written) < 2 * ids.size(1) + 10 and written[-1:] != [model.config.eos_token_id]:
+        so_far = torch.tensor([[model.config.decoder_start_token_id, *written]])
+        written.append(int(model(input_ids=ids, decoder_input_ids=so_far).logits[0, -1].argmax()))
+    assert written != forced
+    for target, expected in ((None, written), (TEXTS[1], forced)):
+        found = views.look(str(folder), TEXTS[0], target)
+        read = [model.config.decoder_start_token_id, *expected[:-1]]
+        assert found.source_tokens == names(kind, ids[0])
+        assert found.target_tokens == names(kind, read)
+        assert found.predicted_tokens == names(kind, expected)
+        outputs = model(input_ids=ids, decoder_input_ids=torch.tensor([read]), output_attentions=True)
+        for name, layers in (("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")):
+            assert len(found.attention(name)) == LAYERS[name]
+            maps = torch.cat(outputs[f"{layers}_attentions"]).numpy()
+            np.testing.assert_allclose(found.attention(name), maps, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "map_kind"), [("gpt2", "decoder_self"), ("bert", "encoder_self")])
+@torch.no_grad()
+def test_one_stack(saved, kind: str, map_kind: str) -> None:
+    folder, model = saved[kind]
+    found = views.look(str(folder), TEXTS[0])
+    ids = tokenizer_of(kind).encode(TEXTS[0]).ids
+    maps = torch.cat(model(input_ids=torch.tensor([ids]), output_attentions=True).attentions).numpy()
+    assert found.kinds == [map_kind]
+    np.testing.assert_allclose(found.attention(map_kind), maps, atol=1e-5)
+    assert (found.target_tokens or found.source_tokens) == names(kind, ids)
+    assert ("decoder_self" in found.masks) == (kind == "gpt2")
+
+
+def test_the_command_writes_a_file_that_opens(saved, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bart.npz"
+    assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--target", TEXTS[1], "--out", str(file)]) == 0
+    assert f"{file}: encoder_self (2, 3, 8, 8)" in capsys.readouterr().out
+    found, expected = read_attention(file), views.look(str(saved["bart"][0]), TEXTS[0], TEXTS[1])
+    assert found.predicted_tokens == expected.predicted_tokens
+    for kind in found.kinds:
+        np.testing.assert_array_equal(found.attention(kind), expected.attention(kind))
+
+
+class TestRefusals:
+    """One sentence each, through the command."""
+
+    @pytest.fixture
+    def folder(self, saved, tmp_path: Path) -> Path:
+        copy = tmp_path / "t5"
+        copy.mkdir()
+        for file in saved["t5"][0].iterdir():
+            (copy / file.name).write_bytes(file.read_bytes())
+        return copy
+
+    def refusal(self, capsys: pytest.CaptureFixture[str], *words: str, target: str | None = None) -> str:
+        more = ["--target", target] if target else []
+        code = main(["attention", *words, *more, "--out", "never-written.npz"])
+        captured = capsys.readouterr()
+        assert (code, captured.out) == (2, "") and captured.err.count("\n") == 1
+        return captured.err
+
+    def test_another_kind_of_model(self, folder: Path, capsys) -> None:
+        change_json(folder / "config.json", model_type="llama")
+        assert "models of type 'llama' cannot be looked at; there are t5" in self.refusal(capsys, str(folder), "a")
+
+    def test_a_file_chooses_no_code(self, folder: Path, capsys) -> None:
+        """A class of its own, in the model's own file, is not even looked at."""
+        change_json(folder / "config.json", auto_map={"AutoModelForSeq2SeqLM": "evil.Evil"}, architectures=["Evil"])
+        (folder / "evil.py").write_text("raise SystemExit('it ran')\n")
+        assert views.look(str(folder), "a cat").kinds
+        change_json(folder / "config.json", quantization_config={"quant_method": "evil"})
+        assert "quantized models cannot be looked at" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_no_safetensors(self, folder: Path, capsys) -> None:
+        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+        assert "has no model.safetensors" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_a_missing_tensor(self, folder: Path, capsys) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        del tensors["decoder.block.2.layer.1.EncDecAttention.q.weight"]
+        save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+        assert "EncDecAttention.q.weight is missing" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_damaged_files(self, folder: Path, capsys) -> None:
+        (folder / "model.safetensors").write_bytes(b"\xff" * 100)
+        assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")
+        (folder / "tokenizer.json").write_text("{}")
+        assert "is no tokenizer" in self.refusal(capsys, str(folder), "a cat")
+        (folder / "tokenizer.json").unlink()
+        assert "tokenizer.json cannot be read" in self.refusal(capsys, str(folder), "a cat")
+        (folder / "config.json").write_text("[]")
+        assert "config.json must hold a JSON object" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_texts(self, saved, capsys) -> None:
+        gpt2, bert, t5 = (str(saved[kind][0]) for kind in ("gpt2", "bert", "t5"))
+        assert "there is nothing to read" in self.refusal(capsys, gpt2, "")
+        assert "a bert has no target: only t5 and bart" in self.refusal(capsys, bert, "a cat", target="a")
+        assert "has 65 tokens; the model has positions for 64" in self.refusal(capsys, gpt2, "cat " * 65)
+        assert "has 301 tokens; at most 256 can be drawn" in self.refusal(capsys, t5, "cat " * 300)
+
+    def test_the_tokenizer_of_another_model(self, folder: Path, capsys) -> None:
+        values = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+        values["model"]["vocab"]["mouse"] = 500
+        (folder / "tokenizer.json").write_text(json.dumps(values), "utf-8")
+        assert "gives the id 500, the model has ids below 19" in self.refusal(capsys, str(folder), "a mouse")
+
+
+class TestHub:
+    """Names on the hub; the network is never used here."""
+
+    def failing(self, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+        import huggingface_hub
+
+        def fail(*_: Any, **__: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+
+    def test_offline(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        import huggingface_hub.constants
+
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+        with pytest.raises(ValueError, match="hub cannot be reached: try again where there is a network, or name"):
+            hub.fetch("nobody/nothing", ["config.json"])
+
+    def test_the_reasons(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import httpx
+        from huggingface_hub import errors
+
+        with pytest.raises(ValueError, match="no model on the hub can have that name"):
+            hub.fetch("../no such folder", ["config.json"])
+        response = httpx.Response(404, request=httpx.Request("GET", "http://127.0.0.1"))
+        for error, words in (
+            (errors.RepositoryNotFoundError("x", response=response), "on the hub named 'a/b': check it, or name"),
+            (errors.RevisionNotFoundError("x", response=response), "has no revision 'r'"),
+            (errors.LocalEntryNotFoundError("x"), "cannot be reached"),
+            (httpx.ConnectError("x"), "cannot be reached"),
+            (errors.HfHubHTTPError("x", response=response), "cannot be reached"),
+        ):
+            self.failing(monkeypatch, error)
+            with pytest.raises(ValueError, match=words):
+                hub.fetch("a/b", ["config.json"], "r")
+
+    def test_only_the_named_files_are_fetched(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        import huggingface_hub
+
+        asked = {}
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **more: asked.update(more) or tmp_path)
+        assert hub.fetch("a/b", views.FILES, "main") == tmp_path
+        assert asked == {"revision": "main", "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"]}

@@ -1,0 +1,240 @@
+"""Files of attention: what comes back, what is refused in one sentence, and that nothing large is unpacked for it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.lib import format as npy
+
+from model import load_translator
+from model.__main__ import main
+from model.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
+from model.translation import KINDS
+from tests.test_app.conftest import save_tiny
+
+L, H, T, S = 2, 3, 5, 7
+SHAPES = {"encoder_self": (L, H, S, S), "decoder_self": (L, H, T, T), "cross": (L + 1, H + 1, T, S)}
+SOURCE, TARGET = [f"s{i}" for i in range(S)], ["<s>", *(f"t{i}" for i in range(1, T))]
+
+
+def weights(kind: str) -> np.ndarray:
+    values = np.random.default_rng(len(kind)).random(SHAPES[kind]).astype(np.float32)
+    values *= np.tril(np.ones((T, T), np.float32)) if kind == "decoder_self" else 1
+    return values / values.sum(-1, keepdims=True)
+
+
+def everything(**changes: Any) -> dict[str, Any]:
+    """What a good file holds, changed; None leaves something out."""
+    values = {"source_tokens": np.array(SOURCE), "target_tokens": np.array(TARGET)}
+    values |= {kind: weights(kind) for kind in KINDS} | {"decoder_self_mask": np.tri(T, dtype=bool)} | changes
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def written(save: Any = np.savez_compressed, **changes: Any) -> io.BytesIO:
+    file = io.BytesIO()
+    save(file, **everything(**changes))
+    file.seek(0)
+    return file
+
+
+def refusal(file: Any) -> str:
+    """The one sentence with which a file is refused."""
+    with pytest.raises(ValueError) as caught:
+        read_attention(file)
+    message = str(caught.value)
+    assert type(caught.value) is ValueError and "\n" not in message and 20 < len(message) < 400
+    return message
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_what_a_tool_wrote_comes_back(save) -> None:
+    attention = read_attention(written(save, predicted_tokens=np.array([*TARGET[1:], "</s>"])))
+    assert attention.kinds == list(KINDS)
+    assert (attention.source_tokens, attention.target_tokens) == (SOURCE, TARGET)
+    assert attention.predicted_tokens == [*TARGET[1:], "</s>"]
+    for kind in KINDS:
+        np.testing.assert_array_equal(attention.attention(kind), weights(kind))
+        assert attention.attention(kind).dtype == np.float32
+        assert attention.residual(kind) < 1e-6
+    np.testing.assert_array_equal(attention.mask("decoder_self"), np.tri(T, dtype=bool))
+    assert set(attention.masks) == {"decoder_self"} and attention.mask("cross").all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_any_floating_point_type_and_layout_is_read(dtype, order) -> None:
+    values = np.asarray(weights("cross"), dtype=dtype, order=order)
+    read = read_attention(written(cross=values)).attention("cross")
+    np.testing.assert_array_equal(read, values.astype(np.float32))
+
+
+def test_one_kind_is_enough() -> None:
+    only = read_attention(written(encoder_self=None, cross=None, source_tokens=None))
+    assert only.kinds == ["decoder_self"] and only.source_tokens == [] and only.predicted_tokens == []
+
+
+def test_it_saves_what_it_reads(tmp_path: Path) -> None:
+    first = read_attention(written())
+    first.save(tmp_path / "a file")
+    second = read_attention(str(tmp_path / "a file"))
+    assert second.target_tokens == TARGET and set(second.masks) == set(first.masks)
+    for kind in KINDS:
+        np.testing.assert_array_equal(second.attention(kind), first.attention(kind))
+
+
+def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = save_tiny(tmp_path / "tiny")
+    assert main(["trace", "A man.", "--checkpoint", str(folder), "--out", str(tmp_path / "trace.npz")]) == 0
+    result = load_translator(str(folder)).translate("A man.")
+    read = read_attention(tmp_path / "trace.npz")
+    assert (read.source_tokens, read.target_tokens) == (result.source_tokens, result.target_tokens)
+    assert read.predicted_tokens == result.predicted_tokens
+    for kind in KINDS:
+        np.testing.assert_array_equal(read.attention(kind), result.attention(kind))
+        np.testing.assert_array_equal(read.masks[kind], result.mask(kind))
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"cross": weights("cross").swapaxes(2, 3)}, "has 7 rows and 5 columns, but its rows are 5 target_tokens"),
+        ({"cross": weights("cross")[0]}, "four axes (layers, heads, queries, keys), got the shape (4, 5, 7)"),
+        ({"cross": weights("cross")[None]}, "four axes"),
+        ({"cross": weights("cross")[:0]}, "cross has 0 layers and 4 heads; from 1 to"),
+        ({"cross": np.zeros((3, 0, T, S), np.float32)}, "3 layers and 0 heads"),
+        ({"cross": np.log(weights("cross"))}, "weights are from 0 to 1: take them after the softmax"),
+        ({"cross": weights("cross") * 100}, "weights are from 0 to 1"),
+        ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds numbers that are not finite"),
+        ({"cross": np.ones(SHAPES["cross"], int)}, "cross must hold floating-point numbers"),
+        ({"cross": np.array([["a"]])}, "cross must hold floating-point numbers"),
+        ({"cross": np.array([None])}, "cross holds Python objects, which could run code"),
+        ({"source_tokens": np.array(SOURCE, dtype=object)}, "source_tokens holds Python objects"),
+        ({"source_tokens": np.array(SOURCE[:-1])}, "encoder_self has 7 rows and 7 columns, but its rows are 6"),
+        ({"source_tokens": None}, "encoder_self needs source_tokens to name its axes"),
+        ({"target_tokens": None}, "decoder_self needs target_tokens to name its axes"),
+        ({"target_tokens": np.array([TARGET])}, "target_tokens must be a row of texts"),
+        ({"target_tokens": np.arange(T)}, "target_tokens must be a row of texts, got int64"),
+        ({"target_tokens": np.array([*TARGET[1:], "x" * 300])}, "longer than 200 characters"),
+        ({"source_tokens": np.array(["x"] * 300)}, "there are 300 source_tokens; at most 256"),
+        ({"predicted_tokens": np.array(SOURCE)}, "there are 7 predicted_tokens for 5 target_tokens"),
+        ({"decoder_self_mask": ~np.tri(T, dtype=bool)}, "decoder_self_mask blocks a cell with a weight of"),
+        ({"decoder_self_mask": np.tri(T).T.astype(bool)}, "and rows must be queries"),
+        ({"decoder_self_mask": np.tri(T)}, "must be true or false in (5, 5) cells"),
+        ({"cross_mask": np.ones((S, T), bool)}, "must be true or false in (5, 7) cells"),
+        (dict.fromkeys(KINDS), "there is no attention in the file: at least one of encoder_self, decoder_self, cross"),
+        ({"cross": np.zeros((2000, H, T, S), np.float32)}, "2000 layers"),
+        ({"cross": np.zeros((100, 128, 18, 18), np.float32)}, "(100, 128, 18, 18); at most 4,000,000 numbers"),
+    ],
+)
+def test_refusals_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
+    assert message in refusal(written(**changes))
+
+
+def test_layers_by_address_must_be_whole() -> None:
+    address = "decoder.layers.{}.cross_attention.weights"
+    good = {"cross": None, "decoder_self": None, "decoder_self_mask": None}
+    layers = {address.format(i): weights("cross")[i] for i in range(3)}
+    np.testing.assert_array_equal(read_attention(written(**good, **layers)).attention("cross"), weights("cross"))
+    gap = {address.format(i): weights("cross")[0] for i in (0, 2)}
+    assert "the layers of cross must be numbered from 0 without gaps" in refusal(written(**good, **gap))
+    uneven = {address.format(0): weights("cross")[0], address.format(1): weights("cross")[0, :2]}
+    assert "the layers of cross have different shapes" in refusal(written(**good, **uneven))
+
+
+def test_together_they_may_not_be_too_many() -> None:
+    n, heads = MAX_TOKENS, MAX_NUMBERS // MAX_TOKENS**2 // 2 + 1
+    names = np.array(["x"] * n)
+    big = dict.fromkeys(("encoder_self", "cross"), np.full((1, heads, n, n), 1 / n, np.float32))
+    file = written(source_tokens=names, target_tokens=names, decoder_self=None, decoder_self_mask=None, **big)
+    assert "at most 4,000,000 can be drawn: take a shorter text or fewer layers" in refusal(file)
+
+
+class TestHostileFiles:
+    """What is no file of numpy, or pretends to be one."""
+
+    @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY", b"not a zip file" * 100])
+    def test_no_archive(self, content: bytes) -> None:
+        assert refusal(io.BytesIO(content)) == "this is not a whole .npz file, as numpy.savez writes it"
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        assert "does not exist" in refusal(tmp_path / "none.npz")
+        assert "not a whole .npz file" in refusal(tmp_path)
+
+    def test_half_a_file(self) -> None:
+        content = written().getvalue()
+        assert "not a whole .npz file" in refusal(io.BytesIO(content[: len(content) // 2]))
+
+    def zipped(self, **entries: bytes) -> io.BytesIO:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in entries.items():
+                archive.writestr(f"{name}.npy", content)
+        file.seek(0)
+        return file
+
+    def header(self, shape: tuple[int, ...], descr: str = "<f4") -> bytes:
+        file = io.BytesIO()
+        npy.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+        return file.getvalue()
+
+    @pytest.mark.parametrize(
+        "shape", [(1, 1, 5, 7), (10**9, 10**9, 5, 7), (1, 1, -5, -7), (2**62, 2**62), (1, 1, 10**18, 7)]
+    )
+    def test_a_shape_that_the_data_do_not_have(self, shape: tuple[int, ...]) -> None:
+        file = self.zipped(cross=self.header(shape) + b"\0" * 8)
+        assert "cross is not a whole array, as numpy.save writes it" in refusal(file)
+
+    def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A thousandfold of what is in the file, declared truthfully: refused by its shape."""
+        content = self.header((4, 4, 2000, 2000)) + bytes(4 * 4 * 2000 * 2000 * 4)
+        file = self.zipped(cross=content, source_tokens=self.header((10**7,), "<U1") + bytes(4 * 10**7))
+        assert len(file.getvalue()) < len(content) / 500
+        monkeypatch.setattr(npy, "read_array", lambda *_, **__: pytest.fail("it was unpacked"))
+        assert "there are 10,000,000 source_tokens" in refusal(file)
+        assert "at most 4,000,000 numbers" in refusal(self.zipped(cross=content))
+
+    def test_what_is_not_attention_is_never_read(self) -> None:
+        pickled = self.header((1,), "|O") + b"cos\nsystem\n(S'false'\ntR."
+        file = written(np.savez)
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.writestr("extra.npy", pickled)
+            archive.writestr("../../escape.npy", b"x")
+        file.seek(0)
+        assert read_attention(file).kinds == list(KINDS)
+
+    def test_too_many_entries(self) -> None:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for number in range(5001):
+                archive.writestr(str(number), b"")
+        assert "5,001 entries; at most 5,000" in refusal(file)
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            b"\x93NUMPY\x01\x00\x10\x00{'descr': [[[[[[",
+            b"\x93NUMPY\x03\x00" + b"\0" * 50,
+            b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 70000,
+            b"x",
+            b"",
+        ],
+    )
+    def test_headers(self, header: bytes) -> None:
+        assert "cross is not a whole array" in refusal(self.zipped(cross=header))
+
+    @given(st.data())
+    def test_damage_anywhere_is_told_or_harmless(self, data: st.DataObject) -> None:
+        content = bytearray(written(np.savez).getvalue())
+        for _ in range(data.draw(st.integers(1, 4))):
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        try:
+            assert isinstance(read_attention(io.BytesIO(bytes(content))), Attention)
+        except ValueError as error:
+            assert str(error)

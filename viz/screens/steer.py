@@ -1,0 +1,146 @@
+"""The page Steer: change a word, an attention or a mask of one sentence, and see the translation answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from model import analysis
+from model.edits import Edits
+from viz.screens import asking, controls, shared, steer_edits, steer_search, words, words_steer
+from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, steer
+
+
+def ask() -> tuple[Request, dict]:
+    """Ask for a sentence, the model, how to search, and what is changed.
+
+    Returns:
+        What is asked for, and the card of its model.
+
+    Raises:
+        ValueError: if the model cannot be loaded.
+    """
+    asked, card = asking.ask(forcing=False)
+    start_anew(asked.checkpoint, asked.text)
+    with st.expander("The changes as text"):
+        st.caption(words_steer.TEXT_LINE)
+        prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
+        edits = st.text_input("Edits", key="edits", bind="query-params")
+    return Request(**vars(asked), prefix=(prefix or "").strip(), edits=(edits or "").strip()), card
+
+
+def start_anew(checkpoint: str, text: str) -> None:
+    """Drop the changes when they were made to another sentence or another model."""
+    before = st.session_state.get("steer-of")
+    if before not in (None, (checkpoint, text)):
+        drop_changes()
+    st.session_state["steer-of"] = (checkpoint, text)
+
+
+def drop_changes() -> None:
+    """Start again from the model's own translation."""
+    st.session_state["prefix"] = st.session_state["edits"] = ""
+
+
+def answer(request: Request) -> tuple[Request, shared.Shown] | None:
+    """Translate; what cannot be done is told in a sentence, and the last result stays.
+
+    Args:
+        request: what the visitor wants.
+
+    Returns:
+        What is shown and its translation: as asked, as before, without changes, or of the example. None if the model
+        cannot even read that.
+    """
+    try:
+        result = steer(request)
+        st.session_state[ANSWERED] = request
+        return request, result
+    except ValueError as error:
+        problem = shared.sentence(error)
+    others = {
+        "the last result": st.session_state.get(ANSWERED),
+        "the sentence without changes": request.plain,
+        "the example": replace(request.plain, text=asking.EXAMPLE),
+    }
+    for name, other in others.items():
+        if other is None:
+            continue
+        try:
+            result = steer(other)
+        except ValueError:
+            continue
+        st.warning(f"{problem} Shown below: {name}.")
+        shared.small(result.source, "shown")
+        st.session_state[ANSWERED] = other
+        return other, result
+    st.warning(problem)
+    return None
+
+
+def show_changes(request: Request, result: shared.Shown) -> None:
+    """Show what is changed, and what the model wrote without the changes, aligned."""
+    if request.is_plain:
+        st.caption(words_steer.NOTHING)
+        return
+    old = steer(request.plain)
+    with st.container(border=True, gap="xsmall"):
+        st.caption(words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits)))
+        shared.small(f"Before: {old.text or '(nothing)'}", "before")
+        pairs = analysis.align(old.text.split(), result.text.split())
+        if old.text == result.text:
+            st.caption(words_steer.SAME)
+        elif pairs:
+            st.caption(words_steer.DIFFERENCE)
+            st.dataframe(difference(pairs), key="difference")
+        show_numbers(request, old, result)
+        st.button(words_steer.RESET, key="reset", on_click=drop_changes)
+
+
+def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
+    """Aligned words: a row before, a row after, and a row that says what became of them."""
+    fates = ["" if a == b else "new" if not a else "gone" if not b else "changed" for a, b in pairs]
+    rows = {"before": [a for a, _ in pairs], "after": [b for _, b in pairs], "": fates}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=[str(place + 1) for place in range(len(pairs))])
+
+
+def show_numbers(request: Request, old: shared.Shown, result: shared.Shown) -> None:
+    """Show how probable both translations are."""
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Log-probability of what is written now", f"{result.log_probabilities.sum():.3f}")
+        st.metric("Of the old translation, unchanged model", f"{old.log_probabilities.sum():.3f}")
+        if request.edits:
+            st.metric("Of the old translation, edited model", f"{effect(request).all.sum():.3f}")
+
+
+VIEWS = {
+    words_steer.WORD: steer_search.show_candidates,
+    words_steer.TREE: steer_search.show_tree,
+    words_steer.FORCE: steer_edits.show_force,
+    words_steer.MASK: steer_edits.show_mask,
+}
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    try:
+        asked, card = ask()
+    except ValueError as error:
+        asking.no_model(error)
+        return
+    answered = answer(asked)
+    if answered is not None:
+        request, result = answered
+        asking.show_translation(result, request, card)
+        show_changes(request, result)
+        view = controls.choose("Change", list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
+        VIEWS[view](request, result)
+    shared.small(words.describe_card(asked.checkpoint, card), "card")
+
+
+st.title("Steer")
+st.markdown(words_steer.INTRO)
+live()

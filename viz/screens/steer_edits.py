@@ -1,0 +1,219 @@
+"""Changes inside the model on the page Steer: cross-attention that is forced, masks that are edited."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from model.edits import Cell, Edits, Force
+from model.translator import KINDS
+from viz.figures import attention_heatmap, mask_heatmap
+from viz.figures.clicks import make_clickable, outline
+from viz.screens import controls, explore, shared, words, words_steer
+from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, steer
+from viz.screens.steer_search import NO_TOOLS
+
+
+def show_force(request: Request, result: shared.Shown) -> None:
+    """Draw the cross-attention of a head; a click on a cell forces it."""
+    edits, weights = Edits.from_code(request.edits), result.attention("cross")
+    n_layers, n_heads = weights.shape[:2]
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
+        head = controls.choose("Head", list(range(n_heads)), "head", 0)
+        where = controls.choose("Force it in", list(words_steer.WHERE), "where", words_steer.ALL, words_steer.WHERE)
+        strength = st.slider(
+            "Strength",
+            0.0,
+            1.0,
+            1.0,
+            step=0.05,
+            key="strength",
+            bind="query-params",
+            help=words_steer.STRENGTH,
+            width=240,
+        )
+    heads: tuple[tuple[int, int], ...] = ((layer, head),) if where == words_steer.ONE else ()
+    if where == words_steer.SOME:
+        heads = choose_heads(n_layers, n_heads)
+    # Callbacks run before the page is drawn again and read from here what is chosen.
+    st.session_state["steer-force"] = (heads, strength, where != words_steer.ALL)
+    explore.heading(f"Cross-attention, layer {layer}, head {head}", words_steer.FORCE_LINE)
+    figure = attention_heatmap(
+        weights[layer, head],
+        result.predicted_tokens,
+        result.source_tokens,
+        query_axis=words.PREDICTED_AXIS,
+        key_axis=words.KINDS["cross"].key_axis,
+        mask=result.mask("cross"),
+        read=result.target_tokens,
+    )
+    make_clickable(figure, "click to force it")
+    n_steps = len(result.predicted_tokens)
+    forced = [force for force in edits.forced if force.query < n_steps]
+    here = [force for force in forced if not force.heads or (layer, head) in force.heads]
+    outline(figure, [(force.query, force.key) for force in here], "forced in this head")
+    elsewhere = [(force.query, force.key) for force in forced if force not in here]
+    outline(figure, elsewhere, "forced in other heads", dotted=True)
+    explore.draw(figure, "force-map", NO_TOOLS, on_select=_force_clicked, selection_mode="points")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = [words_steer.step_name(step, result.predicted_tokens) for step in range(n_steps)]
+        query = controls.pick("Step (the token it wrote)", names, "force-step", width=220)
+        keys = [f"{place}: {token}" for place, token in enumerate(result.source_tokens)]
+        key = controls.pick("Source token", keys, "force-key", width=220)
+        no_head = where == words_steer.SOME and not heads
+        st.button("Force it", key="force", on_click=force_cell, args=(query, key), disabled=no_head)
+    if no_head:
+        st.caption("Choose at least one head to force.")
+    if edits.forced:
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            made = [force_name(force, result) for force in edits.forced]
+            place = controls.pick("Forced so far", made, "forced", width=420)
+            st.button("Take it back", key="unforce", on_click=unforce, args=(place,))
+
+
+def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
+    """Let the visitor choose some heads, each as (layer, head)."""
+    all_heads = list(np.ndindex(n_layers, n_heads))
+    # Another model may lack heads that were chosen before.
+    st.session_state["heads"] = [head for head in st.session_state.get("heads", all_heads[:1]) if head in all_heads]
+    chosen = st.multiselect("Chosen heads", all_heads, format_func=_head_name, key="heads", placeholder="No head")
+    return tuple(chosen)
+
+
+def _head_name(place: tuple[int, int]) -> str:
+    return f"layer {place[0]}, head {place[1]}"
+
+
+def force_name(force: Force, result: shared.Shown) -> str:
+    """What is forced, in words."""
+    n_steps = len(result.predicted_tokens)
+    step = words_steer.step_name(force.query, result.predicted_tokens) if force.query < n_steps else "a later step"
+    heads = ", ".join(map(_head_name, force.heads)) or "all heads"
+    return f"{step} → {result.source_tokens[force.key]}, strength {force.strength:g}, {heads}"
+
+
+def _force_clicked() -> None:
+    if place := controls.clicked("force-map"):
+        force_cell(*place)
+
+
+def force_cell(query: int, key: int) -> None:
+    """Force a step to read a source token and lock what stands before the step.
+
+    What was forced at this step in the same heads gives way.
+
+    Args:
+        query: the step, of the translation that is shown.
+        key: the source token.
+    """
+    request = st.session_state[ANSWERED]
+    heads, strength, some_heads = st.session_state["steer-force"]
+    if some_heads and not heads:
+        return
+    edits = Edits.from_code(request.edits)
+    new = Force(query, key, strength, heads)
+    kept = [force for force in edits.forced if force.query != query or not _share_heads(force, new)]
+    _keep(replace(edits, forced=(*kept, new)))
+    st.session_state["prefix"] = prefix_code(steer(request).predicted_ids[:query])
+
+
+def _share_heads(one: Force, other: Force) -> bool:
+    return not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
+
+
+def unforce(place: int) -> None:
+    """Take one forced attention back."""
+    edits = Edits.from_code(st.session_state[ANSWERED].edits)
+    _keep(replace(edits, forced=edits.forced[:place] + edits.forced[place + 1 :]))
+
+
+def _keep(edits: Edits) -> None:
+    st.session_state["edits"] = edits.code
+
+
+def show_mask(request: Request, result: shared.Shown) -> None:
+    """Draw a mask as the model uses it; a click flips a cell."""
+    edits = Edits.from_code(request.edits)
+    names = {kind: words.KINDS[kind].name for kind in KINDS}
+    kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
+    queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
+    explore.heading(f"{words.KINDS[kind].title}, mask", words_steer.MASK_LINE)
+    mask = mask_with_future(edits, result, kind)
+    figure = mask_heatmap(
+        mask,
+        queries,
+        keys,
+        query_axis=words.KINDS[kind].query_axis,
+        key_axis=words.KINDS[kind].key_axis,
+        legend=False,
+    )
+    make_clickable(figure, "click to flip it")
+    cells = [cell for cell in edits.cells if cell.kind == kind and cell.query < len(queries) and cell.key < len(keys)]
+    outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], "edited")
+    outline(figure, [(cell.query, cell.key) for cell in cells if cell.shows_future], "opens the future", dotted=True)
+    explore.draw(figure, "mask-map", NO_TOOLS, on_select=_flip_clicked, selection_mode="points")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        row = controls.pick("Row (asks)", [f"{i}: {name}" for i, name in enumerate(queries)], "mask-row", width=200)
+        column = controls.pick(
+            "Column (is read)", [f"{i}: {name}" for i, name in enumerate(keys)], "mask-column", width=200
+        )
+        st.button("Flip this cell", key="flip", on_click=flip, args=(row, column))
+        st.button("Reset all masks", key="mask-reset", on_click=reset_masks, disabled=not edits.cells)
+    if edits.cells:
+        show_effect(request, edits, result)
+
+
+def mask_with_future(edits: Edits, result: shared.Shown, kind: str) -> np.ndarray:
+    """The mask that a pass over the whole translation uses: the recorded one, and the cells that open the future."""
+    mask = result.mask(kind).copy()
+    for cell in edits.cells:
+        if cell.kind == kind and cell.shows_future and in_steps(kind, cell.query, cell.key, len(mask)):
+            mask[cell.query, cell.key] = True
+    return mask
+
+
+def _flip_clicked() -> None:
+    if place := controls.clicked("mask-map"):
+        flip(*place)
+
+
+def flip(query: int, key: int) -> None:
+    """Flip a cell of the mask that is shown; flipped twice it is no edit."""
+    request = st.session_state[ANSWERED]
+    kind = st.session_state["kind"]
+    edits = Edits.from_code(request.edits)
+    others = tuple(cell for cell in edits.cells if (cell.kind, cell.query, cell.key) != (kind, query, key))
+    if len(others) == len(edits.cells):
+        is_open = bool(mask_with_future(edits, steer(request), kind)[query, key])
+        others += (Cell(kind, query, key, not is_open),)
+    _keep(replace(edits, cells=others))
+
+
+def reset_masks() -> None:
+    """Take all edits of masks back."""
+    _keep(replace(Edits.from_code(st.session_state[ANSWERED].edits), cells=()))
+
+
+def show_effect(request: Request, edits: Edits, result: shared.Shown) -> None:
+    """Measure what edited masks do: to a given translation that is read, and to a free one."""
+    found = effect(request)
+    explore.heading("What the edited masks do", words_steer.EFFECT)
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Loss with the masks as they were", f"{-found.without_cells.mean():.4f}")
+        st.metric("Loss with the edited masks", f"{-found.all.mean():.4f}")
+        if found.without_future is not None:
+            st.metric("Loss without the cells that open the future", f"{-found.without_future.mean():.4f}")
+    without = steer(replace(request, edits=replace(edits, cells=()).code))
+    if without.text == result.text:
+        st.caption(words_steer.FREE_SAME)
+    else:
+        st.caption(words_steer.FREE_OTHER)
+        shared.small(without.text or "(nothing)", "without-cells")
+    future = [cell for cell in edits.cells if cell.shows_future]
+    if future:
+        st.warning(words_steer.FUTURE)
+        names = [f"row {cell.query} → column {cell.key}" for cell in future]
+        shared.small("Cells that open the future: " + " · ".join(names), "future")

@@ -1,0 +1,138 @@
+"""The search on the page Steer: write another word at a step, and see everything the search looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from viz.figures import candidates_heatmap, search_tree
+from viz.figures.clicks import make_clickable, outline
+from viz.figures.tree import column_width
+from viz.screens import controls, explore, shared, tokens, words_steer
+from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, steer, tree
+
+NO_TOOLS = {"displayModeBar": False}
+STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
+
+
+def show_candidates(request: Request, result: shared.Shown) -> None:
+    """Draw what could have been written at every step; a click writes it."""
+    explore.heading("Write another word", words_steer.CANDIDATES)
+    written = result.predicted_tokens
+    figure = candidates_heatmap(
+        np.array([[p for _, p in row] for row in result.candidates]),
+        written,
+        [[name for name, _ in row] for row in result.candidates],
+        written=tokens.probabilities(result),
+    )
+    make_clickable(figure, "click to write it")
+    locked = read_prefix(request.prefix)
+    outline(
+        figure,
+        [(step, ids.index(locked[step])) for step, ids in _locked(result, locked) if locked[step] in ids],
+        "locked",
+    )
+    explore.draw(
+        figure,
+        "words",
+        NO_TOOLS,
+        explore.CANDIDATE_WIDTH,
+        on_select=_write_clicked,
+        selection_mode="points",
+    )
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = [words_steer.step_name(step, written) for step in range(len(written))]
+        step = controls.pick("Step", names, "word-step", width=220)
+        others = [f"{name} ({p:.1%})" for name, p in result.candidates[step]]
+        rank = controls.pick("Word to write there", others, "word-rank", width=260)
+        st.button("Write it", key="word-write", on_click=write, args=(step, rank))
+        st.button("Unlock the beginning", key="unlock", on_click=unlock, disabled=not locked)
+
+
+def _locked(result: shared.Shown, locked: list[int]) -> list[tuple[int, list[int]]]:
+    return list(enumerate(result.candidate_ids))[: len(locked)]
+
+
+def _write_clicked() -> None:
+    if place := controls.clicked("words"):
+        write(*place)
+
+
+def write(step: int, rank: int) -> None:
+    """Lock what stands before a step and a candidate at it.
+
+    Args:
+        step: of the translation that is shown.
+        rank: of the candidate, the most probable first.
+    """
+    shown = steer(st.session_state[ANSWERED])
+    lock([*shown.predicted_ids[:step], shown.candidate_ids[step][rank]])
+
+
+def lock(ids: list[int]) -> None:
+    """Make the translation begin with these tokens."""
+    st.session_state["prefix"] = prefix_code(ids)
+
+
+def unlock() -> None:
+    """Let the translation begin as it likes."""
+    st.session_state["prefix"] = ""
+
+
+def show_tree(request: Request, result: shared.Shown) -> None:
+    """Draw the tree of the search and rank what ended."""
+    explore.heading("Everything the search looked at", words_steer.TREE_LINE)
+    found = tree(request)
+    nodes = found.search.tree
+    with st.container(horizontal=True, gap="large"):
+        penalty = st.slider(
+            "Length penalty of the ranking",
+            0.0,
+            2.0,
+            request.length_penalty,
+            step=0.1,
+            key="rescore",
+            bind="query-params",
+            help=words_steer.RESCORE,
+            width=280,
+        )
+        deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
+        steps = None
+        if deepest > STEPS_AT_ONCE:
+            last = deepest - STEPS_AT_ONCE
+            first = st.slider("First row that is drawn", 0, last, 0, key="first", bind="query-params", width=280)
+            steps = (first, first + STEPS_AT_ONCE)
+    ranked = found.search.rescored(penalty).hypotheses
+    figure = search_tree(
+        np.array(nodes.log_probability),
+        nodes.parent,
+        found.tokens,
+        nodes.fate,
+        scores={one.node: one.score for one in ranked},
+        looked_at=found.looked_at,
+        keys=found.keys,
+        steps=steps,
+    )
+    width = column_width(found.tokens)
+    explore.draw(figure, "tree", NO_TOOLS, width, on_select=_lock_clicked, selection_mode="points")
+    st.markdown("**Ranking of what ended**")
+    table = pd.DataFrame(
+        {
+            "score": [one.score for one in ranked],
+            "log-probability": [one.log_probability for one in ranked],
+            "tokens": [len(one.ids) + one.finished for one in ranked],
+            "translation": [found.texts[one.node] for one in ranked],
+        },
+        index=range(1, len(ranked) + 1),
+    )
+    st.dataframe(table, key="ranking")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = [f"{place + 1}: {found.texts[one.node]}" for place, one in enumerate(ranked)]
+        place = controls.pick("Translation", names, "ranked", width=420)
+        st.button("Lock this one", key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
+
+
+def _lock_clicked() -> None:
+    if node := controls.clicked("tree", 1):
+        lock(tree(st.session_state[ANSWERED]).search.tree.path(node[0]))
