@@ -34,13 +34,15 @@ def aligned_rows(figure: go.Figure, places: Sequence[int], n_rows: int) -> go.Fi
     cells = np.full((n_rows, *np.shape(trace.customdata)[1:]), "", dtype=object)
     cells[places] = trace.customdata
     trace.update(z=values, customdata=cells, hoverongaps=False)
-    grown = theme.plot_height(n_rows) - theme.plot_height(len(places))
-    meta = dict(figure.layout.meta)
     blank = " Blank rows are words that only another system has." if n_rows > len(places) else ""
-    meta |= {"figure": "aligned_rows", "n_rows": n_rows, "description": meta["description"] + blank}
-    figure.update_layout(
-        height=figure.layout.height + grown,
-        yaxis={"range": [n_rows - 0.5, -0.5], "tickvals": [places[row] for row in figure.layout.yaxis.tickvals]},
-        meta=meta,
-    )
+    layout, meta = figure.layout, figure.layout.meta
+    layout.meta = {
+        **meta,
+        "figure": "aligned_rows",
+        "n_rows": n_rows,
+        "description": meta["description"] + blank,
+    }
+    layout.height += theme.plot_height(n_rows) - theme.plot_height(len(places))
+    layout.yaxis.range = [n_rows - 0.5, -0.5]
+    layout.yaxis.tickvals = [places[row] for row in layout.yaxis.tickvals]
     return figure
