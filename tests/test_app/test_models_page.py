@@ -135,7 +135,7 @@ def test_what_cannot_be_translated_is_told_and_the_last_sentence_stays(shipped, 
 
 
 def test_a_sentence_too_long_for_one_model_is_translated_by_the_others():
-    text = "Fahrradstraßenmannhinunter " * 7
+    text = "Fahrradstraßenmannhinunter " * 10
     at = open_page(**{"text-de": text})  # subwords are many, words are few
     assert names_in(at) == NAMES[1:]
     assert "c-transformer: The text has" in screen.written(at) and "at most 60 are allowed." in screen.written(at)

@@ -48,8 +48,6 @@ def distributions(
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Writing …", show_time=True)
-def continued(
-    checkpoint: str, text: str, count: int, temperature: float, top_k: int, top_p: float, seed: int
-) -> str:
+def continued(checkpoint: str, text: str, count: int, temperature: float, top_k: int, top_p: float, seed: int) -> str:
     """A text and what is drawn after it; errors as `Writer.write`."""
     return shared.translator(checkpoint).write(text, count, temperature, top_k, top_p, seed)

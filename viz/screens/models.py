@@ -116,9 +116,7 @@ def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None) -> No
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
-            said = words_models.ONE_VECTOR.format(
-                size=side.context.shape[1], difference=words_masks.number(difference)
-            )
+            said = words_models.ONE_VECTOR.format(size=side.context.shape[1], difference=words_masks.number(difference))
             explore.heading(f"{spoken.name}: {spoken.map.lower()}", said)
             figure = values_heatmap(
                 side.context,
