@@ -81,7 +81,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     at = open_page()
     assert at.button_group(key="direction").value == "de-en"
     assert_translations(at, shipped)
-    assert any("Largest difference between what two words read: 0." in element.value for element in at.caption)
+    assert any(words_models.SAME.format("0") in element.value for element in at.caption)
     assert not any("Not here for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():
@@ -107,7 +107,7 @@ def test_a_head_of_the_transformer(shipped):
     weights = analysis.merge_words(result.attention("cross"), written, read)[0, 3]
     z = drawn(at, "map-0")
     np.testing.assert_allclose(z[~np.isnan(z[:, 0])], weights, atol=1e-6)
-    assert any("layer 0, head 3" in element.value for element in at.markdown)
+    assert any("Layer 0, head 3;" in element.value for element in at.caption)
 
 
 def test_beam_and_sentence(shipped):

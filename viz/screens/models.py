@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from model import comparison, lengths
@@ -13,6 +14,7 @@ from viz.screens import controls, explore, shared, words, words_masks, words_mod
 from viz.screens.model_results import Side, compare, usable
 
 IN_A_ROW = 3  # models beside each other
+VECTOR_WIDTH = 8  # pixels between two numbers on the axis of a vector
 Rows = list[tuple[int | None, ...]]
 
 
@@ -108,30 +110,32 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
     return pd.DataFrame(table)
 
 
+def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure]:
+    """What every output word of a model read of the source: a line about it, and the figure."""
+    if side.weights is None:
+        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": "number of the vector"}
+        line = words_models.ONE_VECTOR.format(size=side.context.shape[1])
+        return line, values_heatmap(side.context, side.words, value="number", **axes)
+    weights, which = side.map(layer, head)
+    axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
+    line = f"{which[0].upper()}{which[1:]}; each row adds up to 1."
+    return line, attention_heatmap(weights, side.words, side.keys, **axes)
+
+
 def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None) -> None:
-    """Draw what every output word read, the same row for words that belong together."""
+    """Draw what every output word read, in the same row where words belong together."""
     explore.heading("What each word read", words_models.MAPS)
     for number, side in in_columns(sides):
         spoken = words_models.SYSTEMS[side.system]
+        line, figure = picture(side, layer, head)
+        explore.heading(f"{spoken.name}: {spoken.map.lower()}", line)
+        shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
+        width = VECTOR_WIDTH if side.weights is None else None
+        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
-            said = words_models.ONE_VECTOR.format(size=side.context.shape[1], difference=words_masks.number(difference))
-            explore.heading(f"{spoken.name}: {spoken.map.lower()}", said)
-            figure = values_heatmap(
-                side.context,
-                side.words,
-                value="number",
-                row_axis=words_models.ROW_AXIS,
-                column_axis="number of the vector",
-            )
-        else:
-            weights, which = side.map(layer, head)
-            explore.heading(f"{spoken.name}: {spoken.map.lower()}, {which}", words.ROWS_ASK + "the source sentence.")
-            axes = {"query_axis": words_models.ROW_AXIS, "key_axis": words_models.KEY_AXIS}
-            figure = attention_heatmap(weights, side.words, side.keys, **axes)
-        shared.small(side.name, f"map-name-{number}")
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False})
+            st.caption(words_models.SAME.format(words_masks.number(difference)))
 
 
 def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:

@@ -76,14 +76,14 @@ ALIGNED = (
     "source word that its step read most, and the weight; a model without attention reads no single word."
 )
 MAPS = (
-    "Rows are the words that were written, at the same height in every picture where they belong together; columns are "
-    "the source words. Subwords are merged: to a word the sum, from a word the mean. A step is named by what it wrote."
+    "Rows are the words that were written and ask, in the same row of every picture where they belong together; "
+    "columns are the source words, which are read. Subwords are merged: to a word the sum, from a word the mean. A "
+    "step is named by what it wrote."
 )
-ONE_VECTOR = (
-    "There is no map: every step reads the same {size} numbers, drawn as columns. Largest difference between what two "
-    "words read: {difference}."
-)
-ROW_AXIS, KEY_AXIS = "word this step wrote (asks)", "source word (is read)"
+ONE_VECTOR = "No map: the same {size} numbers for every word."
+SAME = "Columns are the numbers that each step read of the source. Largest difference between two words: {}."
+ROW_AXIS = "word this step wrote"
+ASKS, KEY_AXIS = f"{ROW_AXIS} (asks)", "source word (is read)"
 MEAN = "mean"
 LAYER = "Of a Transformer. A model with fewer layers shows its last one."
 HEAD = "Of a Transformer. The mean of all heads is no head; a model with fewer heads shows its last one."
