@@ -27,9 +27,8 @@ TEXT = ["the cat sat on the mat .", "the well @-@ known cat , which <unk> , sat 
 LM_CARD = {"task": "language model", "parameters": 7_654, "data": {"toys": {"weight": 1.0}}, "scores": {}}
 
 
-def sharpen(model: nn.Module, seed: int, by: float) -> None:
+def sharpen(model: nn.Module, by: float) -> None:
     """Moves weights off what they start with, so that maps are not flat."""
-    torch.manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(by * torch.randn_like(parameter))
@@ -47,8 +46,9 @@ def save_gru(folder: Path, attention: bool, card: dict = CARD_DE_EN) -> Path:
         bidirectional=attention,
         **sizes,
     )
+    torch.manual_seed(3 + attention)
     model = GruModel(config)
-    sharpen(model, 3 + attention, 0.6)
+    sharpen(model, 0.6)
     with torch.no_grad():
         model.decoder.output.bias[: len(SPECIAL_TOKENS)] = -20  # words only
         model.decoder.output.bias[EOS_ID] = END  # and an end, after some of them
@@ -69,7 +69,8 @@ def save_language_model(folder: Path, card: dict = LM_CARD) -> Path:
     """Writes a language model over the words of TEXT; returns its folder."""
     words = TextWords.train(TEXT)
     sizes = {"d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_length": 24}
+    torch.manual_seed(5)
     model = LanguageModel(LanguageModelConfig(vocab_size=len(words), **sizes))
-    sharpen(model, 5, 0.5)
+    sharpen(model, 0.5)
     checkpoint.save(folder, model, words, card)
     return folder

@@ -98,7 +98,7 @@ def test_temperature_top_k_and_top_p(writer):
     at = at.slider(key="temperature").set_value(0.0).run()
     assert_read(at, writer, temperature=0.0)
     assert metrics(at)["Words with a chance, as it is drawn"] == "1"
-    at = screen.choose(at.slider(key="temperature").set_value(1.5), **{"top-k": 5})
+    at = screen.choose(at.slider(key="temperature").set_value(1.5).run(), **{"top-k": 5})
     assert_read(at, writer, temperature=1.5, top_k=5)
     at = at.slider(key="top-p").set_value(0.4).run()
     assert_read(at, writer, temperature=1.5, top_k=5, top_p=0.4)
