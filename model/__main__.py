@@ -115,6 +115,9 @@ def _parser() -> argparse.ArgumentParser:
         help="lines of source<TAB>reference, raw text; for a language model a plain text, words apart by spaces",
     )
     command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
+    command.add_argument(
+        "--by-length", action="store_true", help="also score short and long sentences apart, for the page Models"
+    )
     command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
     _add_checkpoint(command)
     _add_beam(command)
@@ -307,10 +310,12 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 
     system = _load(arguments, writes=None)
     if isinstance(system, Writer):
+        if arguments.by_length:
+            raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
         scores = evaluate_text(system, list(read_lines(arguments.data)))
     else:
-        pairs = read_pairs(arguments.data)
-        scores = evaluate(system, pairs, arguments.beam, arguments.length_penalty, arguments.lowercase)
+        search = (arguments.beam, arguments.length_penalty)
+        scores = evaluate(system, read_pairs(arguments.data), *search, arguments.lowercase, arguments.by_length)
     if arguments.save_as:
         system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
     print(json.dumps(scores))

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from sacrebleu.metrics import BLEU, CHRF
 
+from model import lengths
 from model.gru import GruModel
 from model.training.data import Pair, read_lines
 from model.training.evaluation import perplexity
@@ -41,7 +42,12 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def evaluate(
-    translator: Translator, pairs: list[Pair], beam: int, length_penalty: float, lowercase: bool = False
+    translator: Translator,
+    pairs: list[Pair],
+    beam: int,
+    length_penalty: float,
+    lowercase: bool = False,
+    by_length: bool = False,
 ) -> dict[str, Any]:
     """Translate the sources and compare with the references.
 
@@ -51,12 +57,14 @@ def evaluate(
         beam: width of the search.
         length_penalty: exponent of the length penalty.
         lowercase: compare without case.
+        by_length: score sentences of different length apart, too.
 
     Returns:
         sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty
         and tokens_per_second (tokens of the translations over the time of translating). For a recurrent model also
         perplexity (of the references' tokens without teacher forcing: every step reads what the step before found
-        most probable) and perplexity_teacher_forced.
+        most probable) and perplexity_teacher_forced. Where asked for by_length, one entry for each group of
+        `model.lengths`.
 
     Raises:
         ValueError: if a source is too long; the message names the line.
@@ -65,12 +73,12 @@ def evaluate(
     begun = time.perf_counter()
     hypotheses = translator.translate_lines(sources, beam, length_penalty)
     seconds = time.perf_counter() - begun
-    bleu = BLEU(lowercase=lowercase)
+    bleu, chrf = BLEU(lowercase=lowercase), CHRF(lowercase=lowercase)
     tokens = sum(len(translator.tokenizer.target.encode(text)) for text in hypotheses)
     scores = {
         "sentences": len(pairs),
         "bleu": round(bleu.corpus_score(hypotheses, [references]).score, 2),
-        "chrf": round(CHRF(lowercase=lowercase).corpus_score(hypotheses, [references]).score, 2),
+        "chrf": round(chrf.corpus_score(hypotheses, [references]).score, 2),
         "signature": str(bleu.get_signature()),
         "beam": beam,
         "length_penalty": length_penalty,
@@ -80,7 +88,25 @@ def evaluate(
         system = (translator.model, translator.tokenizer, [(tidy(source), tidy(target)) for source, target in pairs])
         scores["perplexity"] = round(perplexity(*system, teacher_forcing=0), 3)
         scores["perplexity_teacher_forced"] = round(perplexity(*system), 3)
+    if by_length:
+        triples = [(*pair, hypothesis) for pair, hypothesis in zip(pairs, hypotheses, strict=True)]
+        groups = ([triples[n] for n in group] for group in lengths.numbers_by_length(sources))
+        scores[lengths.KEY] = [_score_group(group, bleu, chrf) for group in groups]
     return scores
+
+
+def _score_group(sentences: list[tuple[str, str, str]], bleu: BLEU, chrf: CHRF) -> dict[str, Any]:
+    """Score sentences of about one length: source, reference and hypothesis of each."""
+    sources, references, hypotheses = zip(*sentences, strict=True)
+    words = [len(source.split()) for source in sources]
+    return lengths.Group(
+        words=round(sum(words) / len(words), 2),
+        shortest=min(words),
+        longest=max(words),
+        sentences=len(sentences),
+        bleu=round(bleu.corpus_score(hypotheses, [references]).score, 2),
+        chrf=round(chrf.corpus_score(hypotheses, [references]).score, 2),
+    ).to_dict()
 
 
 def evaluate_text(writer: Writer, lines: list[str]) -> dict[str, Any]:

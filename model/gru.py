@@ -149,6 +149,7 @@ class GruDecoder(nn.Module):
         self.gru = GruStep(config.d_embedding + d_context, config.d_hidden, config.candidate, "T")
         self.output = nn.Linear(config.d_embedding + config.d_hidden + d_context, config.target_vocab_size)
         self.tap_embedded = Tap("B T E")
+        self.tap_context = nn.Identity() if config.attention else Tap("B T D")  # attention has its own
 
     def forward(self, tokens: Tensor, state: GruState) -> Tensor:
         """Args: tokens (B, 1), what each row wrote last; state, which is moved on. Returns: logits (B, 1, V)."""
@@ -160,7 +161,7 @@ class GruDecoder(nn.Module):
     def _context(self, state: GruState) -> Tensor:
         """What the step knows of the source: the same vector at every step, or what attention reads now."""
         if self.cross_attention is None:
-            return state.summary
+            return self.tap_context(state.summary)
         return self.cross_attention(state.hidden, state.keys, state.memory, state.mask)
 
 

@@ -173,7 +173,8 @@ class LanguageModel(nn.Module):
         Of a text that is longer than the model has positions the end is read.
         """
         state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
-        return self(state.ids[:, -self.config.max_length :])[:, -1]
+        hidden = self.decoder(state.ids[:, -self.config.max_length :])  # (B, T, D)
+        return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
         """The state with its rows taken from the given rows (an index tensor)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from model.checkpoint import Checkpoint, keep_scores
@@ -68,6 +69,29 @@ class Writer:
         )
 
     @torch.inference_mode()
+    def distribution(
+        self, text: str, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, unknown: bool = True
+    ) -> np.ndarray:
+        """How probable every word is as the next one.
+
+        Args:
+            text: what comes before; may be empty.
+            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
+            unknown: whether <unk> counts as a word; if not, its probability is 0.
+
+        Returns:
+            float32 (V,), summing to 1, in the order of the tokenizer's ids.
+
+        Raises:
+            ValueError: if the text is too long, or a value is not allowed.
+        """
+        ids = self._ids(text)
+        start = self.model.start(torch.tensor([ids[:-1]], dtype=torch.long))
+        logits = self.model.step(start, torch.tensor(ids[-1:]))[0].clone()  # (V,)
+        if not unknown:
+            logits[self.tokenizer.unk_id] = -torch.inf
+        return restrict(logits, temperature, top_k, top_p).numpy()
+
     def next_words(
         self, text: str, count: int = 10, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
     ) -> list[tuple[str, float]]:
@@ -81,10 +105,10 @@ class Writer:
         Returns:
             Words with their probabilities, the most probable first; none of probability 0.
         """
-        probabilities = restrict(self.model(torch.tensor([self._ids(text)]))[0, -1], temperature, top_k, top_p)
-        best = probabilities.topk(min(count, len(probabilities)))
-        words = self.tokenizer.tokens(best.indices.tolist())
-        return [(word, p) for word, p in zip(words, best.values.tolist()) if p > 0]
+        probabilities = self.distribution(text, temperature, top_k, top_p)
+        best = np.argsort(-probabilities, kind="stable")[:count]
+        words = self.tokenizer.tokens(best.tolist())
+        return [(word, p) for word, p in zip(words, probabilities[best].tolist()) if p > 0]
 
     def write(
         self,

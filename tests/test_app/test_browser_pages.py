@@ -1,4 +1,4 @@
-"""The pages Inside a head, Steps, Steer, Pitfalls, Training and Open in a real browser.
+"""The pages Inside a head, Steps, Steer, Pitfalls, Training, Models, Language model and Open in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
@@ -6,6 +6,7 @@ The page fixture objects to errors and to foreign requests.
 from __future__ import annotations
 
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from playwright.sync_api import Page, expect
 from plotly.colors import sample_colorscale
 
 from model.edits import Cell, Edits
+from tests.test_app.systems import save_comparison, save_language_model
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme
 from viz.screens.pitfall_words import PITFALLS
@@ -282,3 +284,36 @@ def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app
     expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
     page.get_by_role("button", name="Take every change back").click()
     expect(page.locator(".st-key-large-translation")).to_have_text(plain.text)
+
+
+@pytest.fixture
+def systems(checkpoints):
+    """Adds the other systems to the folder that the server reads, for one test."""
+    added = tuple(save_comparison(checkpoints).glob("?-*")) + (save_language_model(checkpoints / "language"),)
+    yield
+    for folder in added:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems, width, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, app_server, "Models")
+    page.set_viewport_size({"width": width, "height": 900})
+    for key in ("map-0", "map-1", "map-2", "lengths"):
+        expect(plot(page, key)).to_be_visible()
+    choose(page, "English → German")
+    expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
+    assert_nothing_sticks_out(page)
+    page.goto(f"{app_server}/language_model?beginning=the+cat")
+    for key in ("next-own", "next-drawn", "overview", "heatmap", "mask"):
+        expect(plot(page, key)).to_be_visible()
+    page.get_by_role("button", name="Draw again").click()
+    expect(page.get_by_text("Drawn with seed 1,")).to_be_visible()
+    assert_nothing_sticks_out(page)
+
+
+def test_without_a_language_model_the_page_says_how_to_train_one(page, app_server):
+    open_page(page, app_server, "Language model")
+    expect(page.get_by_text("There is no language model.")).to_be_visible()
+    expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from model import checkpoint, load_translator
 from model.__main__ import main
 from model.config import TransformerConfig
+from model.lengths import Group, read
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -133,6 +135,27 @@ def test_evaluate_lowercases_and_keeps_scores_on_request(run, folder: Path, tmp_
     assert "case:lc" in kept["signature"]
     assert kept["command"].startswith(f"python -m model evaluate --data {data}")
     assert {key: kept[key] for key in json.loads(out)} == json.loads(out)
+
+
+def test_evaluate_scores_short_and_long_sentences_apart(run, folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    pairs = [*PAIRS, ("The man walks down the long street.", "Der Mann geht."), ("A dog and a man walk on.", "Nein.")]
+    data = tmp_path / "pairs.tsv"
+    data.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    words = ("evaluate", "--data", data, "--checkpoint", copy, "--beam", 1, "--by-length", "--save-as", "pairs")
+    code, out, _ = run(*words)
+    assert code == 0
+    hypotheses = load_translator(str(copy)).translate_lines([source for source, _ in pairs], beam=1)
+    groups = [Group(**row) for row in json.loads(out)["by_length"]]
+    for group, part, lengths in zip(groups, (slice(3), slice(3, 5)), ([3, 2, 2], [7, 7]), strict=True):
+        references = [[target for _, target in pairs[part]]]
+        assert (group.shortest, group.longest, group.sentences) == (min(lengths), max(lengths), len(lengths))
+        assert group.words == round(sum(lengths) / len(lengths), 2)
+        assert group.bleu == round(BLEU().corpus_score(hypotheses[part], references).score, 2)
+        assert group.chrf == round(CHRF().corpus_score(hypotheses[part], references).score, 2)
+    card = checkpoint.read_json(copy / checkpoint.CARD)
+    assert read(card) == {"pairs": groups}
+    assert "--by-length" in card["scores"]["pairs"]["command"]
 
 
 def test_perfect_translations_score_100(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,10 +240,18 @@ class TestEveryTap:
         attention = ("q", "k", "mask", "raw_scores", "scores", "weights", "context")
         plain = {"encoder.embedded", "encoder.summary", "decoder.embedded", "logits"}
         plain |= {f"{gru}.{gate}" for gru in ("encoder.forward_gru", "decoder.gru") for gate in gates}
-        assert set(addresses(model_of("plain"))) == plain
+        assert set(addresses(model_of("plain"))) == plain | {"decoder.context"}
         more = {"encoder.memory"} | {f"encoder.backward_gru.{gate}" for gate in gates}
         more |= {f"decoder.cross_attention.{name}" for name in attention}
         assert set(addresses(model_of("attention"))) == plain | more
+
+    def test_without_attention_every_step_reads_the_same_vector(self) -> None:
+        model = model_of("plain")
+        with record("decoder.context", "encoder.summary") as trace:
+            logits_of(model)
+        context = joined(model, trace)["decoder.context"]
+        assert torch.equal(context, trace["encoder.summary"].expand(B, T, D))
+        assert not torch.equal(context[0], context[1])  # of one sentence, not of the batch
 
     def test_steps_are_laid_out_in_the_order_of_the_words(self) -> None:
         model = model_of("attention")

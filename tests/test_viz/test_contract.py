@@ -65,6 +65,12 @@ def positions(n: int, _: int) -> np.ndarray:
 
 
 CASES = {
+    "aligned_rows": Case(
+        lambda t, s: {"weights": weights(t, s)},
+        lambda a, q, k: viz.figures.aligned_rows(
+            viz.figures.attention_heatmap(a["weights"], q, k), range(len(q)), len(q)
+        ),
+    ),
     "attention_heatmap": Case(
         lambda t, s: {"weights": weights(t, s)}, lambda a, q, k: viz.figures.attention_heatmap(a["weights"], q, k)
     ),

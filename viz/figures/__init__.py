@@ -5,6 +5,7 @@ on top) and columns are keys (who is read); positions are the coordinates and to
 describe(figure) is the sentence for a caption or a screen reader.
 """
 
+from viz.figures.aligned import aligned_rows
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
@@ -21,6 +22,7 @@ from viz.figures.tree import search_tree
 from viz.figures.values import bars, values_heatmap
 
 __all__ = [
+    "aligned_rows",
     "attention_heatmap",
     "attention_lines",
     "bars",

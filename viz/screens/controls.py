@@ -146,22 +146,24 @@ class Request:
     reference: str | None = None
 
 
-def sentence(label: str, example: str) -> str:
+def sentence(label: str, example: str, key: str = "text", examples: dict[str, str] = words.EXAMPLES) -> str:
     """Ask for a sentence; examples are one click away, and what is typed is translated while it is typed.
 
     Args:
         label: over the field.
         example: the first sentence.
+        key: in the session and in the URL.
+        examples: sentences by the name of their button.
 
     Returns:
         What stands there.
     """
     text = st.text_input(
-        label, example, key="text", bind="query-params", live="200ms", placeholder="Type a sentence to translate it"
+        label, example, key=key, bind="query-params", live="200ms", placeholder="Type a sentence to translate it"
     )
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for number, (name, words_of_it) in enumerate(words.EXAMPLES.items()):
-            st.button(name, key=f"example-{number}", on_click=_put, args=("text", words_of_it))
+        for number, (name, words_of_it) in enumerate(examples.items()):
+            st.button(name, key=f"example-{number}", on_click=_put, args=(key, words_of_it))
     return text or ""
 
 

@@ -151,7 +151,7 @@ def open_head() -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
     points = st.session_state["overview"]["selection"]["points"]
     if points and len(points[0].get("customdata") or ()) == 2:
-        over = maps.Options(st.session_state.get("summary"), st.session_state.get("over")).axes
+        over = maps.Options(st.session_state.get("summary", maps.SINGLE), st.session_state.get("over", "heads")).axes
         for name, number in zip(("layer", "head"), points[0]["customdata"], strict=True):
             if f"{name}s" not in over:  # a tile of a summary names none
                 st.session_state[name] = int(number)
@@ -210,7 +210,7 @@ def show_attention(
         **{other: built.others},
     )
     draw(figure, "heatmap")
-    if kind != "encoder_self" and result.predicted_tokens:
+    if built.others is not None and result.predicted_tokens:
         steps = [result.target_tokens[0], *result.predicted_tokens]
         shared.small("Read → predicted: " + " → ".join(steps), "steps")
 

@@ -22,6 +22,8 @@ PAGES = [
     st.Page("compare.py", title="Compare"),
     st.Page("alignment.py", title="Alignment"),
     st.Page("training.py", title="Training"),
+    st.Page("models.py", title="Models"),
+    st.Page("language_model.py", title="Language model"),
     st.Page("pitfalls.py", title="Pitfalls"),
     st.Page("open_file.py", title="Open"),
 ]

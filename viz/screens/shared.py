@@ -21,7 +21,7 @@ SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the nex
 COLOR_BAR_WIDTH = 70
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
-_DRAWN = (".weights", ".mask", ".positions")
+_DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 _STYLE = """
 <style>
@@ -89,7 +89,8 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
         length_penalty: of the search.
 
     Returns:
-        The Translation without its search, its trace cut down to weights, masks and positions, with candidates.
+        The Translation without its search, its trace cut down to weights, masks, positions and the one vector of a
+        GRU, with candidates.
 
     Raises:
         ValueError: as `Translator.translate`; errors are not remembered.

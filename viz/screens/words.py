@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from model.tokenizer import MARK
+
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish"}
 
 SEARCH = "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
@@ -97,6 +99,14 @@ KINDS = {
         key_axis="source token (is read)",
     ),
 }
+TEXT_SELF = "text_self"  # of a language model, which has one kind
+KINDS[TEXT_SELF] = KindWords(
+    name="Self (masked)",
+    title="Masked self-attention",
+    reading="each word reads itself and the words before it.",
+    query_axis="word that was read (asks)",
+    key_axis="word so far (is read)",
+)
 
 
 ROWS_ASK = "Rows ask, columns are read: "
@@ -118,7 +128,7 @@ def named_by(kind: str, names: str, who: str = ROWS_ASK) -> tuple[str, str]:
         who: ROWS_ASK for a map, LEFT_ASKS for lines.
     """
     spoken = KINDS[kind]
-    if kind == "encoder_self":
+    if kind in ("encoder_self", TEXT_SELF):
         return who + spoken.reading, spoken.query_axis
     return who + spoken.reading + NAMED_BY[names], PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
 
@@ -134,10 +144,12 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
         "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter a "
         "cell, the more is read there" + ("; every row of a head adds up to 1." if whole else ".")
     )
-    if any(token.startswith("▁") for token in tokens):
-        text += " ▁ marks the start of a word."
-    if "<s>" in tokens or "</s>" in tokens:
+    if any(token.startswith(MARK) for token in tokens):
+        text += f" {MARK} marks the start of a word."
+    if "<s>" in tokens:
         text += " \\<s> and \\</s> are the start and the end of the sentence."
+    if "<eos>" in tokens:
+        text += " \\<eos> is the end of a line."
     if any(token.startswith("<0x") for token in tokens):
         text += " \\<0x…> is one byte of a sign that the vocabulary lacks."
     return text

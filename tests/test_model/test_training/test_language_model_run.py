@@ -122,6 +122,23 @@ def test_reading_shows_what_was_computed(writer: Writer) -> None:
         result.attention("cross")
 
 
+def test_the_distribution_is_that_of_the_last_logits(writer: Writer) -> None:
+    logits = writer.read("the cat sat").trace["logits"][-1]
+    odds = np.exp(logits - logits.max(), dtype=np.float64)
+    np.testing.assert_allclose(writer.distribution("the cat sat"), odds / odds.sum(), atol=1e-6)
+    hot = np.exp((logits - logits.max()) / 2, dtype=np.float64)
+    np.testing.assert_allclose(writer.distribution("the cat sat", temperature=2), hot / hot.sum(), atol=1e-6)
+    unk = writer.tokenizer.unk_id
+    odds[unk] = 0
+    known = writer.distribution("the cat sat", unknown=False)
+    np.testing.assert_allclose(known, odds / odds.sum(), atol=1e-6)
+    assert known[unk] == 0 and writer.distribution("the cat sat")[unk] > 0
+    best = writer.distribution("", top_k=2)
+    assert np.count_nonzero(best) == 2 and abs(best.sum() - 1) < 1e-6
+    with pytest.raises(ValueError, match="top_p must be above 0 and at most 1, got 0"):
+        writer.distribution("", top_p=0)
+
+
 def test_writing_goes_on(writer: Writer) -> None:
     assert writer.write("the cat", words=2, temperature=0) == "the cat sat down"
     assert writer.write("a", 12, seed=3) == writer.write("a", 12, seed=3)
@@ -144,6 +161,8 @@ def test_the_commands(folder: Path, text_dir: Path, tmp_path: Path, capsys: pyte
     assert scores["tokens"] == sum(len(line.split()) + 1 for line in story(30, seed=4))
     assert 1 < scores["perplexity"] < 12
     assert load_translator(str(folder)).card["scores"]["test"]["perplexity"] == scores["perplexity"]
+    assert main(["evaluate", "--data", str(test), "--by-length", *name]) == 2
+    assert "--by-length is for translators" in capsys.readouterr().err
     assert main(["translate", "the cat", *name]) == 2
     assert "is a language model: use 'write'" in capsys.readouterr().err
 

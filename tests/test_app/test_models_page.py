@@ -1,0 +1,234 @@
+"""The page Models without a browser: every control, and what is drawn against the same computed here."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from model import analysis, comparison, lengths, load_translator
+from model.checkpoint import CARD, read_json, write_json
+from tests.test_app import screen
+from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
+from viz.figures import labels
+from viz.screens import words_models
+
+EXAMPLE = next(iter(words_models.EXAMPLES["de"].values()))
+NAMES = ["c-transformer", "b-gru-attention", "a-gru"]  # in the order of the page
+
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory, checkpoints):
+    """The folder of all three systems, and the English-German one of the other pages."""
+    folder = save_comparison(tmp_path_factory.mktemp("systems"))
+    shutil.copytree(checkpoints / "en-de", folder / "en-de")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def shipped(systems, tmp_path, monkeypatch):
+    """A copy of them, which a test may damage."""
+    folder = shutil.copytree(systems, tmp_path / "checkpoints")
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
+    return folder
+
+
+def open_page(**query):
+    at = screen.open_page("models.py", **({"beam": "greedy"} | query))
+    assert not at.exception
+    return at
+
+
+def drawn(at, key):
+    return screen.values(screen.figure(at, key)["data"][0]["z"])
+
+
+def names_in(at):
+    """The names of the models whose maps are drawn."""
+    return [text.value for text in at.text if text.value in (*NAMES, "en-de")]
+
+
+def expected(shipped, name, text=EXAMPLE, beam=1):
+    """A translation and its words, written and read."""
+    loaded = load_translator(str(shipped / name))
+    result = loaded.translate(text, beam=beam)
+    written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
+    return result, written, comparison.words_of(loaded.tokenizer.source, result.source_tokens)
+
+
+def assert_translations(at, shipped, text=EXAMPLE, beam=1):
+    """Every model's translation is there, and every map is what it recorded, in the rows where its words belong."""
+    everything = [expected(shipped, name, text, beam) for name in NAMES]
+    rows = comparison.align([written.names for _, written, _ in everything])
+    assert names_in(at) == NAMES
+    for number, (result, written, read) in enumerate(everything):
+        assert (result.text or "(the model wrote nothing)") in screen.written(at).split("\n")
+        places = [place for place, row in enumerate(rows) if row[number] is not None]
+        z = drawn(at, f"map-{number}")
+        assert len(z) == len(rows)
+        assert np.isnan(np.delete(z, places, axis=0)).all()
+        assert set(screen.tokens(at, f"map-{number}", "y")) <= {labels.tick_text(word) for word in written.names}
+        if NAMES[number] == "a-gru":
+            np.testing.assert_array_equal(z[places], result.trace["encoder.summary"].repeat(len(places), axis=0))
+            continue
+        weights = analysis.merge_words(result.attention("cross"), written, read)
+        np.testing.assert_allclose(z[places], weights[-1].mean(axis=0), atol=1e-6)
+        np.testing.assert_allclose(z[places].sum(axis=1), 1, atol=1e-5)
+
+
+def test_the_first_paint_compares_the_direction_with_most_models(shipped):
+    at = open_page()
+    assert at.button_group(key="direction").value == "de-en"
+    assert_translations(at, shipped)
+    assert any(words_models.SAME.format("0") in element.value for element in at.caption)
+    assert not any("Not here for this direction" in element.value for element in at.caption)
+    assert not at.warning
+    for key, chart in screen.charts(at).items():
+        assert "ows " in chart.proto.alt or "curve" in chart.proto.alt, key
+
+
+def test_the_words_as_a_table(shipped):
+    table = open_page().dataframe[0].value
+    for name in NAMES:
+        result, written, read = expected(shipped, name)
+        assert [word for word in table[name] if word] == written.names
+        said = [cell for cell in table[f"{name} reads"] if cell]
+        if name == "a-gru":
+            assert set(said) == {words_models.NO_MAP}
+            continue
+        weights = analysis.merge_words(result.attention("cross"), written, read)[-1].mean(axis=0)
+        assert said == [f"{read.names[row.argmax()]} {row.max():.2f}" for row in weights]
+
+
+def test_a_head_of_the_transformer(shipped):
+    at = screen.choose(open_page(), **{"models-layer": 0, "models-head": "3"})
+    result, written, read = expected(shipped, "c-transformer")
+    weights = analysis.merge_words(result.attention("cross"), written, read)[0, 3]
+    z = drawn(at, "map-0")
+    np.testing.assert_allclose(z[~np.isnan(z[:, 0])], weights, atol=1e-6)
+    assert any("Layer 0, head 3;" in element.value for element in at.caption)
+
+
+def test_beam_and_sentence(shipped):
+    at = open_page(beam="4", **{"text-de": "Das Tier war müde."})
+    assert_translations(at, shipped, "Das Tier war müde.", beam=4)
+    at = at.text_input(key="text-de").set_value("Ein Pferd war müde.").run()
+    assert_translations(at, shipped, "Ein Pferd war müde.", beam=4)
+    assert screen.written(at).count(words_models.unknown("source", 1)) == 2  # the GRUs do not know the horse
+    at = at.button(key="example-1").click().run()
+    assert at.text_input(key="text-de").value == list(words_models.EXAMPLES["de"].values())[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "There is nothing to translate: type a sentence."), ("x" * 2001, "2,001 characters; at most 2,000")],
+)
+def test_what_cannot_be_translated_is_told_and_the_last_sentence_stays(shipped, text, says):
+    at = open_page().text_input(key="text-de").set_value("Das Tier war müde.").run()
+    at = at.text_input(key="text-de").set_value(text).run()
+    assert len(at.warning) == 1 and says in at.warning[0].value and "the last sentence" in at.warning[0].value
+    assert_translations(at, shipped, "Das Tier war müde.")
+    fresh = open_page(**{"text-de": text or " "})
+    assert len(fresh.warning) == 1 and fresh.warning[0].value.endswith("Shown below: the example.")
+    assert_translations(fresh, shipped)
+
+
+def test_a_sentence_too_long_for_one_model_is_translated_by_the_others():
+    text = "Fahrradstraßenmannhinunter " * 10
+    at = open_page(**{"text-de": text})  # subwords are many, words are few
+    assert names_in(at) == NAMES[1:]
+    assert "c-transformer: The text has" in screen.written(at) and "at most 60 are allowed." in screen.written(at)
+
+
+def test_quality_by_length_is_that_of_the_card():
+    at = open_page()
+    for quality, label in words_models.QUALITIES.items():
+        at = screen.choose(at, quality=quality)
+        (trace,) = screen.figure(at, "lengths")["data"]
+        assert trace["name"] == "b-gru-attention"
+        np.testing.assert_allclose(screen.values(trace["x"]), [row["words"] for row in BY_LENGTH], rtol=1e-6)
+        np.testing.assert_allclose(screen.values(trace["y"]), [row[quality] for row in BY_LENGTH], rtol=1e-6)
+        assert screen.figure(at, "lengths")["layout"]["yaxis"]["title"]["text"] == label
+    assert at.dataframe[1].value["sentences"].tolist() == [80, 200]
+    assert f"b-gru-attention: {MEASURED['command']} · {MEASURED['signature']}" in screen.written(at)
+    assert "Not measured yet for c-transformer, a-gru." in screen.written(at)
+    command = next(code.value for code in at.code if "--by-length" in code.value)
+    assert command.split("\n") == [words_models.MEASURE.format(name=name) for name in ("c-transformer", "a-gru")]
+
+
+def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
+    card = read_json(shipped / "a-gru" / CARD)
+    card["scores"] = {"other": {lengths.KEY: BY_LENGTH[:1]}}
+    write_json(shipped / "a-gru" / CARD, card)
+    card["scores"] = {"other": {lengths.KEY: [{"words": "<b>many</b>"}]}}
+    write_json(shipped / "c-transformer" / CARD, card)
+    at = screen.choose(open_page(), test="other")
+    assert [trace["name"] for trace in screen.figure(at, "lengths")["data"]] == ["a-gru"]
+    assert "c-transformer: The scores by length of 'other' have other keys" in screen.written(at)
+    assert "no command on its card" in screen.written(at)
+
+
+def test_a_direction_with_one_checkpoint_says_what_is_missing(shipped):
+    at = screen.choose(open_page(), direction="en-de")
+    result, written, _ = expected(shipped, "en-de", at.text_input(key="text").value)
+    assert result.text in screen.written(at) and names_in(at) == ["en-de"]
+    assert len(drawn(at, "map-0")) == len(written.names)
+    said = next(element.value for element in at.caption if "Not here for this direction" in element.value)
+    assert "GRU with attention, GRU." in said and "Transformer" not in said
+    assert "lengths" not in screen.charts(at)
+    assert any("CONFIG.json" in code.value for code in at.code)
+
+
+def test_checkpoints_that_cannot_be_read_cost_one_sentence_each(shipped):
+    (shipped / "a-gru" / "model.safetensors").write_bytes(b"no weights")
+    (shipped / "b-gru-attention" / CARD).write_text("{", encoding="utf-8")
+    at = open_page()
+    assert names_in(at) == ["c-transformer"]
+    assert len(at.warning) == 1
+    problems = [text.value for text in at.text if str(shipped) in text.value]
+    assert len(problems) == 2
+    assert "card.json is not JSON" in problems[0] and "is not a whole safetensors file" in problems[1]
+    commands = [code.value for code in at.code if "model train" in code.value]
+    presets = [words_models.TRAIN.format(preset=f"multi30k-de-en-{name}") for name in ("gru-attention", "gru")]
+    assert commands == ["\n".join(presets)]
+
+
+def test_all_of_a_direction_broken(shipped):
+    for name in NAMES:
+        (shipped / name / "model.safetensors").write_bytes(b"no weights")
+    at = open_page()
+    assert names_in(at) == [] and "map-0" not in screen.charts(at)
+    assert len([text.value for text in at.text if "not a whole safetensors file" in text.value]) == 3
+
+
+def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "nothing"))
+    at = open_page()
+    assert [element.value for element in at.error] == ["There is no model that translates."]
+    assert [code.value for code in at.code] == [words_models.TRAIN.format(preset="multi30k-de-en")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"direction": "nowhere"},
+        {"direction": ""},
+        {"models-layer": "99", "models-head": "x"},
+        {"beam": "99"},
+        {"test": "none", "quality": "best"},
+    ],
+)
+def test_rubbish_in_the_address_falls_back(shipped, query):
+    at = open_page(**query)
+    assert names_in(at) == NAMES and "map-2" in screen.charts(at)
+
+
+def test_presets_that_the_page_names_exist():
+    from model.training.presets import PRESETS
+
+    for languages, presets in words_models.PRESETS.items():
+        for system, preset in presets.items():
+            training = PRESETS[preset].training
+            assert (training.source, training.target) == languages
+            assert comparison.system_of(PRESETS[preset].model) == system

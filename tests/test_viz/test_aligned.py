@@ -1,0 +1,47 @@
+"""Rows that are moved apart keep their numbers, names and hover texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viz.figures import aligned_rows, attention_heatmap, describe, values_heatmap
+
+QUERIES, KEYS = ["a", "<b>", "a"], ["x", "y"]
+WEIGHTS = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]], dtype=np.float32)
+
+
+def test_rows_stand_where_they_are_put_and_the_others_are_blank():
+    alone = attention_heatmap(WEIGHTS, QUERIES, KEYS)
+    figure = aligned_rows(attention_heatmap(WEIGHTS, QUERIES, KEYS), [1, 2, 4], 6)
+    z = figure.data[0].z
+    np.testing.assert_array_equal(z[[1, 2, 4]], WEIGHTS)
+    assert z.shape == (6, 2) and np.isnan(z[[0, 3, 5]]).all()
+    assert list(figure.layout.yaxis.tickvals) == [1, 2, 4]
+    assert list(figure.layout.yaxis.ticktext) == ["a", "&lt;b&gt;", "a"]
+    assert list(figure.layout.yaxis.range) == [5.5, -0.5]
+    assert figure.data[0].customdata[2].tolist() == alone.data[0].customdata[1].tolist()
+    assert figure.layout.meta["n_rows"] == 6 and describe(figure).endswith("that only another system has.")
+
+
+def test_two_maps_with_as_many_rows_are_equally_high():
+    many = attention_heatmap(np.full((20, 2), 0.5), ["w"] * 20, KEYS)
+    few = aligned_rows(attention_heatmap(WEIGHTS, QUERIES, KEYS), [0, 7, 19], 20)
+    assert few.layout.height == many.layout.height
+
+
+def test_rows_of_numbers_too():
+    figure = aligned_rows(values_heatmap(np.ones((2, 5)), ["a", "b"]), [0, 2], 3)
+    assert np.isnan(figure.data[0].z[1]).all() and figure.data[0].customdata[1].tolist() == [""] * 5
+
+
+@pytest.mark.parametrize("places", [[0, 1], [0, 2, 1], [0, 0, 1], [0, 1, 9], [-1, 0, 1]])
+def test_wrong_places_are_refused(places):
+    with pytest.raises(ValueError, match="allowed are"):
+        aligned_rows(attention_heatmap(WEIGHTS, QUERIES, KEYS), places, 5)
+
+
+def test_hatched_maps_are_refused():
+    mask = np.array([[True, False]] * 3)
+    with pytest.raises(ValueError, match="has 2 traces; allowed is one map"):
+        aligned_rows(attention_heatmap(WEIGHTS * mask, QUERIES, KEYS, mask=mask), [0, 1, 2], 3)

@@ -1,0 +1,199 @@
+"""The page Language model: the next word, a continuation drawn by chance, the heads and the causal mask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from model.mask_experiments import conventions
+from model.translator import available, checkpoints_folder
+from model.writer import Writer
+from viz.figures import bars, mask_heatmap
+from viz.screens import controls, explore, maps, shared, words
+from viz.screens import words_language_model as said
+from viz.screens.language_model_results import Read, continued, distributions, read
+
+KIND = "decoder_self"
+SHOWN_WORDS = 20
+TOP_KS = (0, 1, 5, 20, 100, 1000)
+VIEWS = ("Attention", "Lines")
+WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for their numbers
+MOST_DRAWN = 100  # words
+SEEDS = 10_000
+_NO_TOOLS = {"displayModeBar": False}
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How words are drawn; as for `model.decoding.sampling.restrict`."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+
+
+def choose_model() -> str | None:
+    """Let the visitor choose among the language models that can be loaded; what cannot be is told in a sentence."""
+    usable = []
+    for name in available("language_model"):
+        try:
+            if isinstance(shared.translator(name), Writer):
+                usable.append(name)
+        except ValueError as error:
+            shared.small(shared.sentence(error), f"unreadable-{name}")
+    if len(usable) < 2:
+        return usable[0] if usable else None
+    return controls.choose("Model", usable, "model", usable[0])
+
+
+def answer(name: str, text: str) -> Read:
+    """Read a text; what cannot be read is told in a sentence, and the last one stays."""
+    try:
+        result = read(name, text)
+        st.session_state["language-model-answered"] = text
+        return result
+    except ValueError as error:
+        before = st.session_state.get("language-model-answered")
+        shown = "the last text that could be read" if before else "an empty text"
+        st.warning(f"{shared.sentence(error)} Shown below: {shown}.")
+        try:
+            return read(name, before or "")
+        except ValueError:  # the last text was read by a model with more positions
+            return read(name, "")
+
+
+def show_read(result: Read, size: int) -> None:
+    """Say which words the model reads, and how many of them it does not know."""
+    shared.small(said.READ.format(tokens=" ".join(result.shown.target_tokens)), "read")
+    note = said.START
+    if result.unknown:
+        total = len(result.shown.target_tokens) - 1
+        note = said.UNKNOWN.format(count=result.unknown, total=total, size=size) + " " + note
+    shared.small(note, "read-note")
+
+
+def choose_chance() -> Chance:
+    """Let the visitor choose how words are drawn."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        more = {"bind": "query-params", "width": 220}
+        temperature = st.slider(
+            "Temperature", 0.0, 2.0, 1.0, step=0.05, key="temperature", help=said.TEMPERATURE, **more
+        )
+        top_p = st.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=said.TOP_P, **more)
+        names = {0: said.ALL} | {k: f"{k:,}" for k in TOP_KS if k}
+        top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=said.TOP_K)
+    return Chance(round(temperature, 2), top_k, round(top_p, 2))
+
+
+def show_next(name: str, text: str, chance: Chance) -> None:
+    """Draw the most probable next words, as the model gives them and as they are drawn from."""
+    explore.heading("The next word", said.UNK_DRAWN)
+    own, drawn = distributions(name, text, chance.temperature, chance.top_k, chance.top_p)
+    best = np.argsort(-own, kind="stable")[:SHOWN_WORDS]
+    labels = shared.translator(name).tokenizer.tokens(best.tolist())
+    how = said.how_drawn(chance.temperature, chance.top_k, chance.top_p)
+    top = float(max(own[best].max(), drawn[best].max()))
+    for column, (key, title, line, values) in zip(
+        st.columns(2, gap="medium"),
+        (
+            ("own", "As the model says", said.OWN.format(count=len(best)), own),
+            ("drawn", "As it is drawn", said.DRAWN.format(how=how), drawn),
+        ),
+        strict=True,
+    ):
+        with column:
+            explore.heading(title, line)
+            figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
+            explore.draw(figure, f"next-{key}", _NO_TOOLS)
+            with st.container(horizontal=True, gap="large"):
+                st.metric(f"Words with a chance, {title.lower()}", f"{np.count_nonzero(values):,}")
+                st.metric(f"Probability of these {len(best)}, {title.lower()}", f"{values[best].sum():.1%}")
+
+
+def show_continuation(name: str, text: str, chance: Chance) -> None:
+    """Let the model go on with the text."""
+    explore.heading("Let it go on", said.SEED)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        more = {"bind": "query-params", "width": 220}
+        count = st.slider("Words to draw", 1, MOST_DRAWN, 30, key="words", **more)
+        seed = st.number_input("Seed", 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
+        st.button("Draw again", key="again", on_click=next_seed)
+    with st.container(border=True, gap="xsmall"):
+        shared.large(
+            continued(name, text, count, chance.temperature, chance.top_k, chance.top_p, int(seed or 0)), "continued"
+        )
+        st.caption(said.CONTINUED.format(seed=int(seed or 0)))
+
+
+def next_seed() -> None:
+    """Take the next seed; runs before the page is drawn again."""
+    st.session_state["seed"] = (int(st.session_state.get("seed") or 0) + 1) % SEEDS
+
+
+def show_heads(result: Read) -> None:
+    """Draw every head, one of them large, and the mask."""
+    explore.heading("The heads", said.HEADS)
+    n_layers, n_heads = result.shown.attention(KIND).shape[:2]
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
+        head = controls.choose("Head", list(range(n_heads)), "head", 0)
+        stretch = controls.switch("Stretch colours", "stretch", words.STRETCH)
+    tokens = result.shown.target_tokens
+    built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())
+    left, right = st.columns(2, gap="medium")
+    with left:
+        explore.show_overview(result.shown, built, layer, head, stretch)
+    with right:
+        view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
+        if view == "Lines":
+            explore.show_lines(result.shown, built, words.TEXT_SELF, words.READ, layer)
+        else:
+            explore.show_attention(result.shown, built, words.TEXT_SELF, words.READ, layer, head, stretch)
+    show_mask(result)
+
+
+def show_mask(result: Read) -> None:
+    """Draw the causal mask as the numbers that are added to the scores."""
+    mask = result.shown.mask(KIND)
+    tokens = result.shown.target_tokens
+    explore.heading("The causal mask", said.MASK + (said.MASK_LARGE if len(mask) > WRITTEN_UP_TO else ""))
+    spoken = words.KINDS[words.TEXT_SELF]
+    figure = mask_heatmap(
+        mask,
+        tokens,
+        tokens,
+        query_axis=spoken.query_axis,
+        key_axis=spoken.key_axis,
+        written=conventions(mask)["additive"],
+        legend=False,  # the line above names the colours
+    )
+    explore.draw(figure, "mask", _NO_TOOLS)
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    name = choose_model()
+    if name is None:
+        st.info(said.NO_MODEL)
+        st.code(said.TRAIN, "bash", wrap_lines=True)
+        shared.small(f"The folder is {checkpoints_folder()}.", "folder")
+        return
+    text = st.text_input(
+        "Beginning", said.EXAMPLE, key="beginning", bind="query-params", live="200ms", placeholder="Type a beginning"
+    )
+    result = answer(name, text or "")
+    writer = shared.translator(name)
+    show_read(result, len(writer.tokenizer))
+    chance = choose_chance()
+    show_next(name, result.text, chance)
+    show_continuation(name, result.text, chance)
+    show_heads(result)
+    shared.small(words.describe_card(name, writer.card), "card")
+
+
+st.title("Language model")
+st.markdown(said.INTRO)
+live()

@@ -1,0 +1,102 @@
+"""What the page Models computes: one sentence through several translators, cut into words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import analysis, comparison
+from model.tokenizer import SPECIAL_TOKENS, UNK_ID
+from viz.screens import shared
+
+UNKNOWN = SPECIAL_TOKENS[UNK_ID]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One model's translation; T counts its words, S those of the source.
+
+    Attributes:
+        name: of the checkpoint.
+        system: one of comparison.SYSTEMS.
+        result: the translation.
+        words, keys: what was written and read, in words, the end included.
+        weights: float32 (L, H, T, S), what each word read; None without attention.
+        context: float32 (T, D), the vector that each word's step read where there is no attention; else None.
+    """
+
+    name: str
+    system: str
+    result: shared.Shown
+    words: list[str]
+    keys: list[str]
+    weights: np.ndarray | None
+    context: np.ndarray | None
+
+    def unknown(self, side: str) -> int:
+        """How many words of the "source" or the "target" are <unk>."""
+        return (self.keys if side == "source" else self.words).count(UNKNOWN)
+
+    def map(self, layer: int, head: int | None) -> tuple[np.ndarray, str]:
+        """What each word read, (T, S), and which map that is.
+
+        Args:
+            layer, head: of a Transformer, the last one where there are fewer; no head: the mean of all.
+        """
+        n_layers, n_heads = self.weights.shape[:2]
+        if self.system != comparison.TRANSFORMER:
+            return self.weights[0, 0], "one head"
+        layer = min(layer, n_layers - 1)
+        if head is None:
+            return self.weights[layer].mean(axis=0), f"layer {layer}, mean of {n_heads} heads"
+        head = min(head, n_heads - 1)
+        return self.weights[layer, head], f"layer {layer}, head {head}"
+
+
+def side_of(name: str, text: str, beam: int) -> Side:
+    """Translate with one model; errors as `shared.translate`."""
+    loaded = shared.translator(name)
+    result = shared.translate(name, text, beam)
+    written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
+    read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
+    system = comparison.system_of(loaded.config)
+    weights = context = None
+    if system == comparison.GRU:
+        firsts = [written.of_token.index(word) for word in range(len(written.names))]
+        context = result.trace["decoder.context"][firsts]
+    else:
+        weights = analysis.merge_words(result.attention("cross"), written, read)
+    return Side(name, system, result, written.names, read.names, weights, context)
+
+
+def usable(names: list[str]) -> tuple[list[str], list[str]]:
+    """Which checkpoints can be loaded, the systems in their order, and why others cannot."""
+    systems, problems = {}, []
+    for name in names:
+        try:
+            loaded = shared.translator(name)
+            systems[name] = comparison.SYSTEMS.index(comparison.system_of(loaded.config))
+        except ValueError as error:
+            problems.append(shared.sentence(error))
+    return sorted(systems, key=systems.__getitem__), problems
+
+
+def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
+    """Translate with every model.
+
+    Args:
+        names: of checkpoints that can be loaded.
+        text: the sentence.
+        beam: width of the search.
+
+    Returns:
+        The translations in order, and for those that could not translate it by name why.
+    """
+    sides, problems = [], {}
+    for name in names:
+        try:
+            sides.append(side_of(name, text, beam))
+        except ValueError as error:
+            problems[name] = shared.sentence(error)
+    return sides, problems

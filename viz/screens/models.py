@@ -1,0 +1,234 @@
+"""The page Models: one sentence through every checkpoint of a direction, side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from model import comparison, lengths
+from model.translator import checkpoints_folder
+from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
+from viz.screens import controls, explore, shared, words, words_masks, words_models
+from viz.screens.model_results import Side, compare, usable
+
+IN_A_ROW = 3  # models beside each other
+VECTOR_WIDTH = 8  # pixels between two numbers on the axis of a vector
+Rows = list[tuple[int | None, ...]]
+
+
+def choose_direction(found: dict[comparison.Direction, list[str]]) -> comparison.Direction:
+    """Let the visitor choose the languages; the direction with most models is chosen at first."""
+    options = {"-".join(languages): languages for languages in found}
+    names = {option: words_models.direction(languages) for option, languages in options.items()}
+    default = max(options, key=lambda option: len(found[options[option]]))
+    return options[controls.choose("Direction", list(options), "direction", default, names)]
+
+
+def ask(languages: comparison.Direction) -> tuple[str, str, int]:
+    """Ask for a sentence and how to search; return the sentence, the example, and the width of the search."""
+    source = languages[0]
+    examples = words_models.EXAMPLES.get(source, words.EXAMPLES)
+    example = next(iter(examples.values()))
+    # A sentence comes along from the other pages, where it is English.
+    key = "text" if source == "en" else f"text-{source}"
+    text = controls.sentence(f"{words.language(source, source)} sentence", example, key, examples)
+    beam = controls.choose("Beam width", list(controls.BEAMS), "beam", 4, controls.BEAMS, help=words.SEARCH)
+    return text, example, beam
+
+
+def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
+    """Translate; what cannot be translated is told in a sentence, and the last sentence stays; empty without any."""
+    before = st.session_state.get("models-answered", {}).get(tuple(names))
+    sides, problems = compare(names, text, beam)
+    if sides:
+        st.session_state["models-answered"] = {tuple(names): text}
+        for name, problem in problems.items():
+            shared.small(f"{name}: {problem}", f"problem-{name}")
+        return sides
+    problem = next(iter(problems.values()))
+    sides, _ = compare(names, before or example, beam)
+    if not sides:
+        st.warning(problem)
+        return []
+    st.warning(f"{problem} Shown below: {'the last sentence that could be translated' if before else 'the example'}.")
+    shared.small(sides[0].result.source, "shown")
+    return sides
+
+
+def in_columns(sides: list[Side]):
+    """Yield every model with its number, in a column of its own."""
+    for start in range(0, len(sides), IN_A_ROW):
+        group = sides[start : start + IN_A_ROW]
+        for number, (column, side) in enumerate(zip(st.columns(len(group), gap="medium"), group, strict=True), start):
+            with column:
+                yield number, side
+
+
+def show_translations(sides: list[Side]) -> None:
+    """Show every translation, and what its model does not know."""
+    for number, side in in_columns(sides):
+        spoken = words_models.SYSTEMS[side.system]
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(f"**{spoken.name}**")
+            st.caption(spoken.line)
+            shared.large(side.result.text or "(the model wrote nothing)", f"translation-{number}")
+            for which in ("source", "target"):
+                if count := side.unknown(which):
+                    shared.small(words_models.unknown(which, count), f"unknown-{which}-{number}")
+            if not side.result.finished:
+                st.caption("The translation was stopped at the length limit.")
+            shared.small(words.describe_card(side.name, shared.translator(side.name).card), f"card-{number}")
+
+
+def choose_head(sides: list[Side]) -> tuple[int, int | None]:
+    """Let the visitor choose which map of the Transformers is drawn; a head of None is the mean of all."""
+    shapes = [side.weights.shape for side in sides if side.system == comparison.TRANSFORMER]
+    if not shapes:
+        return 0, None
+    n_layers, n_heads = (max(sizes) for sizes in list(zip(*shapes))[:2])
+    with st.container(horizontal=True, gap="medium"):
+        layer = controls.choose("Layer", list(range(n_layers)), "models-layer", n_layers - 1, help=words_models.LAYER)
+        heads = {words_models.MEAN: None} | {str(head): head for head in range(n_heads)}
+        head = controls.choose("Head", list(heads), "models-head", words_models.MEAN, help=words_models.HEAD)
+    return layer, heads[head]
+
+
+def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> pd.DataFrame:
+    """The translations word by word: beside each word the source word that it read most."""
+    table = {}
+    for at, side in enumerate(sides):
+        read = [words_models.NO_MAP] * len(side.words)
+        if side.weights is not None:
+            weights, _ = side.map(layer, head)
+            best = weights.argmax(axis=1)
+            read = [f"{side.keys[key]} {weights[row, key]:.2f}" for row, key in enumerate(best)]
+        places = [row[at] for row in rows]
+        table[side.name] = [words_models.NO_WORD if word is None else side.words[word] for word in places]
+        table[f"{side.name} reads"] = [words_models.NO_WORD if word is None else read[word] for word in places]
+    return pd.DataFrame(table)
+
+
+def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure]:
+    """What every output word of a model read of the source: a line about it, and the figure."""
+    if side.weights is None:
+        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": "number of the vector"}
+        line = words_models.ONE_VECTOR.format(size=side.context.shape[1])
+        return line, values_heatmap(side.context, side.words, value="number", **axes)
+    weights, which = side.map(layer, head)
+    axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
+    line = f"{which[0].upper()}{which[1:]}; each row adds up to 1."
+    return line, attention_heatmap(weights, side.words, side.keys, **axes)
+
+
+def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None) -> None:
+    """Draw what every output word read, in the same row where words belong together."""
+    explore.heading("What each word read", words_models.MAPS)
+    for number, side in in_columns(sides):
+        spoken = words_models.SYSTEMS[side.system]
+        line, figure = picture(side, layer, head)
+        explore.heading(f"{spoken.name}: {spoken.map.lower()}", line)
+        shared.small(side.name, f"map-name-{number}")
+        places = [place for place, row in enumerate(rows) if row[number] is not None]
+        width = VECTOR_WIDTH if side.weights is None else None
+        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width)
+        if side.weights is None:
+            difference = float(np.abs(side.context - side.context[0]).max())
+            st.caption(words_models.SAME.format(words_masks.number(difference)))
+
+
+def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
+    """What the cards of the models say by length, by test set and name; what cannot be read is told in a sentence."""
+    found: dict[str, dict[str, list[lengths.Group]]] = {}
+    for name in names:
+        try:
+            for test, groups in lengths.read(shared.translator(name).card).items():
+                found.setdefault(test, {})[name] = groups
+        except ValueError as error:
+            shared.small(f"{name}: {shared.sentence(error)}", f"lengths-problem-{name}")
+    return found
+
+
+def show_lengths(names: list[str]) -> None:
+    """Draw the quality of every model by length of sentence, and say how it was measured."""
+    st.header("Quality by length", divider=True)
+    found = read_lengths(names)
+    measured: dict[str, list[lengths.Group]] = {}
+    if found:
+        with st.container(horizontal=True, gap="medium"):
+            test = controls.choose("Test set", sorted(found), "test", sorted(found)[0])
+            names_of = words_models.QUALITIES
+            quality = controls.choose("Quality", list(names_of), "quality", "bleu", names_of)
+        measured = found[test]
+        st.caption(words_models.LENGTHS)
+        lines = {
+            name: np.array([[group.words, getattr(group, quality)] for group in groups]).T
+            for name, groups in measured.items()
+        }
+        figure = curves(lines, x_axis="words of the source", y_axis=words_models.QUALITIES[quality])
+        explore.draw(figure, "lengths", {"displayModeBar": False})
+        with st.expander("The numbers, and the commands that made them"):
+            rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
+            st.dataframe(pd.DataFrame(rows), hide_index=True, key="lengths-table")
+            for number, name in enumerate(measured):
+                score = shared.translator(name).card["scores"][test]
+                said = f"{name}: {score.get('command', 'no command on its card')} · {score.get('signature', '')}"
+                shared.small(said, f"lengths-command-{number}")
+    missing = [name for name in names if name not in measured]
+    if missing:
+        shared.small(words_models.NO_LENGTHS.format(names=", ".join(missing)), "no-lengths")
+        st.code("\n".join(words_models.MEASURE.format(name=name) for name in missing), "bash", wrap_lines=True)
+
+
+def show_missing(languages: comparison.Direction, names: list[str]) -> None:
+    """Say which systems of a direction are not there, and how to train one."""
+    here = {comparison.system_of(shared.translator(name).config) for name in names}
+    missing = [system for system in comparison.SYSTEMS if system not in here]
+    if not missing:
+        return
+    st.caption(words_models.MISSING.format(systems=", ".join(words_models.SYSTEMS[s].name for s in missing)))
+    presets = words_models.PRESETS.get(languages, {})
+    commands = [words_models.TRAIN.format(preset=presets[system]) for system in missing if system in presets]
+    st.code("\n".join(commands or [words_models.OTHER_DIRECTION]), "bash", wrap_lines=True)
+
+
+def show_problems(problems: list[str]) -> None:
+    """Say which checkpoints could not be read, a sentence each."""
+    if problems:
+        st.warning("Left out, because it cannot be read:")
+        for number, problem in enumerate(problems):
+            shared.small(problem, f"unreadable-{number}")
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    found, unreadable = comparison.by_direction()
+    if not found:
+        st.error("There is no model that translates.")
+        shared.small(f"The folder is {checkpoints_folder()}.", "no-model")
+        st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
+        show_problems([shared.sentence(ValueError(problem)) for problem in unreadable])
+        return
+    languages = choose_direction(found)
+    names, problems = usable(found[languages])
+    if names:
+        text, example, beam = ask(languages)
+        sides = answer(names, text, example, beam)
+        if sides:
+            show_translations(sides)
+            rows = comparison.align([side.words for side in sides])
+            st.header("Word by word", divider=True)
+            layer, head = choose_head(sides)
+            show_maps(sides, rows, layer, head)
+            explore.heading("The same as a table", words_models.ALIGNED)
+            st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
+        show_lengths(names)
+    show_missing(languages, names)
+    show_problems([shared.sentence(ValueError(problem)) for problem in unreadable] + problems)
+
+
+st.title("Models")
+st.markdown(words_models.INTRO)
+live()
