@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from model import analysis
 from model.checkpoint import WEIGHTS, read_json, write_json
+from model.contribution import contributions
 from model.tokenizer import MARK, Tokenizer
 from model.transformer import Transformer
-from model.translation import Translation
 from model.translator import Translator
 from model.word_links import LinkedPair, LinkedText
 from model.words import WordTokenizer
@@ -26,26 +25,6 @@ from model.words import WordTokenizer
 FILE = "alignment.json"
 READ_AT = ("output", "input")
 MEASURES = ("weights", "norms")
-
-
-def contribution_norms(translator: Translator, translation: Translation) -> np.ndarray:
-    """How long the vector is that each source token adds to each step: ||w v W_O|| of a head (Kobayashi et al. 2020).
-
-    Args:
-        translator: a Transformer; that of the translation.
-        translation: recorded.
-
-    Returns:
-        float32 (L, H, T, S): the weight times the norm of the key's value after the head's part of the output
-        projection.
-    """
-    norms = []
-    for number, layer in enumerate(translator.model.decoder.layers):
-        v = torch.from_numpy(translation.trace[f"decoder.layers.{number}.cross_attention.v"])  # (H, S, K)
-        projection = layer.cross_attention.output_projection.weight.detach()  # (D, H K)
-        parts = projection.unflatten(1, (v.size(0), v.size(2))).transpose(0, 1)  # (H, D, K)
-        norms.append((v @ parts.transpose(1, 2)).norm(dim=-1))  # (H, S)
-    return translation.attention("cross") * torch.stack(norms)[:, :, None].numpy()
 
 
 def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
@@ -173,7 +152,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         result = translator.force(pair.source, pair.target)
         targets = sorted(set(target_of))
         for (at, what), groups in counts.items():
-            values = contribution_norms(translator, result) if what == "norms" else result.attention("cross")
+            values = contributions(translator.model, result, "cross") if what == "norms" else result.attention("cross")
             start = READ_AT.index(at)  # row t predicted token t and read token t - 1
             values = values[..., start : start + len(target_of), : len(source_of)]
             for name, of_group in groups.items():

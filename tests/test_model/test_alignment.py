@@ -12,6 +12,7 @@ import torch
 from model import alignment, checkpoint, load_translator
 from model.__main__ import main
 from model.config import TransformerConfig
+from model.contribution import contributions
 from model.gru import GruConfig, GruModel
 from model.taps import intervene
 from model.tokenizer import Tokenizer
@@ -185,7 +186,7 @@ def test_summaries_are_those_of_the_heads(translator):
 
 def test_norms_are_those_of_the_vectors_that_a_head_adds(translator):
     result = translator.force("the old house", "das alte Haus hier")
-    norms = alignment.contribution_norms(translator, result)
+    norms = contributions(translator.model, result, "cross")
     assert norms.shape == (2, 3, len(result.target_tokens), len(result.source_tokens))
     for layer in range(2):
         attention = translator.model.decoder.layers[layer].cross_attention
@@ -204,7 +205,7 @@ def test_the_vectors_behind_the_norms_add_up_to_the_output(translator):
     output = attention.output_projection(context.transpose(0, 1).flatten(1))
     torch.testing.assert_close(output, torch.from_numpy(result.trace["decoder.layers.0.cross_attention.output"]))
     # So the length of a step's output is at most the sum of the norms, and the bias.
-    bound = alignment.contribution_norms(translator, result)[0].sum(axis=(0, 2))
+    bound = contributions(translator.model, result, "cross")[0].sum(axis=(0, 2))
     without_bias = output - attention.output_projection(torch.zeros(12))
     assert (without_bias.norm(dim=1).numpy() <= bound * (1 + 1e-5)).all()
 
