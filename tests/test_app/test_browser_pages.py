@@ -1,4 +1,4 @@
-"""The pages Inside a head, Steps, Steer, Pitfalls, Training, Models, Language model and Open in a real browser.
+"""The pages Heads, Inside a head, Steps, Steer, Pitfalls, Training, Models, Language model and Open in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from plotly.colors import sample_colorscale
 
-from model.edits import Cell, Edits
+from model.edits import Cell, Edits, Head
 from tests.test_app.systems import save_comparison, save_language_model
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme
@@ -257,6 +257,21 @@ def click_cell(page: Page, key: str, row: int, column: int) -> None:
     expect(plot(page, key)).to_be_visible()
     chart.scroll_into_view_if_needed()
     page.mouse.click(*chart.evaluate(CELL, [row, column]))
+
+
+def test_a_click_on_the_board_switches_a_head_off(page, app_server, recorded):
+    open_page(page, app_server, "Heads")
+    click_cell(page, "board-cross", 1, 2)
+    expect(page).to_have_url(re.compile("edits=v1_oc1-2"))
+    edits = Edits(off=(Head("cross", 1, 2),))
+    changed = recorded.translate("A man is riding a bicycle down the street.", edits=edits)
+    expect(page.locator(".st-key-large-changed")).to_have_text(changed.text)
+    page.set_viewport_size({"width": 400, "height": 900})
+    for view in ("Contribution", "Roles", "Knock out"):
+        choose(page, view)
+        assert_nothing_sticks_out(page)
+    page.get_by_role("button", name="Take every change back").click()
+    expect(page).not_to_have_url(re.compile("edits="))
 
 
 def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app_server, recorded):
