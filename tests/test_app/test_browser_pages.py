@@ -126,8 +126,9 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path, width, scheme
     for key in ("overview", "heatmap"):
         expect(plot(page, key)).to_be_visible()
     assert_nothing_sticks_out(page)
-    file.write_bytes(b"no such file")
-    page.locator("input[type=file]").set_input_files(file)
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(b"no such file")
+    page.locator("input[type=file]").set_input_files(broken)
     expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
     expect(plot(page, "heatmap")).to_be_visible()
     assert_nothing_sticks_out(page)
