@@ -146,8 +146,7 @@ def test_two_sentences_are_compared_and_partners_light_up_together(page, app_ser
         expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(1)
     page.mouse.move(0, 0)
     expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
-    box = page.locator(".st-key-moved .nsewdrag").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.9)
+    click_cell(page, "moved", 1, 3)
     expect(page.get_by_text("A: Cross-attention, layer 1, head 3", exact=True)).to_be_visible()
     page.wait_for_url("**layer=1**")
     for name in ("Searches", "Models", "Positions", "Look-ahead mask"):
