@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from tokenizers import models
 
-from model.tokenizer import MARK, SPECIAL_TOKENS, UNK_ID
+from model.tokenizer import MARK, SPECIAL_TOKENS, UNK_ID, as_unicode, check_ids
 
 # Stands for what no piece covers. No character: nobody types it, and where it is typed it is not covered either.
 _NOTHING = "\ufffe"
@@ -114,9 +114,7 @@ class PieceTokenizer:
         Raises:
             ValueError: if an id is not in the vocabulary.
         """
-        for index in ids:
-            if not 0 <= index < len(self):
-                raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
+        check_ids(ids, len(self))
         return [self._tokens[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -126,7 +124,7 @@ class PieceTokenizer:
 
     def _normalise(self, text: str) -> str:
         """Replace characters, tidy spaces, and write spaces as marks: what SentencePiece does before it cuts."""
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = as_unicode(text)
         parts, place = [], 0
         while place < len(text):
             longest = self._longest.get(text[place], 0)

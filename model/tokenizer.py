@@ -194,10 +194,7 @@ class Tokenizer:
         Raises:
             ValueError: if an id is not in the vocabulary.
         """
-        size = len(self)
-        for index in ids:
-            if not 0 <= index < size:
-                raise ValueError(f"token ids must be 0 to {size - 1}, got {index}")
+        check_ids(ids, len(self))
         return [self.backend.id_to_token(int(index)) for index in ids]
 
 
@@ -205,9 +202,25 @@ class Tokenizer:
 _LITERAL_MARK = "<mark>"
 
 
+def check_ids(ids: Sequence[int], size: int) -> None:
+    """Refuse ids that a vocabulary of that size does not have.
+
+    Raises:
+        ValueError: naming the first of them.
+    """
+    for index in ids:
+        if not 0 <= index < size:
+            raise ValueError(f"token ids must be 0 to {size - 1}, got {index}")
+
+
+def as_unicode(text: str) -> str:
+    """The text with unpaired surrogates, which are not Unicode text, as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _mark(text: str) -> list[str]:
     """NFC text with spaces as marks and one in front, cut where it contains a mark itself."""
-    unicode_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    unicode_text = as_unicode(text)
     parts = unicodedata.normalize("NFC", unicode_text).split(MARK)
     parts[0] = " " + parts[0]
     return [part.replace(" ", MARK) for part in parts]

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Self
 
 from model.pieces import PieceTokenizers
-from model.tokenizer import SPECIAL_TOKENS, UNK_ID, Tokenizer
+from model.tokenizer import SPECIAL_TOKENS, UNK_ID, Tokenizer, as_unicode, check_ids
 
 LANGUAGES = ("en", "de")
 _KEYS = {"language": str, "lowercase": bool, "words": list, "no_space_before": list, "no_space_after": list}
@@ -69,7 +69,7 @@ class WordTokenizer:
         after: Counter[str] = Counter()
         for text in texts:
             space = True
-            parsed = list(_cutter(language)(_unicode(text)))
+            parsed = list(_cutter(language)(as_unicode(text)))
             for place, part in enumerate(parsed):
                 word = part.text.lower() if lowercase else part.text
                 counts[word] += 1
@@ -112,7 +112,7 @@ class WordTokenizer:
 
     def pieces(self, text: str) -> list[str]:
         """The words and punctuation marks of a text."""
-        words = [part.text for part in _cutter(self.language)(_unicode(text))]
+        words = [part.text for part in _cutter(self.language)(as_unicode(text))]
         return [word.lower() for word in words] if self.lowercase else words
 
     def piece_ids(self, piece: str) -> list[int]:
@@ -130,9 +130,7 @@ class WordTokenizer:
         Raises:
             ValueError: if an id is not in the vocabulary.
         """
-        for index in ids:
-            if not 0 <= index < len(self):
-                raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
+        check_ids(ids, len(self))
         return [self._tokens[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -214,7 +212,7 @@ class TextWords:
         "The well-known cat." becomes The, well, @-@, known, cat, "."; line ends become `<eos>`.
         """
         ids: list[int] = []
-        for number, line in enumerate(_unicode(text).strip().split("\n")):
+        for number, line in enumerate(as_unicode(text).strip().split("\n")):
             ids += [self.eos_id] if number else []
             for piece in line.split():
                 parts = [piece] if piece in self._ids else _PARTS.findall(_INSIDE.sub(r" @\g<0>@ ", piece))
@@ -227,9 +225,7 @@ class TextWords:
         Raises:
             ValueError: if an id is not in the vocabulary.
         """
-        for index in ids:
-            if not 0 <= index < len(self):
-                raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
+        check_ids(ids, len(self))
         return [self._words[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -281,8 +277,3 @@ def _cutter(language: str):
     import spacy  # takes seconds: only where words are needed
 
     return spacy.blank(language).tokenizer
-
-
-def _unicode(text: str) -> str:
-    """Unpaired surrogates, which are not Unicode text, become U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
