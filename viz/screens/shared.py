@@ -143,7 +143,8 @@ def cut(result: Translation, translator: Translator) -> Shown:
         list(zip(translator.tokenizer.target.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
         for row, logs in zip(ids, log_probabilities, strict=True)
     ]
-    entropy = analysis.entropy(np.exp(analysis.log_softmax(result.trace["logits"]))).astype(np.float32)
+    logs = analysis.log_softmax(result.trace["logits"])  # (T, V); no logarithm of the probabilities again
+    entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
     return Shown(**kept, candidates=candidates, candidate_ids=ids.tolist(), entropy=entropy)
