@@ -55,23 +55,15 @@ def answer(request: controls.Request) -> tuple[shared.Shown, controls.Request] |
     Returns:
         The translation and what it is of, the ones before, or None if there is none at all.
     """
-    try:
-        result = compute(request)
-        st.session_state["answered"] = request
-        return result, request
-    except ValueError as error:
-        problem = shared.sentence(error)
-    answered = st.session_state.get("answered")
-    shown = "the last sentence that could be translated" if answered else "the example"
-    before = answered or replace(request, text=EXAMPLE, reference=None)
-    try:
-        result = compute(before)
-    except ValueError:  # a model that cannot even read the example
-        st.warning(problem)
+    kept = shared.compute_or_keep(
+        "answered", request, compute, lambda before: before or replace(request, text=EXAMPLE, reference=None)
+    )
+    if kept is None:
         return None
-    st.warning(f"{problem} Shown below: {shown}.")
-    shared.small(result.source, "shown")
-    return result, before
+    shown, result = kept
+    if shown is not request:
+        shared.small(result.source, "shown")
+    return result, shown
 
 
 def show_translation(result: shared.Shown, request: controls.Request, card: dict) -> None:

@@ -95,23 +95,20 @@ def compute(pair: Pair) -> tuple[Side, Side]:
 
 def answer(versus: str, pair: Pair) -> tuple[str, Pair, Side, Side] | None:
     """Compute; what cannot be computed is told in a sentence, and the last result stays; None without any."""
-    try:
-        sides = compute(pair)
-        st.session_state["compare-answered"] = (versus, pair)
-        return versus, pair, *sides
-    except ValueError as error:
-        problem = shared.sentence(error)
-    answered = st.session_state.get("compare-answered")
-    shown = "the last two that could be compared" if answered else "the examples"
     plain = Recipe(pair[0].checkpoint, EXAMPLE)
-    versus, before = answered or (words_compare.SENTENCE, (plain, replace(plain, text=words_compare.B_EXAMPLE)))
-    try:
-        sides = compute(before)
-    except ValueError:  # a model that cannot even read the examples
-        st.warning(problem)
+    examples = (words_compare.SENTENCE, (plain, replace(plain, text=words_compare.B_EXAMPLE)))
+    kept = shared.compute_or_keep(
+        "compare-answered",
+        (versus, pair),
+        lambda asked: compute(asked[1]),
+        lambda before: before or examples,
+        last="the last two that could be compared",
+        first="the examples",
+    )
+    if kept is None:
         return None
-    st.warning(f"{problem} Shown below: {shown}.")
-    return versus, before, *sides
+    (versus, pair), sides = kept
+    return versus, pair, *sides
 
 
 def titles(versus: str, pair: Pair) -> list[str]:

@@ -196,22 +196,13 @@ def compute(asked: Asked) -> tuple[Reading, Reading, str]:
 
 def answer(asked: Asked) -> tuple[Asked, Reading, Reading, str] | None:
     """Translate; what cannot be translated is told in a sentence, and the last one stays; None without any."""
-    try:
-        results = compute(asked)
-        st.session_state["positions-answered"] = asked
-        return asked, *results
-    except ValueError as error:
-        problem = shared.sentence(error)
-    answered = st.session_state.get("positions-answered")
-    shown = "the last sentence that could be translated" if answered else "the example"
-    before = replace(asked, text=answered.text if answered else EXAMPLE)
-    try:
-        results = compute(before)
-    except ValueError:  # a model that cannot even read the example
-        st.warning(problem)
-        return None
-    st.warning(f"{problem} Shown below: {shown}.")
-    return before, *results
+    kept = shared.compute_or_keep(
+        "positions-answered",
+        asked,
+        compute,
+        lambda before: replace(asked, text=before.text if before else EXAMPLE),
+    )
+    return kept and (kept[0], *kept[1])
 
 
 def show_translations(asked: Asked, trained: Reading, changed: Reading, text: str) -> None:

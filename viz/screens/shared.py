@@ -6,6 +6,8 @@ State has three homes: models in `st.cache_resource`, results in `st.cache_data`
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,6 +15,9 @@ import streamlit as st
 
 from model import analysis
 from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
+
+Asked = TypeVar("Asked")
+Result = TypeVar("Result")
 
 LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
 CACHED_RESULTS = 64
@@ -168,6 +173,43 @@ def sentence(error: ValueError) -> str:
     """The words of an error as a sentence of the page."""
     words = str(error)
     return words[:1].upper() + words[1:].rstrip(".") + "."
+
+
+def compute_or_keep(
+    key: str,
+    asked: Asked,
+    compute: Callable[[Asked], Result],
+    instead: Callable[[Asked | None], Asked],
+    last: str = "the last sentence that could be translated",
+    first: str = "the example",
+) -> tuple[Asked, Result] | None:
+    """Compute what is asked for; what cannot be computed is told in a sentence, and the last result stays.
+
+    Args:
+        key: where the session keeps what was asked for last.
+        asked: what the visitor wants.
+        compute: raises ValueError where it cannot.
+        instead: what to compute in its place, given what was asked for last, if anything was.
+        last, first: what that is called when there was such a thing, and when there was none.
+
+    Returns:
+        What was computed and its result, or None if even the other cannot be computed.
+    """
+    try:
+        result = compute(asked)
+        st.session_state[key] = asked
+        return asked, result
+    except ValueError as error:
+        problem = sentence(error)
+    before = st.session_state.get(key)
+    other = instead(before)
+    try:
+        result = compute(other)
+    except ValueError:  # a model that cannot even read the example
+        st.warning(problem)
+        return None
+    st.warning(f"{problem} Shown below: {last if before else first}.")
+    return other, result
 
 
 def small(text: str, key: str) -> None:
