@@ -6,6 +6,7 @@
 #   make run PYTHON=/path/to/python3          another Python, 3.11 or newer (looked at when .venv is made)
 #   make test                                 set up .venv and a browser, run every test
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
+#   make test WORKERS=0                       in one process instead of two at a time
 #   make lint                                 what ruff has to say
 #   make clean                                remove .venv and what the tools leave behind
 
@@ -13,6 +14,7 @@ PYTHON ?= python3
 PORT ?= 8501
 PIP_FLAGS ?=
 PYTEST_ARGS ?=
+WORKERS ?= 2
 
 VENV := .venv
 # Tools are started as `python -m tool`: the start lines of the scripts in .venv/bin break when the folder is moved.
@@ -22,14 +24,14 @@ PY := $(VENV)/bin/python
 .PHONY: help run test lint venv venv-dev clean
 
 help:
-	@sed -n '3,10s/^#   //p' Makefile
+	@sed -n '3,11s/^#   //p' Makefile
 
 run: venv
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
 
 test: venv-dev
 	@"$(PY)" -m tests.support.browser
-	@"$(PY)" -m pytest $(PYTEST_ARGS)
+	@"$(PY)" -m pytest -n "$(WORKERS)" --dist worksteal $(PYTEST_ARGS)
 
 lint: venv-dev
 	@"$(PY)" -m ruff check .

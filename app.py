@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
+from viz.components.plotly_js import PLOTLY_ROUTE
 from viz.screens.deep_links import RootServer
 
 
@@ -37,4 +38,4 @@ async def preloaded(_: st.App) -> AsyncIterator[dict[str, Any]]:
     yield {}
 
 
-app = st.App("viz/screens/main.py", lifespan=preloaded, middleware=[Middleware(RootServer)])
+app = st.App("viz/screens/main.py", lifespan=preloaded, routes=[PLOTLY_ROUTE], middleware=[Middleware(RootServer)])

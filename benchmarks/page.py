@@ -34,19 +34,33 @@ from tests.support.server import ROOT, serve
 PATIENCE = 120_000  # milliseconds
 PARTS = ("whole", "translate", "build figures", "rest of the rerun", "transfer and paint", "whole less translate")
 
-# Says whether a heatmap that was not there before is drawn: Streamlit puts a new chart in the place of a changed one.
-_DRAWN = """
-const drawn = () => {
-  const plot = document.querySelector('.st-key-heatmap .js-plotly-plot:not([data-seen])');
-  return plot && plot._fullData && plot.querySelector('.heatmaplayer image') ? plot : null;
-};
+
+def watching(keys: Sequence[str]) -> tuple[str, str]:
+    """JavaScript that sees charts appear: Streamlit puts a new chart in the place of a changed one.
+
+    Args:
+        keys: of the charts, which hold heatmaps.
+
+    Returns:
+        Definitions of `drawn`, which says whether all of them are drawn and were not there before (those before have
+        `data-seen`), and of `frames`, which calls after two animation frames; and a function that waits for it.
+    """
+    definitions = f"""
+const drawn = () => {list(keys)}.every(key => {{
+  const plot = document.querySelector(`.st-key-${{key}} .js-plotly-plot:not([data-seen])`);
+  return plot && plot._fullData && plot.querySelector('.heatmaplayer image');
+}});
 const frames = then => requestAnimationFrame(() => requestAnimationFrame(then));
 """
-FIRST = f"""() => new Promise(done => {{
-  {_DRAWN}
+    first = f"""() => new Promise(done => {{
+  {definitions}
   const look = () => drawn() ? frames(done) : requestAnimationFrame(look);
   look();
 }})"""
+    return definitions, first
+
+
+_DRAWN, FIRST = watching(["heatmap"])
 # Typed and entered inside the page: the clock starts with the key and no message to the browser lies in between. The
 # two frames after typing give the field the time to take the text; they are fewer than the wait of the live input.
 ENTER = f"""text => new Promise(done => {{
@@ -61,10 +75,9 @@ ENTER = f"""text => new Promise(done => {{
     const key = {{key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true}};
     for (const kind of ['keydown', 'keypress', 'keyup']) field.dispatchEvent(new KeyboardEvent(kind, key));
     const look = () => {{
-      const plot = drawn();
-      if (!plot) return;
+      if (!drawn()) return;
       watcher.disconnect();
-      const z = plot._fullData[0].z;
+      const z = document.querySelector('.st-key-heatmap .js-plotly-plot')._fullData[0].z;
       frames(() => done({{seconds: (performance.now() - start) / 1000, shape: [z.length, z[0].length]}}));
     }};
     const watcher = new MutationObserver(look);
@@ -87,12 +100,12 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def open_page(browser: Any, url: str) -> Any:
-    """Open the app in a fresh profile; return the page when its heatmap is drawn."""
+def open_page(browser: Any, url: str, first: str = FIRST) -> Any:
+    """Open the app in a fresh profile; return the page when it is drawn, which the JavaScript `first` waits for."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(url)
-    page.evaluate(FIRST)
+    page.evaluate(first)
     return page
 
 
@@ -122,12 +135,7 @@ def enter(page: Any, text: str, log: Path) -> tuple[float, ...]:
     """
     n_before = len(log.read_text(encoding="utf-8").splitlines())
     seen = page.evaluate(ENTER, text)
-    deadline = time.monotonic() + PATIENCE / 1000
-    while len(lines := log.read_text(encoding="utf-8").splitlines()) == n_before and time.monotonic() < deadline:
-        time.sleep(0.01)  # the run may end a moment after the picture is there
-    if len(lines) != n_before + 1:
-        raise RuntimeError(f"the page translated {len(lines) - n_before} times for one Enter")
-    run = json.loads(lines[-1])
+    run = only_run(log, n_before)
     if run["text"] != text or run["shape"] != seen["shape"]:
         raise RuntimeError(f"{text!r} was entered, but {run['text']!r} translated or another map drawn")
     whole, translate, figures = seen["seconds"], run["translate"], run["figures"]
@@ -135,17 +143,44 @@ def enter(page: Any, text: str, log: Path) -> tuple[float, ...]:
     return whole, translate, figures, rest, whole - run["rerun"], whole - translate
 
 
-def measure_enter(browser: Any, rounds: int, warmup: int) -> list[tuple[float, ...]]:
-    """Enter new sentences one after the other; return the parts of each, without the first ones."""
-    texts = sentences(seed=4)
+def only_run(log: Path, n_before: int) -> dict[str, Any]:
+    """What the stopwatch saw of the one run since its log had so many lines.
+
+    Raises:
+        RuntimeError: if there were more runs that translated, or none.
+    """
+    deadline = time.monotonic() + PATIENCE / 1000
+    while len(lines := log.read_text(encoding="utf-8").splitlines()) == n_before and time.monotonic() < deadline:
+        time.sleep(0.01)  # the run may end a moment after the picture is there
+    if len(lines) != n_before + 1:
+        raise RuntimeError(f"the page translated {len(lines) - n_before} times instead of once")
+    return json.loads(lines[-1])
+
+
+@contextmanager
+def timed_page(browser: Any, path: str = "", first: str = FIRST) -> Iterator[tuple[Any, Path]]:
+    """A page of an app with a stopwatch on, and the stopwatch's log.
+
+    Args:
+        browser: that opens it.
+        path: of the page.
+        first: JavaScript that ends when the page is drawn.
+    """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "runs.jsonl"
         log.touch()
         watched = {timed_server.VARIABLE: str(log), "PYTHONPATH": str(ROOT)}
         with serve(module="tests.support.timed_server", environment=watched) as url:
-            page = open_page(browser, url)
-            times = [enter(page, next(texts), log) for _ in range(warmup + rounds)]
+            page = open_page(browser, url + path, first)
+            yield page, log
             page.context.close()
+
+
+def measure_enter(browser: Any, rounds: int, warmup: int) -> list[tuple[float, ...]]:
+    """Enter new sentences one after the other; return the parts of each, without the first ones."""
+    texts = sentences(seed=4)
+    with timed_page(browser) as (page, log):
+        times = [enter(page, next(texts), log) for _ in range(warmup + rounds)]
     return times[warmup:]
 
 

@@ -42,6 +42,18 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(argv)
     arguments.command_line = "python -m model " + shlex.join(argv)
+    return carry_out(arguments)
+
+
+def carry_out(arguments: argparse.Namespace) -> int:
+    """Run what the arguments say, and tell errors as every command does.
+
+    Args:
+        arguments: parsed, with the function `run`.
+
+    Returns:
+        As `main`.
+    """
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -66,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
     command.add_argument("--readme", action="store_true", help="write them as a table into README.md beside them")
     command.set_defaults(run=_checkpoints)
+
+    command = commands.add_parser("seal", help="write the SHA-256 of a checkpoint's files, which loading compares")
+    command.add_argument("folders", metavar="DIR", nargs="+", type=Path, help="a checkpoint's folder")
+    command.set_defaults(run=_seal)
 
     command = commands.add_parser("translate", help="translate texts, one translation a line")
     command.add_argument("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out")
@@ -206,6 +222,14 @@ def _checkpoints(arguments: argparse.Namespace) -> None:
         scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
         size = (folder / WEIGHTS).stat().st_size / 1e6
         print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
+
+
+def _seal(arguments: argparse.Namespace) -> None:
+    from model import checkpoint
+
+    for folder in arguments.folders:
+        print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
+        checkpoint.load(folder)  # what cannot be loaded is told
 
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):

@@ -5,16 +5,15 @@ Shape letters: L decoder layers, H heads, T target tokens or words, S source tok
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from model import analysis
-from model.checkpoint import WEIGHTS, read_json, write_json
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
 from model.contribution import contributions
 from model.tokenizer import MARK, Tokenizer
 from model.transformer import Transformer
@@ -189,6 +188,38 @@ _GROUPS = {
 _KEPT = ("command", "made_by", "pairs", "too_long", "words", "links", "outside", "diagonal", "best", "weights_sha256")
 
 
+def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """Name the heads that align words: better than the diagonal, which position alone explains, on every set of links.
+
+    Args:
+        results: one or more of `measure`, of the same model.
+
+    Returns:
+        L lists of H: of READ_AT, where a head read by its weights has the smaller error rate, the mean over the sets;
+        "" where no such reading beats the diagonal everywhere.
+
+    Raises:
+        ValueError: if the results are not of the same heads.
+
+    Example:
+        >>> rates = {"output": {"weights": {"heads": [[0.2, 0.6]]}}, "input": {"weights": {"heads": [[0.4, 0.9]]}}}
+        >>> roles([{"aer": rates, "diagonal": 0.5}])
+        [['output', '']]
+    """
+    results = list(results)
+    try:
+        rates = [[result["aer"][at]["weights"]["heads"] for at in READ_AT] for result in results]
+        errors = np.array(rates, dtype=np.float64)  # (sets, READ_AT, L, H)
+        diagonal = np.array([result["diagonal"] for result in results], dtype=np.float64)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("the results of the alignment are not of the same heads") from None
+    if errors.ndim != 4:
+        raise ValueError(f"the error rates of the alignment have shape {errors.shape[2:]}; allowed is (layers, heads)")
+    better = (errors < diagonal[:, None, None, None]).all(axis=0)  # (READ_AT, L, H)
+    best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
+    return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()
+
+
 def _empty() -> dict[str, Counts]:
     return {name: Counts() for name in _GROUPS}
 
@@ -213,7 +244,7 @@ def _best(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
 
 def weights_hash(translator: Translator) -> str:
     """The start of the SHA-256 of a checkpoint's weights: tells whether a result is still that of these weights."""
-    return hashlib.sha256((translator.folder / WEIGHTS).read_bytes()).hexdigest()[:16]
+    return sha256_of(translator.folder / WEIGHTS)[:16]
 
 
 def keep(translator: Translator, name: str, result: dict[str, Any]) -> None:

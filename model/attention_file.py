@@ -39,6 +39,7 @@ MAX_TOKEN_LENGTH = 200  # characters
 MAX_NUMBERS = 4_000_000  # of all kinds together: 12 layers of 12 heads over 166 tokens
 MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # unpacking another kind can take any amount of memory
 MAX_HEADER = 10_000  # bytes of an array's description
 ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words
 
@@ -148,6 +149,8 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
 def _read(archive: zipfile.ZipFile) -> Attention:
     if len(archive.namelist()) > MAX_ENTRIES:
         raise ValueError(f"the file has {len(archive.namelist()):,} entries; at most {MAX_ENTRIES:,} are allowed")
+    if any(entry.compress_type not in PACKED for entry in archive.infolist()):
+        raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     tokens = {name: _tokens(archive, entries[name], name) for name in TOKENS if name in entries}
     stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}

@@ -1,10 +1,13 @@
 """A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. JSON and safetensors only.
 
-Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read.
+Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read. A fifth file,
+manifest.json, has the SHA-256 of these four: a file that was damaged, mixed up or changed is not loaded. It says
+nothing about who made them: whoever can change a file can change the manifest too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +23,12 @@ from model import architectures
 from model.words import AnyTokenizer, read_tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
-WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+MANIFEST = "manifest.json"
+LISTED = (CARD, CONFIG, WEIGHTS, TOKENIZER)  # what a manifest has
+MAX_TEXT = 50_000_000  # bytes of a text file; the largest tokenizers that are read have 5 million
+MAX_SMALL = 1_000_000  # bytes of a configuration, a card or a manifest
+MAX_HEADER = 5_000_000  # bytes that say what is in a file of tensors; a model of 200 layers has 300,000
+WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 
 
 @dataclass(frozen=True)
@@ -54,13 +62,65 @@ def save(
         model: its parameters are written once each, shared ones too.
         tokenizer: the one the model was trained with.
         card: anything JSON about where it comes from.
-        weight_type: one of WEIGHT_TYPES, that the weights are rounded to.
+        weight_type: of floating-point numbers, that the weights are rounded to.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST).unlink(missing_ok=True)  # an interruption leaves none rather than a wrong one
     write_json(folder / CONFIG, architectures.to_dict(model.config))
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
     write_tensors(folder / WEIGHTS, {name: value.to(weight_type) for name, value in model.named_parameters()})
+    seal(folder)
+
+
+def seal(folder: Path) -> dict[str, str]:
+    """Write the manifest of a checkpoint folder, from its files as they are.
+
+    Returns:
+        The SHA-256 of each file by its name, in hexadecimal.
+
+    Raises:
+        ValueError: if one of the files is missing.
+    """
+    _check_links(folder)
+    found = {name: sha256_of(folder / name) for name in LISTED}
+    write_json(folder / MANIFEST, {"sha256": found})
+    return found
+
+
+def _check_links(folder: Path) -> None:
+    """Refuse files that are links to somewhere else: a checkpoint that is handed on must not point at its reader's."""
+    for name in (*LISTED, MANIFEST):
+        if (folder / name).resolve().parent != folder.resolve():
+            raise ValueError(f"{folder / name} is a link that leads out of its folder: put the file itself there")
+
+
+def verify(folder: Path) -> None:
+    """Compare a checkpoint folder with its manifest; a folder without one, as older ones are, cannot be compared.
+
+    Raises:
+        ValueError: if the manifest is malformed, or a file is another one; the message says what to do.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        return
+    listed = read_json(path, MAX_SMALL).get("sha256")
+    if not isinstance(listed, dict) or sorted(listed) != sorted(LISTED):
+        raise ValueError(f'{path} must have, under "sha256", one entry for each of {", ".join(LISTED)}, and no other')
+    for name, expected in listed.items():
+        found = sha256_of(folder / name)
+        if found != expected:
+            raise ValueError(
+                f"{folder / name} is not the file that {MANIFEST} lists: its SHA-256 is {found[:12]}…, "
+                f"not {str(expected)[:12]}…. Fetch the checkpoint again, or, if you changed it yourself, run "
+                f"python -m model seal {folder}"
+            )
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal, as `sha256sum` prints it."""
+    with check_file(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:
@@ -74,6 +134,8 @@ def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str,
     """
     card.setdefault("scores", {})[name] = scores
     write_json(folder / CARD, card)
+    if (folder / MANIFEST).exists():
+        seal(folder)
 
 
 def load(folder: Path) -> Checkpoint:
@@ -88,7 +150,9 @@ def load(folder: Path) -> Checkpoint:
     Raises:
         ValueError: if anything in it is missing, malformed or does not fit together; the message says what.
     """
-    config = _named(folder / CONFIG, architectures.from_dict, read_json(folder / CONFIG))
+    _check_links(folder)
+    config = _named(folder / CONFIG, architectures.from_dict, read_json(folder / CONFIG, MAX_SMALL))
+    card = read_json(folder / CARD, MAX_SMALL)
     tokenizer = _named(folder / TOKENIZER, read_tokenizer, read_text(folder / TOKENIZER))
     for side, size in zip((tokenizer.source, tokenizer.target), config.vocab_sizes):
         if len(side) != size:
@@ -97,11 +161,12 @@ def load(folder: Path) -> Checkpoint:
     with torch.device("meta"), NoRandomNumbers():
         expected = {name: tuple(value.shape) for name, value in architectures.build(config).named_parameters()}
     tensors = read_tensors(folder / WEIGHTS, expected)
+    verify(folder)
     with NoRandomNumbers():
         model = architectures.build(config)
     load_parameters(model, tensors)
     model.requires_grad_(False)
-    return Checkpoint(folder, model.eval(), tokenizer, read_json(folder / CARD))
+    return Checkpoint(folder, model.eval(), tokenizer, card)
 
 
 class NoRandomNumbers(TorchFunctionMode):
@@ -139,20 +204,34 @@ def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None)
     Raises:
         ValueError: if the file is missing or damaged, or a tensor is missing, unexpected, misshapen or not finite.
     """
-    if not path.is_file():
-        raise ValueError(f"the file {path} does not exist")
+    _check_header(path)
     try:
         with safe_open(path, framework="pt") as file:
             if expected is not None:
-                shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
-                _check_shapes(path, shapes, expected)
+                found = {name: file.get_slice(name) for name in file.keys()}
+                _check_shapes(path, {name: tuple(part.get_shape()) for name, part in found.items()}, expected)
+                _check_numbers(path, {name: part.get_dtype() in WEIGHT_TYPES for name, part in found.items()})
             tensors = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise ValueError(f"{path} is not a whole safetensors file: {error}") from None
-    for name, tensor in tensors.items():
-        if expected is not None and not (tensor.dtype in WEIGHT_TYPES and torch.isfinite(tensor).all()):
-            raise ValueError(f"{path}: the tensor {name} must hold finite floating-point numbers only")
+    if expected is not None:
+        _check_numbers(path, {name: bool(torch.isfinite(tensor).all()) for name, tensor in tensors.items()})
     return tensors
+
+
+def _check_header(path: Path) -> None:
+    """Refuse a safetensors file whose first eight bytes announce more than it has, or more than any model needs."""
+    with check_file(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > min(MAX_HEADER, path.stat().st_size - 8):
+        raise ValueError(f"{path} is not a whole safetensors file: its header would have {length:,} bytes")
+
+
+def _check_numbers(path: Path, good: dict[str, bool]) -> None:
+    """Refuse the first tensor that is not good."""
+    for name, is_good in good.items():
+        if not is_good:
+            raise ValueError(f"{path}: the tensor {name} must hold finite floating-point numbers only")
 
 
 def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict[str, tuple[int, ...]]) -> None:
@@ -173,10 +252,32 @@ def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     part.replace(path)
 
 
-def read_text(path: Path) -> str:
-    """Read a UTF-8 file; a ValueError names it when it is missing or not text."""
+def check_file(path: Path, limit: int | None = None) -> Path:
+    """Refuse what is no plain file (a folder, a device, a pipe), and what is too large.
+
+    Args:
+        path: the file.
+        limit: how many bytes it may have at most, if that matters.
+
+    Returns:
+        The path.
+
+    Raises:
+        ValueError: if there is no such file, or it is too large.
+    """
+    if not path.exists():
+        raise ValueError(f"the file {path} cannot be read: it does not exist")
+    if not path.is_file():
+        raise ValueError(f"the file {path} cannot be read: it is not a file")
+    if limit is not None and path.stat().st_size > limit:
+        raise ValueError(f"{path} has {path.stat().st_size:,} bytes; at most {limit:,} are read")
+    return path
+
+
+def read_text(path: Path, limit: int = MAX_TEXT) -> str:
+    """Read a UTF-8 file of at most `limit` bytes; a ValueError names it when it is missing, too large or not text."""
     try:
-        return path.read_text(encoding="utf-8")
+        return check_file(path, limit).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"the file {path} cannot be read: {error}") from None
 
@@ -188,9 +289,9 @@ def write_text(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; a ValueError names the file when it is none."""
-    text = read_text(path)
+def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:
+    """Read a JSON object of at most `limit` bytes; a ValueError names the file when it is none."""
+    text = read_text(path, limit)
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError also for a number of thousands of digits

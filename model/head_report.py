@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from model import head_roles
-from model.checkpoint import WEIGHTS, read_json, write_text
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 from model.edits import Edits, all_heads, layer_counts
 from model.head_importance import gradient_estimates, without_each_head
 from model.tokenizer import EOS_ID
@@ -152,7 +151,7 @@ def read(folder: Path, config) -> dict[str, Any] | None:
 
 def weights_digest(folder: Path) -> str:
     """The SHA-256 of a checkpoint's weights, in hexadecimal."""
-    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    return sha256_of(folder / WEIGHTS)
 
 
 def _transformer(translator: Translator) -> Translator:

@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from model.turns import in_turn, offer
+
 MAX_STEPS = 150
 LEARNED = 0.05  # nats: a loss below this ends the training
 SEED = 4  # with it every size of the page learns in time
@@ -37,6 +39,7 @@ class LearnedPositions:
     hits: float
 
 
+@in_turn
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
     """Train a table of positions so that a head finds the place before each position.
 
@@ -68,6 +71,7 @@ def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int 
     before = torch.arange(n_positions - 1)
     losses = []
     for _ in range(max_steps):
+        offer()
         scores = (table @ w_q) @ (table @ w_k).T / d_model**0.5  # (T, T)
         loss = F.cross_entropy(scores[1:], before)
         losses.append(loss.item())

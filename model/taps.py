@@ -129,9 +129,7 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
         fired.add(address)
         changed = change(value.clone())
         if not isinstance(changed, Tensor) or changed.shape != value.shape or changed.dtype != value.dtype:
-            got = (
-                f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__
-            )
+            got = f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__
             raise ValueError(
                 f"the intervention at {address!r} returned {got}; it must return {tuple(value.shape)} {value.dtype}"
             )

@@ -38,9 +38,7 @@ class Tokenizer:
         self.lowercase = lowercase
 
     @classmethod
-    def train(
-        cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False
-    ) -> Self:
+    def train(cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False) -> Self:
         """Learn the merges from texts of both languages (Sennrich et al. 2016).
 
         Args:
@@ -229,7 +227,5 @@ def _mark(text: str) -> list[str]:
 def _pipeline(model: models.Model) -> tokenizers.Tokenizer:
     backend = tokenizers.Tokenizer(model)
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(_PIECE), behavior="isolated")
-    backend.decoder = decoders.Sequence(
-        [decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse()]
-    )
+    backend.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(), decoders.Fuse()])
     return backend

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from model import notebook
 from model.architectures import Config
 from model.decoding import Search
 
@@ -99,6 +100,10 @@ class Translation:
         if address not in self.trace:
             raise ValueError("this model has no positional encoding: it reads word by word")
         return self.trace[address]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: both texts, and a table of the steps."""
+        return notebook.page_of(self)
 
     def modules(self, kind: str) -> list[str]:
         """The addresses of the attention modules of a kind, one a layer: "decoder.layers.0.cross_attention", ...

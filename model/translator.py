@@ -24,6 +24,7 @@ from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
 from model.training.batching import pad_ids
 from model.transformer import Cache, Transformer
 from model.translation import KINDS, Translation, as_array
+from model.turns import in_turn
 from model.words import WordTokenizer
 from model.writer import Writer
 
@@ -71,6 +72,7 @@ class Translator:
         """The longest source in tokens, the end token counted."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
+    @in_turn
     def translate(
         self,
         text: str,
@@ -116,6 +118,7 @@ class Translator:
         """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
         return self._read(text)[1]
 
+    @in_turn
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
 
@@ -154,6 +157,7 @@ class Translator:
         """
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
+    @in_turn
     def translate_lines(
         self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS
     ) -> list[str]:

@@ -21,6 +21,7 @@ APP_LINES = 60
 MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
+STANDALONE = ("viz.__main__", "viz.report", "viz.page")
 MASK_MAKERS = {"tril", "triu", "tril_", "triu_", "tril_indices", "triu_indices", "generate_square_subsequent_mask"}
 
 
@@ -221,6 +222,19 @@ def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
             yield from forbid(module, {"streamlit"}, "only viz/screens, viz/components and app.py may")
 
 
+def files_need_no_streamlit(tree: Tree) -> Iterator[str]:
+    """`python -m viz`, the report and the pages that stand for themselves import no streamlit, however indirectly."""
+    start = [tree[name] for name in STANDALONE if name in tree]
+    for module in reached(tree, start):
+        yield from forbid(module, {"streamlit"}, "what writes files runs without a server")
+
+
+def pages_know_only_figures(tree: Tree) -> Iterator[str]:
+    """viz/page.py, which puts figures into a file, knows neither model nor torch."""
+    for module in reached(tree, [tree["viz.page"]] if "viz.page" in tree else []):
+        yield from forbid(module, {"model", "torch", "streamlit"}, "a page gets texts, tables and figures")
+
+
 def app_is_short(tree: Tree) -> Iterator[str]:
     """app.py has fewer than 60 lines."""
     if "app" in tree and tree["app"].lines >= APP_LINES:
@@ -266,15 +280,22 @@ RULES: list[Callable[[Tree], Iterator[str]]] = [
     transformers_stays_in_adapters,
     nothing_imports_the_app,
     streamlit_stays_on_screen,
+    files_need_no_streamlit,
+    pages_know_only_figures,
     app_is_short,
     nothing_is_pickled,
     masks_are_made_in_one_place,
 ]
 
 
+@pytest.fixture(scope="module")
+def repository() -> Tree:
+    return read(ROOT)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_this_repository_keeps_the_rule(rule):
-    complaints = list(rule(read(ROOT)))
+def test_this_repository_keeps_the_rule(rule, repository):
+    complaints = list(rule(repository))
     assert not complaints, f"{rule.__doc__}\n" + "\n".join(complaints)
 
 
@@ -294,6 +315,9 @@ GOOD = {
     "viz/figures/heatmap.py": "import numpy as np\nimport plotly.graph_objects as go\nfrom viz.theme import x\n",
     "viz/screens/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
     "viz/components/lines.py": "import streamlit as st\n",
+    "viz/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
+    "viz/report.py": "from model.translation import Translation\nfrom viz.page import Page\n",
+    "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.report import report\n",
     "model/__init__.py": "from model.translator import load_translator\n",
     "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
     "model/attention.py": "from torch import nn\nfrom model.masks import causal\nclass A(nn.Module): pass\n",
@@ -333,6 +357,11 @@ VIOLATIONS = [
     (nothing_imports_the_app, "tests/test_app/test_main.py", "def test():\n    import app\n"),
     (streamlit_stays_on_screen, "viz/theme.py", "import streamlit as st\n"),
     (streamlit_stays_on_screen, "benchmarks/speed.py", "from streamlit.testing.v1 import AppTest\n"),
+    (files_need_no_streamlit, "viz/report.py", "def f():\n    import streamlit\n"),
+    (files_need_no_streamlit, "viz/__main__.py", "def f():\n    import streamlit.runtime\n"),
+    (files_need_no_streamlit, "viz/page.py", "from streamlit import html\n"),
+    (pages_know_only_figures, "viz/page.py", "from model.translation import Translation\n"),
+    (pages_know_only_figures, "viz/page.py", "def f():\n    import torch\n"),
     (app_is_short, "app.py", "x = 1\n" * 60),
     (nothing_is_pickled, "model/checkpoint.py", "import pickle\n"),
     (nothing_is_pickled, "model/checkpoint.py", "import torch as t\nt.save({}, 'x')\n"),

@@ -21,11 +21,21 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
+def block_with(words: str) -> str:
+    """The one block of Python in which these words stand."""
+    (block,) = [block for block in BLOCKS if words in block]
+    return block
+
+
+def test_every_block_is_run() -> None:
+    ran = ("result.text ", "record(", "edits=", "head_view", "attention_of", "attention_heatmap")
+    assert {block_with(words) for words in ran} == set(BLOCKS)
+
+
 def test_its_python_runs() -> None:
-    assert len(BLOCKS) == 4
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for block in BLOCKS[:3]:
-        exec(block, names)  # our own README
+    for words in ("result.text ", "record(", "edits=", "head_view"):
+        exec(block_with(words), names)  # our own README
     result = names["result"]
     assert result.text.startswith("Das Tier")
     assert result.attention("cross").shape[2:] == (len(result.target_tokens), len(result.source_tokens))
@@ -34,14 +44,20 @@ def test_its_python_runs() -> None:
     assert not names["trace"]["decoder.layers.2.cross_attention.weights"].any()
 
 
+def test_its_figure_is_the_head_that_it_names() -> None:
+    names: dict = {}
+    exec(block_with("attention_heatmap"), names)  # our own README
+    np.testing.assert_array_equal(names["figure"].data[0].z, names["result"].attention("cross")[2, 5])
+
+
 def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = {"model": model_of("bart"), "tokenizer": theirs("bart")}
-    exec(BLOCKS[3], names)  # our own README
+    exec(block_with("attention_of"), names)  # our own README
     found = read_attention(tmp_path / "mine.npz")
     assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
     assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
-    assert BLOCKS[3].rstrip() == RECIPE.rstrip()
+    assert block_with("attention_of").rstrip() == RECIPE.rstrip()
 
 
 def test_the_files_it_shows_exist() -> None:

@@ -354,7 +354,8 @@ class TestMakefile:
 
     def test_test_looks_for_a_browser_and_passes_arguments_on(self, project):
         steps = project.make("test", "PYTEST_ARGS=-k masks -x").steps
-        assert steps == ["-m venv .venv", self.install_dev, "-m tests.support.browser", "-m pytest -k masks -x"]
+        tests = "-m pytest -n 2 --dist worksteal -k masks -x"
+        assert steps == ["-m venv .venv", self.install_dev, "-m tests.support.browser", tests]
         assert project.make("run").steps == [self.serve]
 
     def test_port_and_flags_for_pip_pass_through(self, project):
@@ -451,7 +452,8 @@ class TestConfiguration:
         assert set(self.settings["server"]["allowedHosts"]) == {"127.0.0.1", "localhost"}
         assert self.settings["browser"]["gatherUsageStats"] is False
         assert self.settings["client"]["showErrorLinks"] is False
-        assert not {"enableCORS", "enableXsrfProtection"} & set(self.settings["server"])
+        assert self.settings["server"]["enableCORS"] is self.settings["server"]["enableXsrfProtection"] is True
+        assert 0 < self.settings["server"]["maxUploadSize"] <= 20
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
     def test_text_can_be_read_in_light_and_dark(self, mode):

@@ -12,6 +12,7 @@ from model import checkpoint
 from model.adapters.hub import fetch
 from model.adapters.outputs import forward_attention
 from model.attention_file import MAX_TOKENS, Attention
+from model.config import MAX_LAYERS
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER)
@@ -23,6 +24,7 @@ CLASSES = {
     "bert": "BertModel",
 }
 PAIRS = ("t5", "bart")
+SLACK = 1_000_000  # numbers that a model may have beside those of its file: tables that are computed, shared ones
 
 
 def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Attention:
@@ -112,9 +114,12 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     more = {"add_pooling_layer": False} if kind == "bert" else {}
+    network = getattr(transformers, CLASSES[kind])
     try:
-        model, found = getattr(transformers, CLASSES[kind]).from_pretrained(
+        config = _checked_config(network, folder, values)
+        model, found = network.from_pretrained(
             folder,
+            config=config,
             attn_implementation="eager",
             use_safetensors=True,
             local_files_only=True,
@@ -127,7 +132,24 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
         raise ValueError(f"{folder} cannot be read: {(str(error).splitlines() or [''])[0]}") from None
     if found["missing_keys"]:
         raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
+        raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
     return model.eval()
+
+
+def _checked_config(network: Any, folder: Path, values: dict[str, Any]) -> Any:
+    """The library's configuration, when a network of these sizes is not much larger than the file with its weights."""
+    for key, value in values.items():
+        if "layer" in key and type(value) is int and value > MAX_LAYERS:
+            raise ValueError(f"{key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
+    config = network.config_class.from_dict(dict(values))
+    with torch.device("meta"), checkpoint.NoRandomNumbers():
+        empty = network(config)
+    count = sum(part.numel() for part in (*empty.parameters(), *empty.buffers()))
+    available = (folder / WEIGHTS).stat().st_size  # bytes: no number has less than one
+    if count > 2 * available + SLACK:
+        raise ValueError(f"the sizes ask for {count:,} numbers, and {WEIGHTS} has {available:,} bytes")
+    return config
 
 
 def _write(model: Any, ids: list[int]) -> list[int]:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable
+from model.turns import offer
 
 ROOT = 0
 
@@ -46,13 +47,17 @@ class SearchTree:
         self.fate.append(fate)
         return len(self.parent) - 1
 
+    def nodes(self, node: int) -> list[int]:
+        """The nodes from the root, without it, to a node."""
+        nodes = []
+        while node != ROOT:
+            nodes.append(node)
+            node = self.parent[node]
+        return nodes[::-1]
+
     def path(self, node: int) -> list[int]:
         """The tokens from the root, without it, to a node."""
-        tokens = []
-        while node != ROOT:
-            tokens.append(self.token[node])
-            node = self.parent[node]
-        return tokens[::-1]
+        return [self.token[number] for number in self.nodes(node)]
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,7 @@ def beam_search(
     state = model.start(src) if state is None else state
     active = beams
     while active:
+        offer()
         # Every live hypothesis is one row of the batch; searches that are over have none.
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
         locked = [token for beam in active for token in beam.locked]

@@ -134,9 +134,7 @@ class TrainingStream:
         return src, tgt
 
 
-def group_by_length(
-    examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0
-) -> Iterator[list[Example]]:
+def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0) -> Iterator[list[Example]]:
     """Put examples of about equal length together.
 
     Args:

@@ -101,9 +101,7 @@ class TrainingConfig(JsonConfig):
     @property
     def noise(self) -> Noise:
         """What training changes about the text."""
-        return Noise(
-            self.bpe_dropout, self.bpe_dropout_target, self.typo_rate, self.join_rate, self.recase_rate
-        )
+        return Noise(self.bpe_dropout, self.bpe_dropout_target, self.typo_rate, self.join_rate, self.recase_rate)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model import turns
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding.greedy import greedy
 from model.taps import record
@@ -278,7 +279,7 @@ class Run:
             if self._wanted.is_set():
                 time.sleep(BREATH)
                 continue
-            with self._lock:
+            with self._lock, turns.TURNS.turn():
                 self._practice.advance()
             if self._practice.right >= SOLVED:
                 return "solved"

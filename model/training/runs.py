@@ -6,7 +6,6 @@ step-NNNNNN for each snapshot. They lie in checkpoints/runs/; `python -m model t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -127,7 +126,7 @@ def write_history(folder: Path, header: dict[str, Any], lines: list[str]) -> Non
 
 def digest(folder: Path) -> str:
     """The SHA-256 of a snapshot's weights, as `sha256sum` prints it for the file."""
-    return hashlib.sha256((folder / checkpoint.WEIGHTS).read_bytes()).hexdigest()
+    return checkpoint.sha256_of(folder / checkpoint.WEIGHTS)
 
 
 def read_object(path: Path, number: int, line: str) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 Wraps the translation, the figure functions and Streamlit's run of a script before the app is imported, then hands over
 to Streamlit's own command line; the app itself is the shipped one. After every run that translated something a line of
 JSON goes to the file that HEADLIGHT_STOPWATCH names: text, source and target tokens, and the seconds of
-translate, figures (building them), charts (encoding and sending them) and rerun (all of it).
+translate, read (where a given translation is read), figures (building them), charts (encoding and sending them) and
+rerun (all of it).
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def attach(log: Path) -> None:
     from viz import figures
 
     Translator.translate = _timed(Translator.translate, "translate", _about)
+    Translator.force = _timed(Translator.force, "read")
     for name in figures.__all__:
         setattr(figures, name, _timed(getattr(figures, name), "figures"))
     streamlit.plotly_chart = _timed(streamlit.plotly_chart, "charts")

@@ -16,23 +16,31 @@ class Visitor:
 
     Args:
         connection: to the server, as `visit` makes it.
+
+    Attributes:
+        charts: what was sent for each chart last, by key.
+        texts: all plain texts that the last run sent.
     """
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
         self.charts: dict[str, str] = {}
-        self._input = self._fragment = self._page = ""
+        self.texts: list[str] = []
+        self._input = self._fragment = self._page = self._query = ""
 
-    async def open(self, input_key: str) -> None:
-        """Open the page and find its text input.
+    async def open(self, input_key: str, page: str = "", query: str = "") -> None:
+        """Open a page and find its text input.
 
         Args:
             input_key: of the text input in the URL.
+            page: in the path of the URL; the first one when left out.
+            query: of the URL, without the question mark.
 
         Raises:
             RuntimeError: the page failed, or has no such input.
         """
-        for message in await self._run(BackMsg(rerun_script={"query_string": ""})):
+        self._query = query
+        for message in await self._run(BackMsg(rerun_script={"query_string": query, "page_name": page})):
             if message.WhichOneof("type") == "new_session":
                 self._page = message.new_session.page_script_hash
             for element, fragment in _elements(message):
@@ -55,7 +63,7 @@ class Visitor:
         """
         asked = BackMsg()
         state = asked.rerun_script
-        state.page_script_hash, state.fragment_id = self._page, self._fragment
+        state.page_script_hash, state.fragment_id, state.query_string = self._page, self._fragment, self._query
         state.widget_states.widgets.add(id=self._input, string_value=text)
         before = dict(self.charts)
         await self._run(asked)
@@ -64,7 +72,7 @@ class Visitor:
     async def _run(self, asked: BackMsg) -> list[ForwardMsg]:
         """Ask for a run and collect what is sent until it is over."""
         await self._connection.send(asked.SerializeToString())
-        messages = []
+        messages, self.texts = [], []
         while True:
             message = ForwardMsg.FromString(await self._connection.recv())
             messages.append(message)
@@ -72,6 +80,8 @@ class Visitor:
                 kind = element.WhichOneof("type")
                 if kind == "plotly_chart":
                     self.charts[element.plotly_chart.id.split("-", 2)[2]] = element.plotly_chart.spec
+                elif kind == "text":
+                    self.texts.append(element.text.body)
                 elif kind == "exception":
                     raise RuntimeError(f"the page shows an error: {element.exception.message}")
             if message.WhichOneof("type") == "script_finished":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from model import checkpoint, load_translator
 from model.config import TransformerConfig
@@ -48,6 +50,15 @@ def save_tiny(folder: Path, card: dict = CARD, **changes) -> Path:
         model.output.bias[EOS_ID] = 1  # and an end
     checkpoint.save(folder, model, tokenizer, card)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scan_once() -> Iterator[None]:
+    """Lets Streamlit look once for packages with components: every AppTest reads the metadata of all packages anew."""
+    found = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ def open_page(page: str, **query: str | list[str]) -> AppTest:
     for name, value in query.items():
         at.query_params[name] = value
     return at.switch_page(page).run()
+
+
+def warnings(at: AppTest) -> list[str]:
+    """The warnings of a page as they read: without the backslashes that keep Markdown away."""
+    return [re.sub(r"\\([^\w\s])", r"\1", warning.value) for warning in at.warning]
 
 
 def charts(at: AppTest) -> dict[str, Any]:

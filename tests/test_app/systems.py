@@ -65,6 +65,14 @@ def save_comparison(folder: Path) -> Path:
     return folder
 
 
+def save_all(folder: Path) -> Path:
+    """Writes a checkpoint of every kind, so that every page has something to show; returns the folder of them."""
+    save_tiny(folder / "en-de")
+    save_comparison(folder)
+    save_language_model(folder / "lm")
+    return folder
+
+
 def save_language_model(folder: Path, card: dict = LM_CARD) -> Path:
     """Writes a language model over the words of TEXT; returns its folder."""
     words = TextWords.train(TEXT)

@@ -1,4 +1,4 @@
-"""The pages Heads, Inside a head, Steps, Steer, Pitfalls, Training, Models, Language model and Open in a real browser.
+"""The pages of the app beside Translate in a real browser.
 
 The page fixture objects to errors and to foreign requests.
 """
@@ -10,7 +10,7 @@ import shutil
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, expect
 from plotly.colors import sample_colorscale
 
 from model.edits import Cell, Edits, Head
@@ -18,6 +18,8 @@ from tests.test_app.systems import save_comparison, save_language_model
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme
 from viz.screens.pitfall_words import PITFALLS
+from viz.screens.words_check import ALL_HOLD, CLAIMS
+from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
 expect.set_options(timeout=PATIENCE)
@@ -42,13 +44,32 @@ def open_page(page: Page, url: str, title: str) -> None:
     """Goes to a page as visitors do, by the navigation."""
     page.set_default_timeout(PATIENCE)
     page.goto(url)
-    page.get_by_role("link", name=title, exact=True).click()
+    link = page.get_by_role("link", name=title, exact=True)
+    item = page.get_by_role("menuitem", name=title, exact=True)
+    more = page.get_by_role("button", name=re.compile(r"^\d+ more$"))
+    for _ in range(PATIENCE // 100):  # the names come, and those without room go below "more"
+        if link.or_(item).count():
+            break
+        if more.count() and not page.get_by_role("menu").count():
+            more.click()
+        page.wait_for_timeout(100)
+    link.or_(item).click()
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
+def look_at(page: Page, address: str, width: int, scheme: str, **media: str) -> None:
+    """Goes to an address with a window of that width, in light or dark."""
+    page.emulate_media(color_scheme=scheme, **media)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
 
 
 def choose(page: Page, name: str) -> None:
     """Chooses an option of a segmented control."""
-    page.get_by_role("radio", name=name, exact=True).first.click()
+    option = page.get_by_role("radio", name=name, exact=True).first
+    option.click()
+    expect(option).to_be_checked()
 
 
 def assert_nothing_sticks_out(page: Page) -> None:
@@ -88,14 +109,18 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
 def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
     open_page(page, app_server, "Training")
     choose(page, "Train here")
-    page.get_by_role("button", name="Train", exact=True).click()
+    train, pause = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Pause"))
+    train.click()
     expect(plot(page, "practice-loss")).to_be_visible()
-    page.get_by_role("button", name="Pause", exact=True).click()
+    pause.click()
     expect(page.get_by_text("Paused · step")).to_be_visible()
-    page.get_by_role("button", name="Go on", exact=True).click()
-    expect(page.get_by_text("Training · step")).to_be_visible()
     page.locator(".st-key-practice-stop button").click()
     expect(page.get_by_text("Stopped · step")).to_be_visible()
+    train.click()
+    pause.click()
+    expect(page.get_by_text("Paused · step")).to_be_visible()
+    page.get_by_role("button", name="Go on", exact=True).click()
+    expect(page.get_by_text(re.compile("^(Training|Solved) · step"))).to_be_visible()  # it may be quick
     box = page.get_by_role("textbox", name="A string")
     box.fill("abc!")
     box.press("Enter")
@@ -144,6 +169,12 @@ def test_two_sentences_are_compared_and_partners_light_up_together(page, app_ser
     expect(page.locator(".chip.together")).to_have_count(2)
     for key in maps:
         expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
+    point_at_cell(page, "map-a", 1, 0)  # its row and its column, in both maps, and the four tokens of these
+    for key in maps:
+        expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(2)
+    expect(page.locator(".chip.together")).to_have_count(4)
     page.mouse.move(0, 0)
     expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
     click_cell(page, "moved", 1, 3)
@@ -200,10 +231,7 @@ def assert_step(page: Page, result, step: int) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_server, recorded, width, scheme):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/steps")
+    look_at(page, f"{app_server}/steps", width, scheme, reduced_motion="reduce")
     slider = page.locator(".film").get_by_role("slider", name="Step")
     expect(slider).to_be_visible()
     result = recorded.translate(EXAMPLE)
@@ -226,10 +254,7 @@ def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_s
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width, scheme):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/inside")
+    look_at(page, f"{app_server}/inside", width, scheme)
     expect(plot(page, "project-1")).to_be_visible()
     page.locator(".st-key-step").get_by_role("radio", name="q, k", exact=True).focus()
     page.keyboard.press("ArrowRight")
@@ -251,12 +276,26 @@ CELL = """(gd, [row, column]) => {
 }"""
 
 
-def click_cell(page: Page, key: str, row: int, column: int) -> None:
-    """Clicks a cell of a map with the mouse."""
+def point_at_cell(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
+    """Moves the mouse to a cell of a map; returns where that is."""
     chart = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(plot(page, key)).to_be_visible()
-    chart.scroll_into_view_if_needed()
-    page.mouse.click(*chart.evaluate(CELL, [row, column]))
+    for again in reversed(range(10)):
+        try:
+            chart.scroll_into_view_if_needed()
+            at = chart.evaluate(CELL, [row, column])
+            break
+        except Error:  # it was drawn anew in between
+            if not again:
+                raise
+            page.wait_for_timeout(500)
+    page.mouse.move(*at)
+    return at
+
+
+def click_cell(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks a cell of a map with the mouse."""
+    page.mouse.click(*point_at_cell(page, key, row, column))
 
 
 def test_a_click_on_the_board_switches_a_head_off(page, app_server, recorded):
@@ -332,3 +371,29 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
     open_page(page, app_server, "Language model")
     expect(page.get_by_text("There is no language model.")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_a_lesson_is_walked_through_its_links(page, app_server, width, scheme):
+    look_at(page, f"{app_server}/lessons", width, scheme)
+    page.get_by_role("link", name="Start").nth(2).click()  # "Why positions"
+    for number, step in enumerate(POSITIONS.steps, 1):
+        expect(page.get_by_text(progress(POSITIONS, number), exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name="Positions", exact=True)).to_be_visible()
+        expect(page.get_by_text(step.answer)).to_be_hidden()
+        page.get_by_text(ANSWER).click()
+        expect(page.get_by_text(step.answer)).to_be_visible()
+        assert_nothing_sticks_out(page)
+        if number < len(POSITIONS.steps):
+            page.get_by_role("link", name=NEXT).click()
+    assert len(page.context.pages) == 1  # everything happened in one window
+    page.get_by_role("link", name=END).click()
+    expect(page.get_by_role("heading", name="Lessons", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+def test_the_claims_are_a_table_that_is_read_aloud(page, app_server, width, scheme):
+    look_at(page, f"{app_server}/check", width, scheme)
+    expect(page.get_by_text(ALL_HOLD)).to_be_visible()
+    expect(page.get_by_role("table").get_by_role("row")).to_have_count(1 + len(CLAIMS))
+    assert_nothing_sticks_out(page)

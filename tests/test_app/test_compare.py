@@ -112,18 +112,19 @@ def test_positions_scaled_and_shifted(recorded):
     assert_shown(at, recorded.translate(A), changed(0.5, 3, ("encoder",)))
     at.toggle(key="same").set_value(True).run()
     a = recorded.translate(A)
-    assert_shown(at, a, changed(0.5, 3, ("encoder",), a.text))
+    assert_shown(at, a, changed(0.5, 3, ("encoder",), a))  # its very tokens
     assert drawn(at, "map-difference").shape == (len(a.target_tokens), len(a.source_tokens)), "every cell has a partner"
     assert "made to read this translation" in " ".join(caption.value for caption in at.caption)
 
 
 def test_without_the_look_ahead_mask(recorded):
     at = screen.choose(open_page(versus="Look-ahead mask"), kind="decoder_self")
-    a = recorded.force(A, recorded.translate(A).text)
+    written = recorded.translate(A)
+    a = recorded.force(A, written)  # its very tokens, not another spelling of the same text
     n = len(a.target_tokens)
     addresses = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(2)]
     with intervene(dict.fromkeys(addresses, lambda mask: masks.everything(n, n))):
-        b = recorded.force(A, a.text)
+        b = recorded.force(A, written)
     assert b.mask("decoder_self").all() and not a.mask("decoder_self").all()
     assert_shown(at, a, b, "decoder_self")
     assert np.triu(drawn(at, "map-b"), 1).any() and not np.triu(drawn(at, "map-a"), 1).any()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+import streamlit
 
-from model import contribution, head_roles
+from model import alignment, contribution, head_roles, load_translator
 from model.edits import Edits, Head, all_heads
 from tests.test_app.screen import charts, choose, figure, open_page, values, written
-from viz.screens import words, words_heads
+from viz.screens import heads_knock_out, words, words_heads
 from viz.screens.asking import EXAMPLE
 
 PAGE = "heads.py"
@@ -34,6 +36,13 @@ def click(at, key: str, layer: int, head: int):
 
 def code(at) -> str:
     return at.text_input(key="edits").value
+
+
+def computed(at):
+    """Waits as a visitor does until the importance of heads is there."""
+    while any(button.key == "importance-cancel" for button in at.button):
+        at = at.run()
+    return at
 
 
 def assert_whole(at) -> None:
@@ -98,7 +107,7 @@ class TestKnockOut:
         assert_whole(at)
 
     def test_importance_is_the_change_without_each_head(self, recorded):
-        at = open_page(PAGE).button(key="importance").click().run()
+        at = computed(open_page(PAGE).button(key="importance").click().run())
         assert_whole(at)
         assert at.session_state["colour"] == words_heads.HERE
         plain = recorded.translate(EXAMPLE)
@@ -108,6 +117,29 @@ class TestKnockOut:
             assert z(at, f"board-{kind}")[layer, head] == pytest.approx(expected, abs=1e-3)
         at = at.text_input(key="text").set_value("A man is tired.").run()
         assert not at.button(key="importance").disabled and not z(at, "board-cross").any()
+
+    def test_an_address_that_colours_by_this_sentence_shows_it_elsewhere(self):
+        at = computed(open_page(PAGE).button(key="importance").click().run())
+        elsewhere = computed(open_page(PAGE, colour=words_heads.COLOURS[words_heads.HERE]))
+        assert_whole(elsewhere)
+        assert z(elsewhere, "board-cross").any()
+        np.testing.assert_array_equal(z(elsewhere, "board-cross"), z(at, "board-cross"))
+
+    def test_cancel_stops_between_two_moments_and_keeps_what_was_found(self, monkeypatch):
+        at = computed(open_page(PAGE).button(key="importance").click().run())
+        found = z(at, "board-cross")
+        monkeypatch.setattr(heads_knock_out, "AT_A_TIME", 0.0)  # one layer at a time
+        at = at.text_input(key="text").set_value("A man is tired.").run()
+        at = at.button(key="importance").click().run()
+        assert heads_knock_out.WORK in at.session_state and not z(at, "board-cross").any()
+        at = at.button(key="importance-cancel").click().run()
+        assert heads_knock_out.WORK not in at.session_state and not z(at, "board-cross").any()
+        assert not any(button.key == "importance-cancel" for button in at.button)
+        assert not at.button(key="importance").disabled
+        at = at.text_input(key="text").set_value(EXAMPLE).run()
+        np.testing.assert_array_equal(z(at, "board-cross"), found)
+        assert at.button(key="importance").disabled
+        assert_whole(at)
 
     @pytest.mark.parametrize(
         ("edits", "said"),
@@ -192,6 +224,37 @@ class TestRoles:
         assert ("next token" in card.index) == (kind == "encoder_self")
         assert len(next(table for table in tables if "head" in table)) == counted.numbers()["entropy"].size
         np.testing.assert_allclose(z(at, "role-board"), 0.5 - counted.numbers()["relative_entropy"], atol=1e-5)
+
+    def test_heads_that_align_words_are_named(self, recorded, checkpoints, tmp_path, monkeypatch):
+        shutil.copytree(checkpoints / "en-de", tmp_path / "en-de")
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+        at = open_page(PAGE, part=ROLES)
+        assert words_heads.NO_ALIGNMENT in [info.value for info in at.info]
+        high, low = np.full((2, 4), 0.9), np.full((2, 4), 0.9)
+        high[1, 2], low[0, 3] = 0.1, 0.2
+        rates = {"mean": [0.5, 0.5], "max": [0.5, 0.5], "mean_of_all": 0.5, "max_of_all": 0.5}
+        aer = {at: {"weights": rates | {"heads": heads.tolist()}} for at, heads in (("output", high), ("input", low))}
+        translator = load_translator("en-de")
+        result = dict.fromkeys(("command", "made_by", "pairs", "too_long", "words", "links", "outside", "best"), 1)
+        result |= {"command": "x", "made_by": "y", "aer": aer, "diagonal": 0.5}
+        result["weights_sha256"] = alignment.weights_hash(translator)
+        alignment.keep(translator, "toys", result)
+        streamlit.cache_data.clear()
+        at = open_page(PAGE, part=ROLES, layer="1", head="2")
+        assert_whole(at)
+        texts = figure(at, "role-board")["data"][0]["text"]
+        assert (texts[1][2], texts[0][3]) == ("⇄ output", "⇄ input")
+        assert sum("⇄" in text for row in texts for text in row) == 2
+        card = next(table.value for table in at.dataframe if "aligns words" in table.value.index)
+        assert card.loc["aligns words", "held-out"] == "yes, read at the output"
+        np.testing.assert_allclose(z(at, "aer-input-weights")[:, :4], low, atol=1e-6)
+        at = choose(at, kind="encoder_self")
+        assert not any("⇄" in text for row in figure(at, "role-board")["data"][0]["text"] for text in row)
+        for wrong, said in (({"weights_sha256": "other"}, None), ({"aer": {"input": {}}}, "alignment")):
+            alignment.keep(translator, "toys", result | wrong)
+            streamlit.cache_data.clear()
+            at = open_page(PAGE, part=ROLES)
+            assert not at.exception and (said in at.warning[0].value if said else at.info)
 
     def test_a_click_on_the_map_opens_a_head(self, recorded):
         at = click(open_page(PAGE, part=ROLES), "head-map", 1, 2)

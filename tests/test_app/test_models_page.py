@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model import analysis, comparison, lengths, load_translator
-from model.checkpoint import CARD, read_json, write_json
+from model.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
 from viz.figures import labels
@@ -163,6 +163,8 @@ def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
     write_json(shipped / "a-gru" / CARD, card)
     card["scores"] = {"other": {lengths.KEY: [{"words": "<b>many</b>"}]}}
     write_json(shipped / "c-transformer" / CARD, card)
+    for name in ("a-gru", "c-transformer"):
+        seal(shipped / name)
     at = screen.choose(open_page(), test="other")
     assert [trace["name"] for trace in screen.figure(at, "lengths")["data"]] == ["a-gru"]
     assert "c-transformer: The scores by length of 'other' have other keys" in screen.written(at)

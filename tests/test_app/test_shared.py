@@ -35,8 +35,7 @@ class TestStart:
         shared.preload()
         at = screen.open_app()
         assert not at.exception
-        if not (name == "card.json" and content == b"{}"):
-            assert len(at.error) == 1 and not at.get("plotly_chart")
+        assert len(at.error) == 1 and not at.get("plotly_chart")
 
     def test_a_model_too_small_for_the_example_says_so_and_reads_what_it_can(self, tmp_path, monkeypatch):
         save_tiny(tmp_path / "en-de", max_length=5)
@@ -100,6 +99,10 @@ class TestWords:
     )
     def test_what_a_card_does_not_say_is_left_out(self, card):
         assert words.describe_card("x", card) == "Checkpoint x"
+
+    def test_a_language_model_has_its_perplexity(self):
+        card = {"scores": {"wikitext-2/test": {"perplexity": 141.05, "tokens": 9}, "odd": {"perplexity": "low"}}}
+        assert words.describe_card("lm", card) == "Checkpoint lm · perplexity 141.1 on wikitext-2/test"
 
     def test_bytes_are_explained_where_there_are_some(self):
         assert "byte" in words.how_to_read(["a", "<0xF0>"]) and "byte" not in words.how_to_read(["a"])

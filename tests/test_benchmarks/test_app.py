@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import page, visitors
+from benchmarks import click, page, visitors
 from benchmarks.common import sentences
 from model import load_translator
+from model.edits import Edits
 from tests.conftest import no_browser
 from tests.support import timed_server
 from tests.support.browser import MISSING, find_browser
@@ -55,24 +56,66 @@ def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(
         assert run["translate"] + run["figures"] + run["charts"] < run["rerun"]
 
 
-def test_visitors_prints_a_table(
+def test_visitors_prints_a_table_of_everybody_with_the_right_sentence(
     environment: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["visitors", "--visitors", "2", "--sentences", "2", "--think", "0"])
+    """Four at once, one with long texts and one who changes heads; the benchmark itself compares what each is shown."""
+    options = "--visitors 4 --sentences 2 --think 0 --long 1 --changing 1 --after 0"
+    monkeypatch.setattr(sys, "argv", ["visitors", *options.split()])
     visitors.main()
-    title, *_, waited, alone, on_top = capsys.readouterr().out.splitlines()
-    assert title.startswith("2 visitors at once") and "4 sentences" in title
-    numbers = [[float(number) for number in re.findall(r"\d+\.\d", line)] for line in (waited, alone, on_top)]
-    assert all(0 < p50 <= p95 for p50, p95 in numbers)
-    assert numbers[1][0] < numbers[0][0]
+    title, *_ = lines = capsys.readouterr().out.splitlines()
+    assert title.startswith("4 visitors at once") and "8 sentences" in title
+    rows = [found[0] for line in lines if (found := re.findall(r"^.*? {2,}(-?\d+\.\d) +(-?\d+\.\d)$", line))]
+    assert len(rows) == 7
+    waited, alone, _, long_waited, long_alone, changing, changing_alone = [[float(n) for n in row] for row in rows]
+    for slower, faster in ((waited, alone), (long_waited, long_alone), (changing, changing_alone)):
+        assert 0 < faster[0] < slower[0] <= slower[1]
+    start, peak, after = map(
+        int, re.search(r"(\d+) MB at the start, (\d+) MB at most, (\d+) MB 0 s", lines[-2]).groups()
+    )
+    assert 0 < start <= peak and after > 0
+    assert lines[-1].startswith("8 of 8 translations are the visitor's own")
+
+
+@pytest.fixture
+def guests(folder: Path) -> list[visitors.Guest]:
+    translator = load_translator(str(folder))
+    edits = visitors.changes(translator)
+    plain = visitors.Guest(visitors.PLAIN, "", ["A young man in a red shirt is walking near the house."])
+    changing = visitors.Guest(visitors.CHANGING, f"edits={edits.code}", ["The tall boy with a big hat is walking."])
+    for guest, its in ((plain, Edits()), (changing, edits)):
+        text = guest.texts[0]
+        guest.shown[text] = ["other words", translator.translate(text, visitors.BEAM, edits=its).text]
+    return [plain, changing]
+
+
+def test_the_comparison_finds_a_translation_of_somebody_else(guests: list[visitors.Guest], folder: Path) -> None:
+    translator = load_translator(str(folder))
+    assert set(visitors.check(translator, guests)) == {text for guest in guests for text in guest.texts}
+    for guest in guests:
+        right = dict(guest.shown)
+        guest.shown[guest.texts[0]] = ["other words", "Ein Hund."]
+        with pytest.raises(RuntimeError, match="not the translation of"):
+            visitors.check(translator, guests)
+        guest.shown = right
+    first, second = guests
+    first.shown[first.texts[0]] += second.shown[second.texts[0]]
+    with pytest.raises(RuntimeError, match="shows what somebody else asked for"):
+        visitors.check(translator, guests)
+    changed = guests[1].shown[guests[1].texts[0]][1]
+    assert changed != translator.translate(guests[1].texts[0], visitors.BEAM).text  # heads off do change it
 
 
 def test_too_many_visitors_end_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(sys, "argv", ["visitors", "--visitors", "1000", "--sentences", "1000"])
-    with pytest.raises(SystemExit) as ended:
-        visitors.main()
-    assert ended.value.code == 2
-    assert "got 1000 * 1000" in capsys.readouterr().err.splitlines()[-1]
+    for options, message in (
+        ("--visitors 1000 --sentences 1000", "got 1000 * 1000"),
+        ("--visitors 3 --long 2 --changing 1", "of 3 visitors at least one must be neither"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["visitors", *options.split()])
+        with pytest.raises(SystemExit) as ended:
+            visitors.main()
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.browser
@@ -89,3 +132,21 @@ def test_page_prints_both_tables(environment: None) -> None:
     numbers = {part: float(found[1]) for part, found in rows.items()}
     assert all(number > 0 for number in numbers.values())
     assert numbers["translate"] + numbers["build figures"] < numbers["whole"]
+
+
+@pytest.mark.browser
+def test_click_prints_both_tables(environment: None) -> None:
+    """In a process of its own, as above."""
+    if find_browser() is None:
+        no_browser(MISSING)
+    command = [sys.executable, "-m", "benchmarks.click", "--rounds", "2", "--warmup", "0"]
+    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = {part: re.findall(rf"^{part} +(-?\d+\.\d)", done.stdout, flags=re.MULTILINE) for part in click.PARTS}
+    assert len(rows["whole"]) == 2 and all(float(whole) > 0 for whole in rows["whole"])
+    numbers = {part: float(found[0]) for part, found in rows.items()}
+    assert min(numbers["translate anew"], numbers["read the old one"], numbers["build figures"]) > 0
+    assert numbers["translate anew"] + numbers["read the old one"] + numbers["build figures"] < numbers["whole"]
+    command[-3] = "1000"
+    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("error: 0 + 1000 clicks need as many heads")

@@ -230,6 +230,32 @@ def test_pairs_too_long_are_counted_and_a_set_of_such_is_refused(translator):
     assert (result["pairs"], result["too_long"]) == (1, 1)
 
 
+# -- roles
+
+
+def of_heads(diagonal, output, input):
+    """A result with these error rates."""
+    rates = {"output": {"weights": {"heads": output}}, "input": {"weights": {"heads": input}}}
+    return {"aer": rates, "diagonal": diagonal}
+
+
+def test_a_head_aligns_where_it_beats_the_diagonal_on_every_set():
+    one = of_heads(0.5, [[0.4, 0.6, 0.2], [0.5, 0.1, 0.9]], [[0.3, 0.4, 0.9], [0.5, 0.2, 0.9]])
+    assert alignment.roles([one]) == [["input", "input", "output"], ["", "output", ""]]
+    other = of_heads(0.3, [[0.1, 0.2, 0.4], [0.1, 0.3, 0.1]], [[0.4, 0.29, 0.1], [0.1, 0.0, 0.1]])
+    # What beats it read in one way here and in another way there beats it in neither.
+    assert alignment.roles([one, other]) == [["output", "input", ""], ["", "input", ""]]
+
+
+@pytest.mark.parametrize("wrong", [[[0.1]], [[0.1, 0.2], [0.3]], {}, 3, [["x", "y"]]])
+def test_results_of_other_heads_have_no_roles(wrong):
+    whole = of_heads(0.5, [[0.1, 0.2]], [[0.1, 0.2]])
+    with pytest.raises(ValueError, match="of the alignment"):
+        alignment.roles([whole, of_heads(0.5, wrong, [[0.1, 0.2]])])
+    with pytest.raises(ValueError, match="not of the same heads"):
+        alignment.roles([{"aer": {}, "diagonal": 0.1}])
+
+
 # -- the command
 
 

@@ -35,8 +35,11 @@ def test_aggregate_refuses_other_words(how: str, over: list[str]) -> None:
 @pytest.mark.parametrize(
     "tokens, names, of_token",
     [
-        (["<s>", "▁an", "im", "al", "▁d", "id", "n", "'", "t", ".", "</s>"],
-         ["<s>", "animal", "didn", "'", "t", ".", "</s>"], [0, 1, 1, 1, 2, 2, 2, 3, 4, 5, 6]),
+        (
+            ["<s>", "▁an", "im", "al", "▁d", "id", "n", "'", "t", ".", "</s>"],
+            ["<s>", "animal", "didn", "'", "t", ".", "</s>"],
+            [0, 1, 1, 1, 2, 2, 2, 3, 4, 5, 6],
+        ),
         (["▁a", "▁a", "a"], ["a", "aa"], [0, 1, 1]),
         (["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "!"], ["😀", "!"], [0, 0, 0, 0, 0, 1]),
         (["<0xFF>", "</s>"], ["\ufffd", "</s>"], [0, 1]),
@@ -88,7 +91,9 @@ def test_top_share_is_the_smallest_set_that_reaches_it(share: float) -> None:
 def test_top_share_of_equal_masked_and_empty_rows() -> None:
     rows = np.array([[0.25, 0.25, 0.25, 0.25], [0, 1, 0, 0], [0, 0, 0, 0]], dtype=np.float32)
     assert analysis.top_share(rows, 0.5).tolist() == [
-        [True, True, False, False], [False, True, False, False], [False] * 4
+        [True, True, False, False],
+        [False, True, False, False],
+        [False] * 4,
     ]
     for share in (0, -0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="above 0 and at most 1"):

@@ -200,6 +200,16 @@ class TestHostileFiles:
         assert "there are 10,000,000 source_tokens" in refusal(file)
         assert "at most 4,000,000 numbers" in refusal(self.zipped(cross=content))
 
+    @pytest.mark.parametrize("packed", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+    def test_packed_as_numpy_never_does(self, packed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The head of LZMA data may ask for gigabytes before the first number comes."""
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", packed) as archive:
+            archive.writestr("cross.npy", self.header((1, 1, T, S)) + bytes(4 * T * S))
+        file.seek(0)
+        monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_, **__: pytest.fail("it was unpacked"))
+        assert "packed in another way" in refusal(file)
+
     def test_what_is_not_attention_is_never_read(self) -> None:
         pickled = self.header((1,), "|O") + b"cos\nsystem\n(S'false'\ntR."
         file = written(np.savez)

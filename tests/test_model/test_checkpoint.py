@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import pickle
 import struct
 import time
@@ -17,6 +19,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from model import checkpoint
+from model.__main__ import main
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
@@ -47,10 +50,18 @@ def model_of(**changes: Any) -> Transformer:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A good checkpoint, to be damaged."""
+    """A good checkpoint, to be damaged; without a manifest, so that what is wrong is found by looking at it."""
     path = tmp_path / "mine"
     checkpoint.save(path, model_of(), tokenizer(), CARD)
+    (path / "manifest.json").unlink()
     return path
+
+
+@pytest.fixture
+def sealed(folder: Path) -> Path:
+    """A good checkpoint with its manifest."""
+    checkpoint.seal(folder)
+    return folder
 
 
 def refusal(folder: Path) -> str:
@@ -76,6 +87,7 @@ def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], Any
     save_file(tensors, path)
 
 
+FILES = ["config.json", "model.safetensors", "tokenizer.json", "card.json", "manifest.json"]
 NAME = "decoder.layers.1.cross_attention.k_projection.weight"
 
 
@@ -122,9 +134,10 @@ class TestRoundTrip:
         model = checkpoint.load(folder).model
         assert model.output.weight is model.encoder.input.embedding.weight is model.decoder.input.embedding.weight
 
-    def test_files(self, folder: Path) -> None:
-        names = {path.name for path in folder.iterdir()}
-        assert names == {"config.json", "model.safetensors", "tokenizer.json", "card.json"}
+    def test_files(self, folder: Path, tmp_path: Path) -> None:
+        checkpoint.save(tmp_path / "another", model_of(), tokenizer(), CARD)
+        names = {path.name for path in (tmp_path / "another").iterdir()}
+        assert names == {"config.json", "model.safetensors", "tokenizer.json", "card.json", "manifest.json"}
         tensors = load_file(folder / "model.safetensors")
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
         assert not any("table" in name for name in tensors)  # positions are computed, not stored
@@ -182,6 +195,119 @@ class TestFiles:
         (folder / name).write_bytes(content)
         assert name in refusal(folder)
 
+    @pytest.mark.parametrize("name", ["config.json", "card.json", "manifest.json"])
+    def test_too_large_to_be_read(self, sealed: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A file of 100 GB that takes no room on the disk: refused by its size."""
+        with (sealed / name).open("r+b") as file:
+            file.truncate(10**11)
+        read = Path.read_text
+        monkeypatch.setattr(
+            Path, "read_text", lambda path, **kw: pytest.fail("it was read") if path.name == name else read(path, **kw)
+        )
+        assert f"{name} has 100,000,000,000 bytes; at most 1,000,000 are read" in refusal(sealed)
+
+    def test_a_tokenizer_too_large_to_be_read(self, folder: Path) -> None:
+        with (folder / "tokenizer.json").open("r+b") as file:
+            file.truncate(10**11)
+        assert "tokenizer.json has 100,000,000,000 bytes; at most 50,000,000 are read" in refusal(folder)
+
+    @pytest.mark.parametrize("name", FILES)
+    def test_a_link_that_leads_elsewhere_is_not_followed(self, sealed: Path, tmp_path: Path, name: str) -> None:
+        elsewhere = (sealed / name).rename(tmp_path / "secret")
+        for target in (elsewhere, Path("..") / "secret", tmp_path / "nothing", Path("/dev/zero")):
+            (sealed / name).unlink(missing_ok=True)
+            (sealed / name).symlink_to(target)
+            assert f"{name} is a link that leads out of its folder" in refusal(sealed)
+
+    def test_a_link_inside_the_folder_and_a_linked_folder_are_followed(self, sealed: Path, tmp_path: Path) -> None:
+        (sealed / "model.safetensors").rename(sealed / "weights")
+        (sealed / "model.safetensors").symlink_to("weights")
+        (tmp_path / "linked").symlink_to(sealed)
+        assert checkpoint.load(tmp_path / "linked").card == CARD
+
+    def test_a_pipe_is_not_waited_for(self, folder: Path) -> None:
+        (folder / "card.json").unlink()
+        os.mkfifo(folder / "card.json")
+        assert "card.json cannot be read: it is not a file" in refusal(folder)
+
+
+class TestManifest:
+    """What was damaged, mixed up or changed after it was saved is refused, however well-formed it is."""
+
+    def test_it_lists_what_sha256sum_says(self, sealed: Path) -> None:
+        listed = json.loads((sealed / "manifest.json").read_text("utf-8"))
+        files = [path for path in sealed.iterdir() if path.name != "manifest.json"]
+        assert listed == {"sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files}}
+        assert len(files) == 4
+        checkpoint.load(sealed)
+
+    def test_saving_writes_one_and_an_interrupted_save_leaves_none(
+        self, sealed: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        checkpoint.save(sealed, model_of(n_decoder_layers=1), tokenizer(), {"second": True})
+        assert checkpoint.load(sealed).card == {"second": True}
+
+        def fail(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(checkpoint, "write_tensors", fail)
+        with pytest.raises(KeyboardInterrupt):
+            checkpoint.save(sealed, model_of(n_decoder_layers=1), tokenizer(), {"third": True})
+        assert not (sealed / "manifest.json").exists()
+        assert checkpoint.load(sealed).card == {"third": True}
+
+    def test_one_changed_weight(self, sealed: Path) -> None:
+        change_tensors(sealed, lambda tensors: tensors[NAME][3].add_(1))
+        message = refusal(sealed)
+        assert "model.safetensors is not the file that manifest.json lists: its SHA-256 is " in message
+        assert f"run python -m model seal {sealed}" in message
+        assert main(["seal", str(sealed)]) == 0
+        checkpoint.load(sealed)
+
+    @pytest.mark.parametrize(
+        "name, changes", [("config.json", {"dropout": 0.2}), ("card.json", {"task": "chess"})], ids=str
+    )
+    def test_a_changed_text(self, sealed: Path, name: str, changes: dict[str, Any]) -> None:
+        change_json(sealed / name, **changes)
+        assert f"{name} is not the file that manifest.json lists" in refusal(sealed)
+
+    def test_the_tokenizer_of_another_model_of_the_same_size(self, sealed: Path) -> None:
+        other = Tokenizer.train(["the dog ran on the hill", "der Hund rannte auf dem Berg"], 290, 20)
+        assert len(other) == len(tokenizer())
+        (sealed / "tokenizer.json").write_text(other.to_json(), "utf-8")
+        assert "tokenizer.json is not the file that manifest.json lists" in refusal(sealed)
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            {},
+            {"sha256": []},
+            {"sha256": {"model.safetensors": "0"}},
+            {"sha256": dict.fromkeys(["card.json", "config.json", "model.safetensors", "../../etc/passwd"], "0")},
+            {"sha256": dict.fromkeys(["card.json", "config.json", "model.safetensors", "/etc/passwd"], "0")},
+            {"sha256": dict.fromkeys([*FILES[:-1], "heads.json"], "0")},
+        ],
+        ids=str,
+    )
+    def test_a_manifest_that_names_other_files(self, sealed: Path, content: Any) -> None:
+        (sealed / "manifest.json").write_text(json.dumps(content))
+        assert "one entry for each of card.json, config.json, model.safetensors, tokenizer.json" in refusal(sealed)
+
+    @pytest.mark.parametrize("value", [None, 5, "", "A" * 64, ["x"]])
+    def test_a_hash_that_is_none(self, sealed: Path, value: Any) -> None:
+        listed = checkpoint.seal(sealed) | {"card.json": value}
+        (sealed / "manifest.json").write_text(json.dumps({"sha256": listed}))
+        assert "card.json is not the file that manifest.json lists" in refusal(sealed)
+
+    def test_kept_scores_are_part_of_it(self, sealed: Path) -> None:
+        checkpoint.keep_scores(sealed, dict(CARD), "toys", {"bleu": 1.0})
+        assert checkpoint.load(sealed).card["scores"]["toys"] == {"bleu": 1.0}
+
+    def test_sealing_what_is_no_checkpoint_is_one_sentence(self, sealed: Path, capsys: pytest.CaptureFixture) -> None:
+        (sealed / "model.safetensors").unlink()
+        assert main(["seal", str(sealed)]) == 2
+        assert "model.safetensors cannot be read: it does not exist" in capsys.readouterr().err
+
 
 class TestWeights:
     def write(self, folder: Path, content: bytes) -> str:
@@ -230,6 +356,14 @@ class TestWeights:
 
     def test_a_header_longer_than_the_file(self, folder: Path) -> None:
         self.write(folder, struct.pack("<Q", 2**60) + b"{}")
+        self.write(folder, struct.pack("<Q", 2**64 - 1) + b"{}" * 100)
+
+    def test_a_header_of_gigabytes_is_not_read(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with (folder / "model.safetensors").open("r+b") as file:
+            file.write(struct.pack("<Q", 90_000_000))
+            file.truncate(10**9)
+        monkeypatch.setattr(checkpoint, "safe_open", lambda *_, **__: pytest.fail("it was read"))
+        assert "its header would have 90,000,000 bytes" in refusal(folder)
 
     def test_missing_tensor(self, folder: Path) -> None:
         change_tensors(folder, lambda tensors: tensors.pop(NAME))

@@ -11,7 +11,7 @@ import pytest
 from safetensors import safe_open
 
 from model import load_translator
-from model.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, read_json
+from model.checkpoint import CARD, CONFIG, MANIFEST, TOKENIZER, WEIGHTS, read_json, verify
 from model.training.config import TrainingConfig
 from model.training.data import comparable, leave_out, load_corpus, parse_mix
 from model.training.presets import HELD_OUT
@@ -49,6 +49,14 @@ def test_a_checkpoint_is_whole_and_small(name: str) -> None:
     assert all(path.stat().st_size < 50_000_000 for path in folder.rglob("*"))
     with safe_open(folder / WEIGHTS, framework="pt") as file:
         assert {file.get_slice(key).get_dtype() for key in file.keys()} == {"F16"}
+
+
+def test_every_checkpoint_and_every_snapshot_is_the_one_that_its_manifest_lists() -> None:
+    folders = [path.parent for path in CHECKPOINTS.rglob(CONFIG)]
+    assert len(folders) > len(NAMES)
+    for folder in folders:
+        assert (folder / MANIFEST).is_file(), folder
+        verify(folder)
 
 
 def test_all_checkpoints_together_are_small() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap
-from viz.figures.clicks import make_clickable, outline
+from viz.figures import attention_heatmap, candidates_heatmap, head_board, mask_heatmap
+from viz.figures.clicks import make_clickable, outline, stand_level
 
 QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
 WEIGHTS = np.array([[0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0], [0, 0.5, 0.5, 0]])
@@ -71,3 +71,16 @@ def test_a_click_anywhere_in_a_cell_is_a_click_on_that_cell(plot):
             page.wait_for_function("events.some(e => e[0] == 'click')")
             assert page.evaluate("events.find(e => e[0] == 'click')[1]") == [[row, column]]
             page.wait_for_timeout(350)  # two clicks within Plotly's double-click time would be another event
+
+
+def test_figures_beside_each_other_stand_level_where_one_has_a_legend():
+    plain, framed, off = (head_board(np.zeros((2, 3)), off=np.full((2, 3), away)) for away in (False, False, True))
+    outline(framed, [(0, 1)], "drawn below")
+    heights = {figure.layout.height - figure.layout.margin.t for figure in (plain, framed, off)}
+    assert len(heights) == 1 and plain.layout.margin.t < framed.layout.margin.t == off.layout.margin.t
+    alone = plain.layout.margin.t
+    stand_level([plain])
+    assert plain.layout.margin.t == alone, "nobody has a legend"
+    stand_level([plain, framed, off])
+    assert plain.layout.margin.t == framed.layout.margin.t == off.layout.margin.t
+    assert plain.layout.height == framed.layout.height == off.layout.height

@@ -46,12 +46,12 @@ def test_numbers_are_refused_because_1_may_mean_blocked(dtype):
 
 def test_a_convention_is_written_into_small_masks_and_every_hover_text():
     written = np.where(MASK, "0", "-inf")
-    trace = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], written=written).data[0]
-    assert [list(row) for row in trace.text] == written.tolist() and trace.texttemplate == "%{text}"
+    trace, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], written=written).data
+    assert [list(row) for row in trace.text] == written.tolist() and list(texts.text) == written.ravel().tolist()
     assert "written as %{text}" in trace.hovertemplate
     large = np.ones((2, 40), bool)
-    trace = mask_heatmap(large, ["a", "b"], ["k"] * 40, written=np.where(large, "1", "0")).data[0]
-    assert trace.texttemplate is None and "written as %{text}" in trace.hovertemplate
+    (trace,) = mask_heatmap(large, ["a", "b"], ["k"] * 40, written=np.where(large, "1", "0")).data
+    assert "written as %{text}" in trace.hovertemplate
     assert mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0].text is None
     for wrong in (written[:1], np.zeros((2, 3))):
         with pytest.raises(ValueError, match=r"allowed is a string for each cell, shape \(2, 3\)"):

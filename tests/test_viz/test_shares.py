@@ -12,7 +12,7 @@ VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.9]])
 
 def test_every_cell_is_at_its_layer_and_head():
     figure = share_board(VALUES, value="error rate", selected=(1, 2))
-    board, markers = figure.data
+    board, markers, _ = figure.data
     np.testing.assert_array_equal(board.z, VALUES.astype(np.float32))
     assert board.customdata[1][2] == "layer 1, head 2"
     assert (board.zmin, board.zmax) == (0, 1) and not board.reversescale
@@ -26,7 +26,7 @@ def test_every_cell_is_at_its_layer_and_head():
 
 def test_summaries_have_columns_of_their_own_and_no_marker():
     figure = share_board(VALUES, summaries={"mean": [0.2, 0.6], "max": [0.3, 0.9]}, low_is_good=True)
-    board, markers = figure.data
+    board, markers, _ = figure.data
     np.testing.assert_allclose(board.z[:, 3:], [[0.2, 0.3], [0.6, 0.9]], rtol=1e-6)
     assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "mean", "max"]
     assert board.customdata[0][4] == "layer 0, max"
@@ -45,9 +45,9 @@ def test_colours_may_end_at_the_largest_number_and_then_say_so():
 
 
 def test_many_heads_have_no_room_for_numbers():
-    few, many = (share_board(np.zeros((1, n))).data[0] for n in (12, 13))
-    assert (few.texttemplate, few.showscale) == ("%{z:.2f}", False)
-    assert (many.texttemplate, many.showscale) == (None, True)
+    few, many = (share_board(np.zeros((1, n))).data for n in (12, 13))
+    assert list(few[2].text) == ["0.00"] * 12 and not few[0].showscale
+    assert len(many) == 2 and many[0].showscale
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,7 @@ def on_nodes(line):
 def test_lines_of_two_parents_never_lie_on_each_other():
     solid = next(trace for trace in tree().data if trace.mode == "lines" and trace.line.dash is None)
     dotted = next(trace for trace in tree().data if trace.mode == "lines" and trace.line.dash == "dot")
-    heights = {
-        (int(y), float(y)) for line in (solid, dotted) for y in line.y if not np.isnan(y) and y != np.round(y)
-    }
+    heights = {(int(y), float(y)) for line in (solid, dotted) for y in line.y if not np.isnan(y) and y != np.round(y)}
     # row 0: one parent; row 1: A goes to ranks 1 and 2, b to rank 0
     assert sorted(row for row, _ in heights) == [0, 1, 1]
     assert all(0.3 < height - row < 0.7 for row, height in heights)

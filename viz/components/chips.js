@@ -1,6 +1,6 @@
 // Chips of the tokens of both sentences. Pointing at one (or reaching it with Tab) names the runner-up tokens,
 // lights its row and column in its map, and underlines on the other chips how much is read there. Chips of one group
-// light up together, each in its own map.
+// light up together, each in its own map; pointing at a cell of such a map lights its row and column in all of them.
 // Texts are only ever set by textContent: a token is never read as HTML.
 
 function element(tag, className, text) {
@@ -44,6 +44,23 @@ function light(chip) {
   if (chip.column >= 0) frame(plot, area, "x", chip.column);
 }
 
+// The chart, row and column of the cell of a map that the mouse is on, wherever it is zoomed to; null elsewhere.
+function cellUnder(event) {
+  const area = event.target.closest?.(".nsewdrag");
+  const plot = area?.closest(".js-plotly-plot");
+  if (!plot?.layout) return null;
+  const box = area.getBoundingClientRect();
+  const at = (axis, part) => {
+    const [first, last] = plot.layout[axis].range;
+    return Math.round(first + part * (last - first));
+  };
+  return {
+    plot,
+    row: at("yaxis", 1 - (event.clientY - box.top) / box.height),
+    column: at("xaxis", (event.clientX - box.left) / box.width),
+  };
+}
+
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".chips");
   const more = element("div", "more", data.hint);
@@ -71,6 +88,26 @@ export default function ({ data, parentElement }) {
     for (const { node } of all) node.classList.remove("read", "together");
   };
 
+  // The chips of the row and of the column of a cell, and their partners.
+  let pointed = "";
+  const point = (event) => {
+    const cell = cellUnder(event);
+    const map = cell && all.map(({ chip }) => chip.map).find((name) => cell.plot.closest(`.st-key-${CSS.escape(name)}`));
+    const now = map ? `${map} ${cell.row} ${cell.column}` : "";
+    if (now === pointed) return;
+    pointed = now;
+    hide();
+    if (!map) return;
+    for (const side of ["row", "column"]) {
+      const own = all.find(({ chip }) => chip.map === map && chip[side] === cell[side])?.chip;
+      for (const { node, chip } of all) {
+        if (!own || (chip !== own && !(own.group && chip.group === own.group))) continue;
+        light({ map: chip.map, row: -1, column: -1, [side]: chip[side] });
+        node.classList.add("together");
+      }
+    }
+  };
+
   root.replaceChildren();
   for (const line of data.lines) {
     const row = element("div", "row");
@@ -89,5 +126,10 @@ export default function ({ data, parentElement }) {
     root.append(element("div", "name", line.name), row);
   }
   root.appendChild(more);
-  return unlight;
+  const paired = all.some(({ chip }) => chip.group);
+  if (paired) document.addEventListener("mousemove", point);
+  return () => {
+    document.removeEventListener("mousemove", point);
+    unlight();
+  };
 }

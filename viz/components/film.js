@@ -1,5 +1,6 @@
 // The decoding as a film. Everything is here from the start: a step changes only what is drawn and asks nobody.
 // The slider takes the arrow keys, Home and End; the space bar on it plays and pauses. Nothing ever plays by itself.
+// Where the film stands still, its step is written into the page's address, and read from there when the page opens.
 // Cells are drawn on canvases, all texts are elements set by textContent: a token is never read as HTML, and texts
 // follow the page's colours.
 
@@ -8,6 +9,24 @@ const NAME = 96; // pixels that a token may take beside a map
 const LABEL = 12; // pixels that a label needs beside the next one
 const GAP_UP_TO = 32; // rows or columns with a gap between cells
 const NAMED = 3; // source tokens that the sentence about a step names
+const PARAMETER = "film-step"; // of the address; nobody but this file reads or writes it
+const REST = 300; // milliseconds without a step, after which the film stands still
+
+function keepInAddress(step) {
+  const address = new URL(window.location);
+  if (step) address.searchParams.set(PARAMETER, step);
+  else address.searchParams.delete(PARAMETER); // as for every choice: what holds without a word is left out
+  if (address.href !== window.location.href) window.history.replaceState(window.history.state, "", address);
+}
+
+// The step that the address asks for, and what to say where there is no such step.
+function askedStep(last) {
+  const asked = new URLSearchParams(window.location.search).get(PARAMETER);
+  if (asked === null) return [0, ""];
+  const step = /^[0-9]{1,4}$/.test(asked) ? Number(asked) : NaN;
+  if (step <= last) return [step, ""];
+  return [0, `The address asks for step “${asked.slice(0, 20)}”, but the steps of this film are 0 to ${last}.`];
+}
 
 function element(tag, className, text) {
   const made = document.createElement(tag);
@@ -134,9 +153,11 @@ export default function ({ data, parentElement }) {
   root.watch?.disconnect();
   const last = data.read.length - 1;
   const same = root.written === data.written.join("\n"); // another head of the same film: the step stays
-  let step = same ? Math.min(root.step, last) : 0;
+  const [asked, problem] = root.written === undefined ? askedStep(last) : [0, ""]; // the address is read once
+  let step = same ? Math.min(root.step, last) : asked;
   root.written = data.written.join("\n");
   let timer = null;
+  let resting = null;
 
   const settings = { colors: data.colors, hatch: data.hatch, selected: data.selected };
   const maps = {
@@ -207,13 +228,19 @@ export default function ({ data, parentElement }) {
     root.step = step;
     root.dataset.step = step;
   };
+  const rest = () => {
+    clearTimeout(resting);
+    resting = setTimeout(() => timer === null && keepInAddress(step), REST);
+  };
   const go = (to) => {
     step = Math.max(0, Math.min(last, to));
     draw();
+    rest();
   };
   const stop = () => {
     clearInterval(timer);
     timer = null;
+    rest();
     play.textContent = "Play";
     said.setAttribute("aria-live", "polite");
   };
@@ -264,6 +291,7 @@ export default function ({ data, parentElement }) {
   };
   stop();
   fit();
+  tip.textContent = problem || tip.textContent;
   let fitted = root.clientWidth;
   root.watch = new ResizeObserver(() => {
     if (root.clientWidth === fitted) return; // only the width decides on the size of cells
@@ -271,9 +299,12 @@ export default function ({ data, parentElement }) {
     fit();
   });
   root.watch.observe(root);
-  root.stop = stop;
-  return () => {
+  root.stop = () => {
     stop();
+    clearTimeout(resting);
+  };
+  return () => {
+    root.stop();
     root.watch.disconnect();
   };
 }

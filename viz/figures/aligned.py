@@ -36,9 +36,13 @@ def aligned_rows(figure: go.Figure, places: Sequence[int], n_rows: int) -> go.Fi
     trace.update(z=values, customdata=cells, hoverongaps=False)
     blank = " Blank rows are words that only another system has." if n_rows > len(places) else ""
     layout, meta = figure.layout, figure.layout.meta
+    names: list[str] = [""] * n_rows
+    for place, name in zip(places, meta["row_names"], strict=True):
+        names[place] = name
     layout.meta = {
         **meta,
         "figure": "aligned_rows",
+        "row_names": names,
         "n_rows": n_rows,
         "description": meta["description"] + blank,
     }

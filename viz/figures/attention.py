@@ -195,6 +195,7 @@ def _overview_meta(montage: Montage, top: float, value: str) -> dict:
         "n_rows": montage.n_layers,
         "n_columns": montage.n_heads,
         "tile": {"rows": "query", "columns": "key", "n_rows": montage.n_queries, "n_columns": montage.n_keys},
+        "tiles_in_a_row": montage.n_columns,
         "value": value,
         "range": [0.0, top],
     }

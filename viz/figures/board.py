@@ -53,7 +53,6 @@ def head_board(
         z=values,
         customdata=heatmap.hover_cells(layers, [labels.head_label(i) for i in range(n_heads)], _object(written)),
         text=written,
-        texttemplate="%{text}",
         hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{labels.escape(value)} %{{z:+.4g}}"
         "<br>%{customdata[2]}<extra></extra>",
         xgap=theme.CELL_GAP,
@@ -63,7 +62,7 @@ def head_board(
     )
     any_off = bool(hatched.any())
     return go.Figure(
-        [board, heatmap.hatching(hatched, OFF)] if any_off else [board],
+        [board, *([heatmap.hatching(hatched, OFF)] if any_off else []), heatmap.cell_texts(board, written, hatched)],
         layout=theme.layout(
             n_layers * ROW_HEIGHT,
             title=labels.escape(title),

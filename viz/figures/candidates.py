@@ -73,5 +73,5 @@ def candidates_heatmap(
     figure.layout.xaxis.tickangle = 0
     if candidates is not None and n_steps <= _TEXT_UP_TO:
         figure.data[0].text = [[labels.tick_text(name) for name in row] for row in names]
-        figure.data[0].texttemplate = "%{text}"
+        figure.add_trace(heatmap.cell_texts(figure.data[0], figure.data[0].text))
     return figure

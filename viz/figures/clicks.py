@@ -75,8 +75,21 @@ def outline(figure: go.Figure, cells: Iterable[tuple[int, int]], name: str, *, d
         showlegend=True,
     )
     if first_legend:
-        figure.layout.margin.t += theme.LEGEND_HEIGHT
-        figure.layout.height += theme.LEGEND_HEIGHT
+        _make_room(figure)
+
+
+def stand_level(figures: Iterable[go.Figure]) -> None:
+    """Leave the room of a legend over every figure of a row as soon as one has a legend; they are changed."""
+    figures = list(figures)
+    with_legend = [any(trace.showlegend for trace in figure.data[1:]) for figure in figures]
+    for figure, has_one in zip(figures, with_legend, strict=True):
+        if any(with_legend) and not has_one:
+            _make_room(figure)
+
+
+def _make_room(figure: go.Figure) -> None:
+    figure.layout.margin.t += theme.LEGEND_HEIGHT
+    figure.layout.height += theme.LEGEND_HEIGHT
 
 
 def _hover(cells: go.Heatmap, row: int, column: int) -> str:

@@ -122,6 +122,10 @@ def attention_lines(
             "columns": "key",
             "n_rows": n_queries,
             "n_columns": n_keys,
+            "row_names": queries,
+            "column_names": keys,
+            "head_names": list(names),
+            "lines": [lines.head.tolist(), lines.query.tolist(), lines.key.tolist(), _rounded(lines.weight)],
             "value": "weight",
             "range": [0.0, 1.0],
         },
@@ -132,6 +136,10 @@ def attention_lines(
     legend.x, legend.xanchor, legend.y = 0, "left", 1 + _COLUMN_TITLE_HEIGHT / height
     heads = [trace for head, name in enumerate(names) for trace in _of_head(lines, head, labels.escape(name))]
     return go.Figure([*heads, _tokens(queries, _ASKING, "left"), _tokens(keys, _READ, "right")], layout=layout)
+
+
+def _rounded(weights: np.ndarray) -> list[float]:
+    return [float(f"{weight:.4g}") for weight in weights]
 
 
 def _of_head(lines: Lines, head: int, name: str) -> list[go.Scatter]:

@@ -83,5 +83,5 @@ def _write(figure: go.Figure, written: np.ndarray, shape: tuple[int, ...]) -> No
     trace.text = [[labels.escape(text) for text in row] for row in texts]
     trace.hovertemplate = trace.hovertemplate.replace("<extra>", "<br>written as %{text}<extra>")
     if max(shape) <= _WRITTEN_UP_TO:
-        trace.texttemplate = "%{text}"
-        trace.textfont = {"size": _WRITTEN_SIZE}
+        figure.add_trace(heatmap.cell_texts(trace, trace.text))
+        figure.data[-1].textfont.size = _WRITTEN_SIZE

@@ -58,6 +58,7 @@ def positional_heatmap(
                 "columns": "dimension",
                 "n_rows": n_positions,
                 "n_columns": n_dimensions,
+                "row_names": tokens,
                 "value": value,
                 "range": [-limit, limit],
             },

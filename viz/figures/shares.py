@@ -55,7 +55,6 @@ def share_board(
         z=drawn,
         customdata=_hover(n_layers, n_heads, list(summaries)),
         hovertemplate=f"%{{customdata}}<br>{labels.escape(value)} %{{z:.3f}}<extra></extra>",
-        texttemplate="%{z:.2f}" if drawn.shape[1] <= MAX_NUMBERED else None,
         showscale=drawn.shape[1] > MAX_NUMBERED,  # where every cell has its number, a scale tells nothing more
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
@@ -65,8 +64,10 @@ def share_board(
         zmax=top,
         colorbar=theme.color_bar(labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")),
     )
+    numbers = [[f"{number:.2f}" for number in row] for row in drawn]
+    texts = [heatmap.cell_texts(board, numbers)] if drawn.shape[1] <= MAX_NUMBERED else []
     return go.Figure(
-        [board, _markers(values, value)],
+        [board, _markers(values, value), *texts],
         layout=theme.layout(
             theme.plot_height(n_layers),
             title=labels.escape(title),
@@ -89,6 +90,7 @@ def share_board(
                 "columns": "head",
                 "n_rows": n_layers,
                 "n_columns": drawn.shape[1],
+                "column_names": [*map(str, range(n_heads)), *summaries],
                 "value": value,
                 "range": [0.0, top],
             },

@@ -9,7 +9,9 @@ import streamlit as st
 
 from model import alignment
 from viz.figures import share_board
-from viz.screens import controls, explore, shared, words_alignment
+from viz.screens import controls, explore, recipes, shared, words_alignment
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=False)
@@ -42,19 +44,27 @@ def show(checkpoint: str) -> None:
         for column, (what, rates) in zip(st.columns(2, gap="medium"), by_measure.items()):
             with column:
                 explore.heading(f"From {words_alignment.MEASURES[what]}", words_alignment.BOARD)
-                show_board(rates, result, f"aer-{at}-{what}")
+                recipe = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint),))
+                recipe = recipe.then(f"rates = alignment.kept(translator)[{name!r}]['aer'][{at!r}][{what!r}]")
+                title = f"Alignment error rate, {words_alignment.READ_AT[at]}, from {words_alignment.MEASURES[what]}"
+                show_board(rates, result, f"aer-{at}-{what}", title, recipe)
     st.caption(words_alignment.SOURCES)
     st.code(result["command"], language="bash", wrap_lines=True)
 
 
-def show_board(rates: dict[str, Any], result: dict[str, Any], key: str) -> None:
+def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: str, recipe: Recipe) -> None:
     """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
     summaries = {what: np.array(rates[what]) for what in ("mean", "max")}
     figure = share_board(heads, value="error rate", summaries=summaries, low_is_good=True)
-    explore.draw(figure, key, {"displayModeBar": False})
-    layer, head = np.unravel_index(heads.argmin(), heads.shape)
-    line = words_alignment.baselines(
-        (float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"]
+    made = call(
+        "share_board",
+        Code("np.array(rates['heads'])"),
+        value="error rate",
+        summaries=Code("{what: np.array(rates[what]) for what in ('mean', 'max')}"),
+        low_is_good=True,
     )
+    explore.draw(figure, key, {"displayModeBar": False}, about=recipe.figure(title, made))
+    layer, head = np.unravel_index(heads.argmin(), heads.shape)
+    line = words_alignment.baselines((float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"])
     st.caption(f"{line} All heads: mean {rates['mean_of_all']:.3f}, maximum {rates['max_of_all']:.3f}.")

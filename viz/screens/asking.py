@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.translator import available, checkpoints_folder
-from viz.screens import controls, shared, words
+from viz.screens import controls, shared, words, words_steer
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 
@@ -34,9 +34,19 @@ def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
     with first:
         text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
     reference = None
-    if forced:
-        reference = controls.reference(f"{words.language(card.get('target'), 'Target')} reference")
+    with controls.place():
+        if forced:
+            reference = controls.reference(f"{words.language(card.get('target'), 'Target')} reference")
     return controls.Request(name, text, beam, penalty, reference), card
+
+
+def changes() -> tuple[str, str]:
+    """Ask for the changes as they stand in the address; return the codes of the locked beginning and of the edits."""
+    with st.expander("The changes as text"):
+        st.caption(words_steer.TEXT_LINE)
+        prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
+        edits = st.text_input("Edits", key="edits", bind="query-params")
+    return (prefix or "").strip(), (edits or "").strip()
 
 
 def compute(request: controls.Request) -> shared.Shown:
@@ -96,7 +106,8 @@ def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]
     except ValueError as error:
         no_model(error)
         return
-    answered = answer(request)
+    with controls.place():
+        answered = answer(request)
     if answered is not None:
         show_translation(*answered, card)
         show(*answered, card)

@@ -9,30 +9,33 @@ import streamlit as st
 
 from model import differences
 from model.position_experiments import MAX_SCALE, MAX_SHIFT
-from model.translator import KINDS, available, checkpoints_folder
+from model.translator import available, checkpoints_folder
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board
-from viz.screens import controls, explore, shared, words, words_compare, words_positions
-from viz.screens.compare_results import Recipe, Side, make
+from viz.screens import beside, compare_edits, controls, explore, recipes, shared, words, words_compare, words_positions
+from viz.screens.code_lines import Code, call
+from viz.screens.compare_results import Recipe, Side, make, pair_recipe
 
 EXAMPLE = words.EXAMPLES["A short one"]
 MAPS = ("map-a", "map-b", "map-difference")
 Pair = tuple[Recipe, Recipe]
 
 
-def ask() -> tuple[str, Pair]:
-    """Ask what differs, for the sentence, and for how B differs from A.
+def ask(versus: str) -> Pair:
+    """Ask for the sentence, and for how B differs from A.
+
+    Args:
+        versus: what differs.
 
     Returns:
-        What differs, and both sides; B reads the translation of A where `reads` is not None.
+        Both sides; B reads the translation of A where `reads` is not None.
 
     Raises:
         ValueError: if a model cannot be loaded.
     """
-    versus = controls.choose(
-        "What differs", list(words_compare.VERSUS), "versus", words_compare.SENTENCE, words_compare.VERSUS
-    )
     st.caption(words_compare.LINES[versus])
+    if versus == words_compare.EDIT:
+        return compare_edits.ask()
     first, second = st.container(), st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
     default = shared.default_checkpoint()
     names = available("transformer") or [default]
@@ -48,14 +51,14 @@ def ask() -> tuple[str, Pair]:
     a = Recipe(name, text)
     with second:
         if versus == words_compare.SENTENCE:
-            return versus, (a, replace(a, text=other or ""))
+            return a, replace(a, text=other or "")
         if versus == words_compare.MASK:
-            return versus, (replace(a, reads=""), replace(a, reads="", look_ahead=False))
+            return replace(a, reads=""), replace(a, reads="", look_ahead=False)
         if versus == words_compare.SEARCH:
-            return versus, ask_searches(a)
+            return ask_searches(a)
         b = ask_positions(a) if versus == words_compare.POSITION else ask_model(a, names)
         same = controls.switch("B reads the translation of A", "same", words_compare.SAME)
-    return versus, (a, replace(b, reads="") if same else b)
+    return a, replace(b, reads="") if same else b
 
 
 def ask_searches(a: Recipe) -> Pair:
@@ -69,9 +72,10 @@ def ask_searches(a: Recipe) -> Pair:
 
 def ask_positions(a: Recipe) -> Recipe:
     """Ask how the positions of B are changed."""
-    more = {"bind": "query-params", "width": 220}
-    scale = st.slider("Scale", 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=words_positions.SCALE, **more)
-    shift = st.slider("Shift", 0, MAX_SHIFT, 0, key="shift-b", help=words_positions.SHIFT, **more)
+    scale = controls.slider(
+        "Scale", 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=words_positions.SCALE, width=220
+    )
+    shift = controls.slider("Shift", 0, MAX_SHIFT, 0, key="shift-b", help=words_positions.SHIFT, width=220)
     where = controls.choose("Change it in the", list(words_positions.WHERE), "where-b", "both", words_positions.WHERE)
     return replace(a, scale=round(float(scale), 1), shift=int(shift), stacks=words_positions.SIDES[where])
 
@@ -85,11 +89,11 @@ def ask_model(a: Recipe, names: list[str]) -> Recipe:
 def compute(pair: Pair) -> tuple[Side, Side]:
     """Compute both sides; where a side shall read the translation of A, A is translated first; errors as `make`."""
     a, b = pair
-    if a.reads is not None or b.reads is not None:
+    if "" in (a.reads, b.reads):
         written = make(replace(a, reads=None)).text
         if not written:
             raise ValueError("the model of A wrote nothing that B could read: change the sentence or the model")
-        a, b = (recipe if recipe.reads is None else replace(recipe, reads=written) for recipe in pair)
+        a, b = (replace(recipe, reads=written) if recipe.reads == "" else recipe for recipe in pair)
     return make(a), make(b)
 
 
@@ -121,6 +125,8 @@ def titles(versus: str, pair: Pair) -> list[str]:
     elif versus == words_compare.POSITION:
         where = {stacks: name for name, stacks in words_positions.SIDES.items()}[b.stacks]
         said = ["positions as trained", words_positions.what_changed(b.scale, b.shift, where, False)]
+    elif versus == words_compare.EDIT:
+        said = ["as it is", compare_edits.title(b)]
     elif versus == words_compare.MASK:
         said = ["with the look-ahead mask", "without the look-ahead mask"]
     else:
@@ -164,24 +170,32 @@ def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences
     chips(lines, None, words_compare.CHIPS, "pairs")
 
 
-def show_maps(kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str]) -> None:
+def show_maps(
+    kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str], recipe: beside.Recipe
+) -> None:
     """Draw one head of each side, on the same colours."""
     spoken = words.KINDS[kind]
-    for column, key, title, side in zip(st.columns(2, gap="medium"), MAPS, named, sides):
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
+    for column, key, title, side, name in zip(st.columns(2, gap="medium"), MAPS, named, sides, "ab"):
         with column:
-            shared.small(f"{title}: {spoken.title}, layer {place[0]}, head {place[1]}", f"over-{key}")
+            title = f"{title}: {spoken.title}, layer {place[0]}, head {place[1]}"
+            shared.small(title, f"over-{key}")
             figure = attention_heatmap(
                 side.weights[kind][place],
                 *side.axes(kind),
-                query_axis=spoken.query_axis,
-                key_axis=spoken.key_axis,
+                **axes,
                 mask=side.masks[kind],
             )
-            explore.draw(figure, key)
+            explore.draw(figure, key, about=recipes.head(recipe, title, kind, place, name, **axes))
 
 
 def show_difference(
-    kind: str, place: tuple[int, int], sides: tuple[Side, Side], rows: differences.Pairs, columns: differences.Pairs
+    kind: str,
+    place: tuple[int, int],
+    sides: tuple[Side, Side],
+    rows: differences.Pairs,
+    columns: differences.Pairs,
+    recipe: beside.Recipe,
 ) -> None:
     """Draw A minus B where both have a cell, and say which cells these are."""
     a, b = (side.weights[kind][place] for side in sides)
@@ -195,10 +209,20 @@ def show_difference(
         said.append(words_compare.paired(what, len(found), replaced, (len(own) - len(found), len(others) - len(found))))
     explore.heading("A − B", " ".join(said))
     spoken = words.KINDS[kind]
-    figure = difference_heatmap(
-        differences.difference(a, b, rows, columns), *names, query_axis=spoken.query_axis, key_axis=spoken.key_axis
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
+    figure = difference_heatmap(differences.difference(a, b, rows, columns), *names, **axes)
+    weights = ", ".join(f"{name}.attention({kind!r})[{place[0]}, {place[1]}]" for name in "ab")
+    made = call("difference_heatmap", Code(f"differences.difference({weights}, rows, columns)"), *names, **axes)
+    title = f"A − B: {spoken.title}, layer {place[0]}, head {place[1]}"
+    explore.draw(figure, MAPS[2], about=recipe.then(*pair_lines(kind)).figure(title, made))
+
+
+def pair_lines(kind: str) -> tuple[str, ...]:
+    """Which rows and columns of both sides belong together, in Python."""
+    names = [("a." + one[2:], "b." + one[2:]) for one in recipes.axis_code(kind, words.READ, "a")[:2]]
+    return tuple(
+        f"{what} = differences.pairs({a}, {b})" for what, (a, b) in zip(("rows", "columns"), names, strict=True)
     )
-    explore.draw(figure, MAPS[2])
 
 
 def open_head() -> None:
@@ -208,27 +232,36 @@ def open_head() -> None:
         st.session_state["layer"], st.session_state["head"] = map(int, points[0]["customdata"])
 
 
-def show_board(moved: np.ndarray, place: tuple[int, int]) -> None:
+def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: beside.Recipe) -> None:
     """Draw how much the attention of every head moved."""
     explore.heading("Where do they differ?", words_compare.BOARD)
-    figure = share_board(moved, value="share moved", selected=place, scale_to_max=True)
-    explore.draw(figure, "moved", {"displayModeBar": False}, on_select=open_head, selection_mode="points")
+    named = {"value": "share moved", "selected": place, "scale_to_max": True}
+    figure = share_board(moved, **named)
+    n_layers, n_heads = moved.shape
+    weights = ", ".join(f"{name}.attention({kind!r})[:{n_layers}, :{n_heads}]" for name in "ab")
+    lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")
+    title = f"Where the {words.KINDS[kind].title.lower()} of A and B differs"
+    about = recipe.then(*lines).figure(title, call("share_board", Code("moved"), **named))
+    explore.draw(figure, "moved", {"displayModeBar": False}, about=about, on_select=open_head, selection_mode="points")
 
 
 def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     """Draw everything about two sides."""
     sides, named = (a, b), titles(versus, pair)
     show_translations(pair, sides, named)
-    if pair[0] == pair[1]:
-        st.info(words_compare.EQUAL)
+    with controls.place():
+        if versus == words_compare.EDIT:
+            compare_edits.show_notes(*pair)
+        elif pair[0] == pair[1]:
+            st.info(words_compare.EQUAL)
     chips_place = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
-        both = [side.weights[kind].shape[:2] for side in sides]
-        n_layers, n_heads = map(min, *both)
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
+
+    def shapes(kind: str) -> list[tuple[int, int]]:
+        return [side.weights[kind].shape[:2] for side in sides]
+
+    kind, layer, head = controls.choose_head(lambda kind: tuple(map(min, *shapes(kind))), "cross")
+    both = shapes(kind)
+    n_layers, n_heads = map(min, *both)
     if both[0] != both[1]:
         st.caption(f"A has {both[0][0]} × {both[0][1]} heads of this kind, B {both[1][0]} × {both[1][1]}.")
     if versus == words_compare.MODEL:
@@ -243,34 +276,45 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     columns = pairs["" if kind == "decoder_self" else "source"]
     with chips_place:
         show_chips(kind, sides, pairs)
-    show_maps(kind, place, sides, named)
+    recipe = pair_recipe(pair, named)
+    show_maps(kind, place, sides, named, recipe)
     if not rows or not columns:
         st.info(words_compare.NOTHING_IN_COMMON)
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        show_difference(kind, place, sides, rows, columns)
+        show_difference(kind, place, sides, rows, columns, recipe)
     with right:
         weights = [side.weights[kind][:n_layers, :n_heads] for side in sides]
-        show_board(differences.moved(*weights, rows, columns), place)
+        show_board(differences.moved(*weights, rows, columns), place, kind, recipe)
+
+
+def compare(versus: str) -> None:
+    """Ask for two that differ in one thing, and draw them."""
+    try:
+        pair = ask(versus)
+    except ValueError as error:
+        st.error("There is no model to compare with.")
+        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        return
+    with controls.place():
+        if versus == words_compare.MODEL and len(available("transformer")) < 2:
+            st.info(words_compare.ONE_MODEL)
+        answered = answer(versus, pair)
+    if answered is not None:
+        show(*answered)
+        for checkpoint in dict.fromkeys(recipe.checkpoint for recipe in answered[1]):
+            shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
 
 
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    try:
-        versus, pair = ask()
-    except ValueError as error:
-        st.error("There is no model to compare with.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
-        return
-    if versus == words_compare.MODEL and len(available("transformer")) < 2:
-        st.info(words_compare.ONE_MODEL)
-    answered = answer(versus, pair)
-    if answered is not None:
-        show(*answered)
-        for checkpoint in dict.fromkeys(recipe.checkpoint for recipe in answered[1]):
-            shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
+    versus = controls.choose(
+        "What differs", list(words_compare.VERSUS), "versus", words_compare.SENTENCE, words_compare.VERSUS
+    )
+    with controls.place(versus, "compared"):
+        compare(versus)
 
 
 st.title("Compare")

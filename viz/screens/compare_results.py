@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from model import mask_experiments
+from model.edits import Edits
 from model.position_experiments import SIDES, changed_positions
 from model.taps import intervene
 from model.translator import KINDS
-from viz.screens import shared
+from viz.screens import beside, recipes, shared
+from viz.screens.code_lines import Code, call
+from viz.screens.steer_results import read_prefix
 
 
 @dataclass(frozen=True)
@@ -22,15 +25,21 @@ class Recipe:
     Attributes:
         checkpoint: the model's name.
         text: the sentence.
-        beam: width of the search.
+        beam, penalty: width and length penalty of the search.
+        edits: code of what is changed inside the model, as of `model.edits.Edits`.
+        prefix: code of the tokens that the translation begins with, as of `steer_results.prefix_code`.
         scale, shift, stacks: of the positional encoding, as for `position_experiments.changed_positions`.
-        reads: the translation that the decoder is made to read; None lets it write its own.
+        reads: the translation that the decoder is made to read; None lets it write its own. Where it is what this model
+            writes by itself, its very tokens are read.
         look_ahead: whether the look-ahead mask is on; without it the decoder must be made to read something.
     """
 
     checkpoint: str
     text: str
     beam: int = 4
+    penalty: float = shared.LENGTH_PENALTY
+    edits: str = ""
+    prefix: str = ""
     scale: float = 1.0
     shift: int = 0
     stacks: tuple[str, ...] = SIDES
@@ -64,24 +73,34 @@ class Side:
         return queries, self.target_tokens if kind == "decoder_self" else self.source_tokens
 
 
+def read_by(recipe: Recipe) -> str | shared.Shown:
+    """What the decoder is made to read: the model's own translation where it is of these words, else the words."""
+    shared.check_reference(recipe.reads or "")
+    own = shared.translate(recipe.checkpoint, recipe.text, recipe.beam, recipe.penalty)
+    return own if own.text == recipe.reads else recipe.reads or ""
+
+
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Computing …", show_time=True)
 def make(recipe: Recipe) -> Side:
     """Compute one side, or return what is remembered of it.
 
     Raises:
-        ValueError: as `Translator.translate` and `Translator.force`, and for a model that cannot be loaded.
+        ValueError: as `Translator.translate` and `Translator.force`, for a model that cannot be loaded, for codes that
+            cannot be read, and for an empty translation to read.
     """
     translator = shared.translator(recipe.checkpoint)
+    edits, prefix = Edits.from_code(recipe.edits), read_prefix(recipe.prefix)
+    target = None if recipe.reads is None else read_by(recipe)
     with ExitStack() as changes:
         changes.enter_context(
             changed_positions(translator.config.positional, recipe.scale, recipe.shift, recipe.stacks)
         )
         if not recipe.look_ahead:
             changes.enter_context(intervene(mask_experiments.without_look_ahead(translator.model)))
-        if recipe.reads is None:
-            result = translator.translate(recipe.text, recipe.beam, shared.LENGTH_PENALTY)
+        if target is None:
+            result = translator.translate(recipe.text, recipe.beam, recipe.penalty, edits, prefix)
         else:
-            result = translator.force(recipe.text, recipe.reads)
+            result = translator.force(recipe.text, target, edits)
     return Side(
         text=result.text,
         finished=result.finished,
@@ -91,3 +110,56 @@ def make(recipe: Recipe) -> Side:
         weights={kind: result.attention(kind) for kind in KINDS},
         masks={kind: result.mask(kind) for kind in KINDS},
     )
+
+
+def side_lines(name: str, recipe: Recipe, translator: str, read: Code) -> list[str]:
+    """How a side comes about, in Python.
+
+    Args:
+        name: what the side is called there.
+        recipe: of the side.
+        translator: what its model is called.
+        read: what it reads, where it reads something.
+    """
+    indent, lines = "", []
+    if (recipe.scale, recipe.shift) != (1, 0):
+        positional = Code(f"{translator}.config.positional")
+        changed = call("changed_positions", positional, recipe.scale, recipe.shift, recipe.stacks)
+        lines.append(f"with {changed}:")
+        indent = "    "
+    if not recipe.look_ahead:
+        lines.append(f"{indent}with intervene(without_look_ahead({translator}.model)):")
+        indent += "    "
+    edits = call("Edits.from_code", recipe.edits) if recipe.edits else None
+    if recipe.reads is None:
+        penalty = None if recipe.penalty == shared.LENGTH_PENALTY else recipe.penalty
+        more = {"beam": recipe.beam, "length_penalty": penalty, "prefix": read_prefix(recipe.prefix) or None}
+        made = call(f"{translator}.translate", recipe.text, edits=edits, **more)
+    else:
+        made = call(f"{translator}.force", recipe.text, read, edits=edits)
+    return [*lines, f"{indent}{name} = {made}".replace("\n", f"\n{indent}")]
+
+
+def pair_recipe(pair: tuple[Recipe, Recipe], named: list[str]) -> beside.Recipe:
+    """Both sides, in Python called `a` and `b`.
+
+    Args:
+        pair: how they come about; where B reads something, it is what A reads or else the translation of A.
+        named: what each is.
+    """
+    a, b = pair
+    lines, names = [recipes.loading(a.checkpoint)], ["translator", "translator"]
+    if b.checkpoint != a.checkpoint:
+        lines.append(recipes.loading(b.checkpoint, "other"))
+        names[1] = "other"
+    # The very tokens of a translation, where both models have the same ones.
+    read = Code("a" if b.checkpoint == a.checkpoint else "a.text")
+    if a.reads is not None:
+        given = read_by(a) if a.reads else None  # "" is what the model writes by itself
+        read = Code(repr(given) if isinstance(given, str) else "free")
+        if not isinstance(given, str):
+            free = replace(a, reads=None, look_ahead=True, edits="", prefix="")
+            lines += side_lines("free", free, names[0], read)
+    lines += side_lines("a", a, names[0], read) + side_lines("b", b, names[1], read)
+    said = [f"{title}: “{one.text}” · {one.checkpoint}" for title, one in zip(named, pair, strict=True)]
+    return beside.Recipe(" · ".join(said), tuple(lines))

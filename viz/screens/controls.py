@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model.translator import KINDS
-from viz.screens import maps, shared, words
+from viz.screens import links, maps, shared, words
 
 BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
 
@@ -27,6 +27,8 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     Returns:
         The chosen option.
     """
+    names = names or {option: str(option) for option in options}
+    links.expect(label, key, [names[option] for option in options])
     # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
     if key in st.session_state and st.session_state[key] not in options:
         st.session_state[key] = default
@@ -35,7 +37,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
         options,
         default=default,
         required=True,
-        format_func=(names or {option: str(option) for option in options}).__getitem__,
+        format_func=names.__getitem__,
         key=key,
         bind="query-params",
         wrap=True,
@@ -48,9 +50,51 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     return value
 
 
+def place(view: object = None, key: str | None = None):
+    """A place for what comes and goes above other controls, or for a view of several.
+
+    Streamlit's browser code takes the controls of a run away after those of the next are there. One that both runs
+    have, but not at the same place of the page, is there twice until then, and its choices no longer come into the
+    address. In a place of its own, what comes and goes moves nothing; and a place is emptied at once where it changes
+    its view.
+
+    Args:
+        view: which of several views is drawn there.
+        key: in the session, where the view drawn last is kept; needed where there are several.
+
+    Returns:
+        A container.
+    """
+    slot = st
+    if key is not None:
+        if st.session_state.get(key, view) != view:
+            slot = st.empty()
+            slot.expander("")  # a block of another type: only such a one drops what the container before it held
+        st.session_state[key] = view
+    return slot.container()
+
+
 def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
     """Let the visitor turn something on or off; kept in the URL."""
+    links.expect_switch(label, key)
     return st.toggle(label, key=key, bind="query-params", help=help, disabled=disabled)
+
+
+def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
+    """Let the visitor choose a number; kept in the URL, and what is not on the slider there is told.
+
+    Args:
+        label: over the slider.
+        low, high: its ends, both whole numbers or neither.
+        default: the number at first.
+        key: in the session and in the URL.
+        more: further settings of the control.
+
+    Returns:
+        The number, of the type of the ends.
+    """
+    links.expect_number(label, key, low, high)
+    return st.slider(label, low, high, default, key=key, bind="query-params", **more)
 
 
 def position(label: str, n: int, key: str, help: str) -> int:
@@ -69,7 +113,7 @@ def position(label: str, n: int, key: str, help: str) -> int:
         return 0
     if st.session_state.get(key, 0) not in range(n):
         st.session_state[key] = 1
-    return int(st.slider(label, 0, n - 1, 1, key=key, bind="query-params", help=help))
+    return int(slider(label, 0, n - 1, 1, key=key, help=help))
 
 
 def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple[str, int, int]:
@@ -93,6 +137,7 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
 
 def checkpoint(label: str, key: str, names: list[str], default: str) -> str:
     """Let the visitor choose a checkpoint; kept in the URL, and rubbish there falls back to the default."""
+    links.expect(label, key, names)
     if st.session_state.get(key, default) not in names:
         st.session_state[key] = default
     return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=200) or default
@@ -196,14 +241,13 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
             mode = choose("Decoding", modes, "mode", words.FREE, help=words.DECODING, on_change=_start_forcing)
             forced = mode == words.FORCED
         beam = choose("Beam width", list(BEAMS), "beam", 4, BEAMS, help=words.SEARCH, disabled=forced)
-        penalty = st.slider(
+        penalty = slider(
             "Length penalty",
             0.0,
             2.0,
             shared.LENGTH_PENALTY,
             step=0.1,
             key="penalty",
-            bind="query-params",
             help=words.PENALTY,
             disabled=forced or beam == 1,
             width=240,
@@ -245,7 +289,7 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
             merge = words_known and switch("Merge subwords into words", "merge", words.MERGE)
             hide = switch("Hide special tokens", "hide", words.HIDE)
             stretch = switch("Stretch colours", "stretch", words.STRETCH)
-        share = st.slider(
+        share = slider(
             "Largest weights of a row, by share of its mass",
             50,
             100,
@@ -253,7 +297,6 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
             step=1,
             format="%d %%",
             key="share",
-            bind="query-params",
             help=words.SHARE,
             width=320,
         )

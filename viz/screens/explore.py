@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,6 +14,7 @@ from viz.components.chips import chips
 from viz.components.lines import lines
 from viz.figures import (
     attention_heatmap,
+    attention_lines,
     candidates_heatmap,
     describe,
     head_overview,
@@ -20,7 +23,8 @@ from viz.figures import (
     positional_waves,
 )
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.screens import controls, maps, shared, tokens, words
+from viz.screens import beside, controls, maps, recipes, shared, tokens, whole_report, words
+from viz.screens.recipes import MapCode, Recipe
 
 VIEWS = ("Attention", "Lines", "Mask", "Positions", "Probabilities")
 SIDES = {"source": "Source", "target": "Translation"}
@@ -28,11 +32,15 @@ HEADS_IN_A_ROW = 8
 TOOLS_HEIGHT = 16  # pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 
-_TOOLS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+_TOOLS = {
+    "displaylogo": False,
+    "showSendToCloud": False,  # what a visitor typed leaves this machine by nobody's button
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
 _NO_TOOLS = {"displayModeBar": False}
 
 
-def explore(result: shared.Shown, card: dict) -> None:
+def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Let the visitor choose a kind, a head, a view and what the maps show, and draw them."""
     chips_place = st.container()
     names = {kind: words.KINDS[kind].name for kind in KINDS}
@@ -46,24 +54,26 @@ def explore(result: shared.Shown, card: dict) -> None:
         layer = controls.choose("Layer", list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
         head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled="heads" in summarised)
     built = maps_of(result, kind, options, named)
+    recipe, code = recipes.translation(request), MapCode(built, kind, named)
     with chips_place:
         show_chips(result, built, kind, named, built.place(layer, head), card)
     left, right = st.columns(2, gap="medium")
     with left:
-        show_overview(result, built, layer, head, stretch)
+        show_overview(result, built, layer, head, stretch, recipe, code)
     with right:
         view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
-            show_lines(result, built, kind, named, layer)
+            show_lines(result, built, kind, named, layer, recipe, code)
         elif view == "Mask":
-            show_mask(result, kind, named)
+            show_mask(result, kind, named, recipe)
         elif view == "Positions":
-            show_positions(result)
+            show_positions(result, recipe)
         elif view == "Probabilities":
-            show_probabilities(result)
+            show_probabilities(result, recipe)
         else:
-            show_attention(result, built, kind, named, layer, head, stretch)
+            show_attention(result, built, kind, named, layer, head, stretch, recipe, code)
 
+    whole_report.offer(result, request, card, (kind, layer, head))
     if controls.switch("Numbers as tables", "tables", words.TABLES):
         show_tables(result, built, kind, layer, head)
 
@@ -79,16 +89,17 @@ def show_chips(
     chips(lines, np.where(built.shown[place], built.weights[place], 0), words.CHIPS, "chips")
 
 
-def show_probabilities(result: shared.Shown) -> None:
+def show_probabilities(result: shared.Shown, recipe: Recipe) -> None:
     """Draw the most probable tokens of every step."""
-    heading("What else could have been written", words.PROBABILITIES)
+    title = "What else could have been written"
+    heading(title, words.PROBABILITIES)
     figure = candidates_heatmap(
         np.array([[p for _, p in row] for row in result.candidates]),
         result.predicted_tokens,
         [[name for name, _ in row] for row in result.candidates],
         written=tokens.probabilities(result),
     )
-    draw(figure, "candidates", column_width=CANDIDATE_WIDTH)
+    draw(figure, "candidates", column_width=CANDIDATE_WIDTH, about=recipes.candidates(recipe, title))
 
 
 def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, head: int) -> None:
@@ -138,13 +149,31 @@ def heading(title: str, line: str) -> None:
         st.caption(line)
 
 
-def draw(figure: go.Figure, key: str, config: dict = _TOOLS, column_width: int | None = None, **more) -> None:
-    """Show a figure, with its description for those who cannot see it."""
+def draw(
+    figure: go.Figure,
+    key: str,
+    config: dict = _TOOLS,
+    column_width: int | None = None,
+    about: beside.Beside | None = None,
+    **more,
+) -> None:
+    """Show a figure, with its description for those who cannot see it.
+
+    Args:
+        figure: that is shown.
+        key: of the chart.
+        config: Plotly's buttons.
+        column_width: as for `shared.keep_legible`.
+        about: title and code, which stand beside it with the files to take away.
+        more: further settings of the chart.
+    """
     shared.keep_legible(figure, key, column_width)
     if config is _TOOLS:  # room for Plotly's buttons, which would otherwise hide the legend
         figure.layout.margin.t += TOOLS_HEIGHT
         figure.layout.height += TOOLS_HEIGHT
     st.plotly_chart(figure, key=key, config=config, alt=describe(figure), **more)
+    if about is not None:
+        beside.offer(figure, about, key)
 
 
 def open_head() -> None:
@@ -159,20 +188,29 @@ def open_head() -> None:
 
 
 def show_overview(
-    result: Translation, built: maps.Maps, layer: int, head: int, stretch: bool, whole: bool = True
+    result: Translation,
+    built: maps.Maps,
+    layer: int,
+    head: int,
+    stretch: bool,
+    recipe: Recipe,
+    code: MapCode,
+    whole: bool = True,
 ) -> None:
     """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
     summary = built.options.axes
     one = f"the {built.options.summary} of several heads" if summary else "one head"
+    title = "All summaries" if summary else "All heads"
     heading(
-        "All summaries" if summary else "All heads",
+        title,
         f"Each tile is {one}: rows ask, columns are read. Click a tile to open it."
         + ("" if built.mask.all() else " Blank cells are blocked by the mask."),
     )
+    selected, n_columns = built.place(layer, head), min(HEADS_IN_A_ROW, built.weights.shape[1])
     figure = head_overview(
         built.weights,
-        selected=built.place(layer, head),
-        n_columns=min(HEADS_IN_A_ROW, built.weights.shape[1]),
+        selected=selected,
+        n_columns=n_columns,
         shown=built.shown & built.mask,
         layer_names=built.layer_names,
         head_names=built.head_names,
@@ -181,27 +219,34 @@ def show_overview(
     )
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
-    draw(figure, "overview", _NO_TOOLS, on_select=open_head, selection_mode="points")
+    about = code.overview(recipe, f"{words.KINDS[code.kind].title}: {title.lower()}", selected, n_columns, stretch)
+    draw(figure, "overview", _NO_TOOLS, about=about, on_select=open_head, selection_mode="points")
     st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
 
 
 def show_attention(
-    result: Translation, built: maps.Maps, kind: str, named: str, layer: int, head: int, stretch: bool
+    result: Translation,
+    built: maps.Maps,
+    kind: str,
+    named: str,
+    layer: int,
+    head: int,
+    stretch: bool,
+    recipe: Recipe,
+    code: MapCode,
 ) -> None:
     """Draw one map large."""
     reading, query_axis = words.named_by(kind, named)
-    heading(
-        f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}",
-        " ".join([reading, *maps.notes(built, layer, head)]),
-    )
+    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}"
+    heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
     place = built.place(layer, head)
+    axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
     other = words.READ if named == words.PREDICTED else words.PREDICTED
     figure = attention_heatmap(
         built.weights[place],
         built.queries,
         built.keys,
-        query_axis=query_axis,
-        key_axis=words.KINDS[kind].key_axis,
+        **axes,
         mask=built.mask,
         shown=built.shown[place],
         removed=built.removed[place] if built.options.hide else None,
@@ -209,20 +254,20 @@ def show_attention(
         scale_to_max=stretch,
         **{other: built.others},
     )
-    draw(figure, "heatmap")
+    draw(figure, "heatmap", about=code.heatmap(recipe, title, place, axes, named, stretch))
     if built.others is not None and result.predicted_tokens:
         steps = [result.target_tokens[0], *result.predicted_tokens]
         shared.small("Read → predicted: " + " → ".join(steps), "steps")
 
 
-def show_lines(result: Translation, built: maps.Maps, kind: str, named: str, layer: int) -> None:
+def show_lines(
+    result: Translation, built: maps.Maps, kind: str, named: str, layer: int, recipe: Recipe, code: MapCode
+) -> None:
     """Draw all heads of a layer as lines between those who ask and those who are read."""
     at, _ = built.place(layer, 0)
     reading, query_axis = words.named_by(kind, named, words.LEFT_ASKS)
-    heading(
-        f"{words.KINDS[kind].title}, {maps.title(built, layer, None)}",
-        " ".join([reading, *maps.notes(built, layer, None)]),
-    )
+    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, None)}"
+    heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(
         built.weights[at],
         built.queries,
@@ -235,14 +280,19 @@ def show_lines(result: Translation, built: maps.Maps, kind: str, named: str, lay
     )
     if left_out:
         st.caption(words.without_line(left_out, LEAST_WEIGHT, MOST_LINES))
+    axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
+    more = {"head_names": built.head_names, "shown": built.shown[at], **axes}
+    twin = partial(attention_lines, built.weights[at], built.queries, built.keys, **more)
+    beside.offer(None, code.of_lines(recipe, title, at, axes, twin), "lines")
 
 
-def show_mask(result: Translation, kind: str, named: str) -> None:
+def show_mask(result: Translation, kind: str, named: str, recipe: Recipe) -> None:
     """Draw the mask that the model used."""
     mask = result.mask(kind)
     n_blocked = int((~mask).sum())
+    title = f"{words.KINDS[kind].title}, mask"
     heading(
-        f"{words.KINDS[kind].title}, mask",
+        title,
         f"{words.ROWS_ASK}blue cells may be read, orange ones are blocked. The model used this very mask "
         "in every layer and head; the options of the maps do not change it. "
         + (f"{n_blocked} of {mask.size} cells are blocked." if n_blocked else "Nothing is blocked."),
@@ -251,10 +301,10 @@ def show_mask(result: Translation, kind: str, named: str) -> None:
     axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
     figure = mask_heatmap(mask, queries, keys, **axes)
     figure.update_traces(showscale=False)  # the line above names the colours; beside a short map they would not fit
-    draw(figure, "mask")
+    draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
 
 
-def show_positions(result: Translation) -> None:
+def show_positions(result: Translation, recipe: Recipe) -> None:
     """Draw the positional encoding that was added, as a table and as waves."""
     side = controls.choose("Positions of the", list(SIDES), "side", "source", SIDES)
     table = result.positional(side)
@@ -263,7 +313,8 @@ def show_positions(result: Translation) -> None:
         "Positional encoding",
         "Rows are positions, columns are dimensions: the numbers that were added to the embedding of each token.",
     )
-    draw(positional_heatmap(table, names), "positions")
+    draw(positional_heatmap(table, names), "positions", about=recipes.positions(recipe, side))
     heading("The same as waves", "Each line is one dimension: its value at every position of the sentence.")
     n_dimensions = table.shape[1]
-    draw(positional_waves(table, sorted({n_dimensions * part // 16 for part in (0, 1, 2, 4)}), names), "waves")
+    chosen = sorted({n_dimensions * part // 16 for part in (0, 1, 2, 4)})
+    draw(positional_waves(table, chosen, names), "waves", about=recipes.positions(recipe, side, chosen))

@@ -16,7 +16,8 @@ PARTS = {
 def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Draw the chosen part of the page below the translation."""
     part = controls.choose("Look at", list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
-    PARTS[part](result, request)
+    with controls.place(part, "heads-part"):
+        PARTS[part](result, request)
 
 
 @st.fragment

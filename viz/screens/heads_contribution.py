@@ -6,8 +6,11 @@ import numpy as np
 import streamlit as st
 
 from model import analysis, contribution
+from model.edits import Head
 from viz.figures import attention_heatmap, difference_heatmap
-from viz.screens import controls, explore, heads_results, shared, words, words_heads
+from viz.screens import controls, explore, heads_results, recipes, shared, words, words_heads
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
 
@@ -16,13 +19,12 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     views = words_heads.ADD_VIEWS
     view = controls.choose("Show", list(views), "adds", words_heads.WEIGHTS, views)
     found = heads_results.added(request)
-    if view == words_heads.ROLLOUT:
-        show_rollout(result, found)
-    else:
-        show_weights(result, found)
+    recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
+    with controls.place(view, "heads-added"):
+        (show_rollout if view == words_heads.ROLLOUT else show_weights)(result, found, recipe)
 
 
-def show_weights(result: shared.Shown, found: heads_results.Added) -> None:
+def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
     head = choose_head(result)
     options = list(words_heads.SINKS)
@@ -60,7 +62,35 @@ def show_weights(result: shared.Shown, found: heads_results.Added) -> None:
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
             explore.heading(title, lines[key])
-            explore.draw(figure, key)
+            explore.draw(figure, key, about=about(recipe, key, title, head, sinks, axes))
+
+
+def about(recipe: Recipe, key: str, title: str, head: Head, sinks: str, axes: dict[str, str]) -> Beside:
+    """How weights, contributions or their difference are drawn."""
+    queries, keys, _ = recipes.axis_code(head.kind, words.READ)
+    place = f"[{head.layer}, {head.head}]"
+    lines = [
+        f"lengths = contribution.contributions(translator.model, whole, {head.kind!r}){place}",
+        "shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)",
+        f"weights = result.attention({head.kind!r}){place}",
+    ]
+    more: dict[str, object] = {"mask": Code(f"result.mask({head.kind!r})"), **axes}
+    if sinks != words_heads.SINKS_NONE:
+        punctuation = f" | analysis.is_punctuation({keys})" if sinks == words_heads.SINKS_ALL else ""
+        lines += [
+            f"left_out = analysis.is_special({keys}){punctuation}",
+            "weights, removed = contribution.without_columns(weights, left_out)",
+            "shares, removed_shares = contribution.without_columns(shares, left_out)",
+        ]
+    made = {
+        "weights": call("attention_heatmap", Code("weights"), queries, keys, **more),
+        "added": call("attention_heatmap", Code("shares"), queries, keys, value="share", **more),
+        "added-change": call(
+            "difference_heatmap", Code("shares - weights"), queries, keys, a="added", b="weights", **axes
+        ),
+    }[key]
+    title = f"{title}: {words.KINDS[head.kind].title}, layer {head.layer}, head {head.head}"
+    return recipe.then(*lines).figure(title, made)
 
 
 def sink_columns(keys: list[str], sinks: str) -> np.ndarray:
@@ -71,7 +101,7 @@ def sink_columns(keys: list[str], sinks: str) -> np.ndarray:
     return special | analysis.is_punctuation(keys) if sinks == words_heads.SINKS_ALL else special
 
 
-def show_rollout(result: shared.Shown, found: heads_results.Added) -> None:
+def show_rollout(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
     """Draw the rollout of the encoder, and of the decoder down to both inputs."""
     explore.heading("Through all layers", words_heads.ROLLED)
     source, target = result.source_tokens, result.target_tokens
@@ -81,13 +111,25 @@ def show_rollout(result: shared.Shown, found: heads_results.Added) -> None:
         with column:
             share = f" Mean of a row: {flow.sum(-1).mean():.0%}." if name != "encoder" else ""
             explore.heading(name.capitalize(), words_heads.ROLLS[name] + share)
-            figure = attention_heatmap(
-                np.clip(flow, 0, 1),
-                queries,
-                keys,
-                query_axis="output of the encoder" if name == "encoder" else "step (token it read)",
-                key_axis="token so far" if name == "target" else "source token",
-                value="share",
-                scale_to_max=True,
-            )
-            explore.draw(figure, f"rollout-{name}")
+            more = {
+                "query_axis": "output of the encoder" if name == "encoder" else "step (token it read)",
+                "key_axis": "token so far" if name == "target" else "source token",
+                "value": "share",
+                "scale_to_max": True,
+            }
+            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
+            explore.draw(figure, f"rollout-{name}", about=of_rollout(recipe, name, more))
+
+
+def of_rollout(recipe: Recipe, name: str, more: dict[str, object]) -> Beside:
+    """How a rollout is drawn."""
+    lines = (
+        "encoder = contribution.rollout(whole.attention('encoder_self'))",
+        "target, source = contribution.decoder_rollout(",
+        "    whole.attention('decoder_self'), whole.attention('cross'), encoder",
+        ")",
+    )
+    kind = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}[name]
+    queries, keys, _ = recipes.axis_code(kind, words.READ)
+    made = call("attention_heatmap", Code(f"np.clip({name}, 0, 1)"), queries, keys, **more)
+    return recipe.then(*lines).figure(f"Attention through all layers: {name}", made)

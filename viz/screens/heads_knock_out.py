@@ -2,44 +2,59 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from model import analysis
 from model.edits import Edits, Head, all_heads
 from model.translator import KINDS
 from viz.figures import attention_heatmap, difference_heatmap, head_board
-from viz.figures.clicks import make_clickable, outline
-from viz.screens import controls, explore, heads_results, shared, words, words_heads
+from viz.figures.clicks import make_clickable, outline, stand_level
+from viz.screens import compare_edits, controls, explore, heads_results, recipes, shared, words, words_heads
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
 
 FOUND = "heads-importance"  # where the session keeps the last importance, and what it is of
+WORK = "heads-importance-work"  # and the one that is being computed
+AT_A_TIME = 0.3  # seconds
 
 
 def choose_head(result: shared.Shown) -> Head:
     """Let the visitor choose a kind of attention, a layer and a head."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        kind = controls.choose("Attention", list(KINDS), "kind", "cross", {k: words.KINDS[k].name for k in KINDS})
-        n_layers, n_heads = result.attention(kind).shape[:2]
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
-    return Head(kind, layer, head)
+    return Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
 
 
 def show(result: shared.Shown, request: controls.Request) -> None:
     """Draw the boards, the new translation and the maps of a head before and after."""
-    edits = read_edits(request)
+    with controls.place():
+        edits = read_edits(request)
     boards = st.container()
     outcome = heads_results.changed(request, edits.code)
-    show_outcome(result, outcome, edits)
+    with controls.place():
+        show_outcome(result, outcome, edits)
+    side_by_side = st.container()
     explore.heading("A head before and after", words_heads.BEFORE_AFTER)
     head = choose_head(result)
+    if edits:
+        with side_by_side:  # known only here, which head it shows
+            compare_edits.link(request, st.session_state["edits"].strip())
     with boards:
         show_boards(edits, head, request)
-    show_maps(result, outcome.read, head)
+    show_maps(result, outcome.read, head, recipes.translation(request).then(*changed_lines(edits), note=edits.code))
+
+
+def changed_lines(edits: Edits) -> tuple[str, ...]:
+    """How the changed model reads the old translation, in Python."""
+    return (
+        f"edits = {call('Edits.from_code', edits.code)}",
+        "read = translator.force(result.source, result, edits)",
+    )
 
 
 def read_edits(request: controls.Request) -> Edits:
@@ -52,7 +67,7 @@ def read_edits(request: controls.Request) -> Edits:
         heads = replace(edits, forced=(), cells=())
         heads.check(shared.translator(request.checkpoint).config)
     except ValueError as error:
-        st.warning(f"{shared.sentence(error)} Nothing is changed.")
+        shared.warn(f"{shared.sentence(error)} Nothing is changed.")
         return Edits()
     if edits.forced or edits.cells:
         st.caption(words_heads.LEFT_OUT)
@@ -65,9 +80,7 @@ def show_boards(edits: Edits, chosen: Head, request: controls.Request) -> None:
     st.session_state["heads-of"] = config
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         actions, colours = words_heads.ACTIONS, words_heads.COLOURS
-        controls.choose(
-            "A click on a head", list(actions), "action", words_heads.OFF, actions, help=words_heads.ACTION
-        )
+        controls.choose("A click on a head", list(actions), "action", words_heads.OFF, actions, help=words_heads.ACTION)
         colour = controls.choose("Colour by", list(colours), "colour", words_heads.NONE, colours)
     here = importance_here(request)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -77,20 +90,61 @@ def show_boards(edits: Edits, chosen: Head, request: controls.Request) -> None:
         st.button("Take every change back", key="heads-reset", on_click=_keep, args=(Edits(),), disabled=not edits)
     values = here if colour == words_heads.HERE else coloured(colour, request)
     explore.heading("Every head", f"{words_heads.BOARD} {words_heads.COLOURED[colour]}")
-    for column, kind in zip(st.columns(len(KINDS), gap="small"), KINDS, strict=True):
+    factor, said = words_heads.unit(max((np.abs(some).max() for some in (values or {}).values()), default=0.0))
+    if said:
+        st.caption(said)
+    boards = {
+        kind: board_of(
+            edits, chosen, kind, None if values is None else values[kind], words_heads.VALUES[colour], factor
+        )
+        for kind in KINDS
+    }
+    stand_level([figure for figure, _ in boards.values()])
+    for column, (kind, (figure, made)) in zip(st.columns(len(KINDS), gap="small"), boards.items(), strict=True):
         with column:
             st.markdown(f"**{words.KINDS[kind].title}**")
-            draw_board(edits, chosen, kind, None if values is None else values[kind], words_heads.VALUES[colour])
+            lines = board_lines(colour, kind, None if values is None else values[kind].shape)
+            recipe = recipes.translation(request).then(*lines, note=edits.code)
+            explore.draw(
+                figure,
+                f"board-{kind}",
+                {"displayModeBar": False},
+                about=recipe.figure(f"{words.KINDS[kind].title}: {words_heads.VALUES[colour]}", made),
+                on_select=partial(_clicked, kind),
+                selection_mode="points",
+            )
 
 
-def draw_board(edits: Edits, chosen: Head, kind: str, values: np.ndarray | None, value: str) -> None:
-    """Draw the board of one kind."""
+NUMBERS = {words_heads.LOG: "log_probability", words_heads.BLEU: "bleu", words_heads.GRADIENT: "gradient"}
+
+
+def board_lines(colour: str, kind: str, shape: tuple[int, ...] | None) -> tuple[str, ...]:
+    """How the numbers of a board come about, in Python; of no numbers the shape is None."""
+    if shape is None:
+        return ()
+    if colour != words_heads.HERE:
+        report = "report = head_report.read(translator.folder, translator.config)"
+        return (report, f"numbers = np.array(report['kinds'][{kind!r}][{NUMBERS[colour]!r}])")
+    return (
+        "whole = float(result.log_probabilities.sum(dtype='float64'))",
+        f"numbers = np.zeros({shape!r})",
+        "found = without_each_head(translator.model, translator.source_ids(result.source), result.predicted_ids)",
+        "for heads, scores in found:",
+        "    for head, score in zip(heads, scores):",
+        f"        if head.kind == {kind!r}:",
+        "            numbers[head.layer, head.head] = score - whole",
+    )
+
+
+def board_of(
+    edits: Edits, chosen: Head, kind: str, values: np.ndarray | None, value: str, factor: float
+) -> tuple[go.Figure, Code]:
+    """The board of one kind, its numbers written times a factor, and how it is made of them in Python."""
     heads = all_heads(st.session_state["heads-of"], kind)
     shape = (heads[-1].layer + 1, heads[-1].head + 1)
     off, uniform = (np.array([head in some for head in heads]).reshape(shape) for some in (edits.off, edits.uniform))
     numbers = np.zeros(shape) if values is None else values
-    # The sign of a change is its colour, too; a cell has room for four characters.
-    texts = [["" if values is None else f"{number:+.2g}" for number in row] for row in numbers]
+    texts = [["" if values is None else words_heads.short(number * factor) for number in row] for row in numbers]
     for layer, head in np.argwhere(off | uniform):
         texts[layer][head] = "off" if off[layer, head] else "even"
     texts = [[text or "on" for text in row] for row in texts]
@@ -98,8 +152,15 @@ def draw_board(edits: Edits, chosen: Head, kind: str, values: np.ndarray | None,
     make_clickable(figure, "click to change or show it")
     if chosen.kind == kind:
         outline(figure, [(chosen.layer, chosen.head)], "drawn below")
-    config = {"displayModeBar": False}
-    explore.draw(figure, f"board-{kind}", config, on_select=partial(_clicked, kind), selection_mode="points")
+    made = call(
+        "head_board",
+        Code(f"np.zeros({shape!r})" if values is None else "numbers"),
+        texts,
+        off=Code(f"np.array({off.tolist()!r})") if off.any() else None,
+        value=value,
+        colors=False,
+    )
+    return figure, made
 
 
 def _clicked(kind: str) -> None:
@@ -133,40 +194,69 @@ def coloured(colour: str, request: controls.Request) -> dict[str, np.ndarray] | 
     try:
         report = heads_results.report(request.checkpoint)
     except ValueError as error:
-        st.warning(shared.sentence(error))
+        shared.warn(shared.sentence(error))
         return None
     if report is None:
         st.info(words_heads.NO_REPORT)
         return None
-    names = {words_heads.LOG: "log_probability", words_heads.BLEU: "bleu", words_heads.GRADIENT: "gradient"}
     bleu = report["bleu"]
     said = (
         f"{report['sentences']} sentences, {report['tokens']} tokens of {report['data']}; BLEU {bleu['score']} on "
         f"{bleu['sentences']} of them. Made by: {report['command']}"
     )
     shared.small(said, "report")
-    return {kind: np.array(values[names[colour]]) for kind, values in report["kinds"].items()}
+    return {kind: np.array(values[NUMBERS[colour]]) for kind, values in report["kinds"].items()}
 
 
 def importance_here(request: controls.Request) -> dict[str, np.ndarray] | None:
-    """Compute on demand what each head is worth to this translation; a click on Cancel stops it between layers."""
-    found = st.session_state.get(FOUND)
-    known = found[1] if found and found[0] == request else None
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        label = words_heads.IMPORTANCE
-        wanted = st.button(label, key="importance", on_click=_colour_here, disabled=known is not None)
-    if not wanted:
-        return known
-    with place.container():
-        bar = st.progress(0.0, text="Without each head in turn …")
-        st.button("Cancel", key="importance-cancel")
-        for share, part in heads_results.importance(request):
-            bar.progress(share, text="Without each head in turn …")
-            values = part
-    place.empty()
-    st.session_state[FOUND] = (request, values)
-    return values
+    """Compute on demand what each head is worth to this translation; None until it is known."""
+
+    def known() -> dict[str, np.ndarray] | None:
+        found = st.session_state.get(FOUND)
+        return found[1] if found and found[0] == request else None
+
+    label = words_heads.IMPORTANCE
+    wanted = st.button(label, key="importance", on_click=_colour_here, disabled=known() is not None)
+    # Nobody asked yet in this session, but the address does: it shall show elsewhere what it showed here.
+    wanted |= FOUND not in st.session_state and st.session_state.get("colour") == words_heads.HERE
+    if wanted and known() is None:
+        st.session_state.setdefault(FOUND, (None, None))
+        st.session_state[WORK] = (request, heads_results.importance(request))
+    if WORK in st.session_state and st.session_state[WORK][0] != request:
+        cancel()  # it was for another sentence
+    if WORK in st.session_state and advance() < 1:
+        working()
+    return known()
+
+
+def advance() -> float:
+    """Go on with the importance of heads for a moment; return how much is done, from 0 to 1."""
+    request, parts = st.session_state[WORK]
+    end = time.monotonic() + AT_A_TIME
+    for share, values in parts:
+        if share == 1:
+            st.session_state[FOUND] = (request, values)
+            cancel()
+        if share == 1 or time.monotonic() > end:
+            return share
+    return 1.0
+
+
+def cancel() -> None:
+    """Do not go on with the importance of heads; what was found before stays."""
+    st.session_state.pop(WORK, None)
+
+
+@st.fragment(run_every=0.1)
+def working() -> None:
+    """Go on until everything is known. Clicks are heard between two moments: no click in a fragment interrupts it."""
+    if WORK not in st.session_state:
+        return
+    share = advance()
+    if share == 1:
+        st.rerun()
+    st.progress(share, text="Without each head in turn …")
+    st.button("Cancel", key="importance-cancel", on_click=cancel)
 
 
 def _colour_here() -> None:
@@ -205,7 +295,7 @@ def show_difference(before: str, after: str) -> None:
     st.dataframe(table, key="difference")
 
 
-def show_maps(result: shared.Shown, read: shared.Shown, head: Head) -> None:
+def show_maps(result: shared.Shown, read: shared.Shown, head: Head, recipe: Recipe) -> None:
     """Draw a head before, after, and the difference."""
     queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
     before, after = (one.attention(head.kind)[head.layer, head.head] for one in (result, read))
@@ -221,4 +311,17 @@ def show_maps(result: shared.Shown, read: shared.Shown, head: Head) -> None:
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
             explore.heading(title, words.ROWS_ASK + spoken.reading)
-            explore.draw(figure, f"head-{key}")
+            explore.draw(figure, f"head-{key}", about=about(recipe, key, title, head, axes))
+
+
+def about(recipe: Recipe, key: str, title: str, head: Head, axes: dict[str, str]) -> Beside:
+    """How a head before or after the changes, or their difference, is drawn."""
+    place = (head.layer, head.head)
+    title = f"{title}: {words.KINDS[head.kind].title}, layer {head.layer}, head {head.head}"
+    if key != "change":
+        result, mask = ("result" if key == "before" else "read"), Code(f"result.mask({head.kind!r})")
+        return recipes.head(recipe, title, head.kind, place, result, mask=mask, **axes)
+    sides = [f"{name}.attention({head.kind!r})[{place[0]}, {place[1]}]" for name in ("read", "result")]
+    queries, keys, _ = recipes.axis_code(head.kind, words.READ)
+    made = call("difference_heatmap", Code(" - ".join(sides)), queries, keys, a="after", b="before", **axes)
+    return recipe.figure(title, made)

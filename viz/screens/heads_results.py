@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import contribution, head_report, head_roles
+from model import alignment, contribution, head_report, head_roles
 from model.edits import Edits, Head, layer_counts
 from model.head_importance import without_each_head
 from model.tokenizer import EOS_ID
@@ -138,6 +138,25 @@ def report(checkpoint: str) -> dict[str, Any] | None:
     """
     loaded = shared.translator(checkpoint)
     return head_report.read(loaded.folder, loaded.config)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def aligners(checkpoint: str) -> list[list[str]] | None:
+    """Which cross-attention heads align words, as of `alignment.roles`; None where these weights were not measured.
+
+    Raises:
+        ValueError: if the results beside the weights cannot be used; the message says why.
+    """
+    loaded = shared.translator(checkpoint)
+    results = alignment.kept(loaded)
+    weights = alignment.weights_hash(loaded) if results else ""
+    results = [result for result in results.values() if result["weights_sha256"] == weights]
+    if not results:
+        return None
+    found, config = alignment.roles(results), loaded.config
+    if np.shape(found) != (config.n_decoder_layers, config.n_heads):
+        raise ValueError(f"the alignment beside the weights is of {np.shape(found)} layers and heads, not of these")
+    return found
 
 
 def after_click(edits: Edits, action: str, head: Head, others: list[Head]) -> Edits:

@@ -9,7 +9,9 @@ import streamlit as st
 from model import head_roles
 from model.edits import Head
 from viz.figures import attention_heatmap, head_board, head_map
-from viz.screens import controls, explore, heads_results, shared, words, words_heads
+from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
 
@@ -27,15 +29,33 @@ def show(result: shared.Shown, request: controls.Request) -> None:
             said = f"Held-out: {report['sentences']} sentences of {report['data']}. Made by: {report['command']}"
             shared.small(said, "held-out")
     except ValueError as error:
-        st.warning(shared.sentence(error))
+        shared.warn(shared.sentence(error))
+    aligning = aligners(request.checkpoint) if head.kind == "cross" else None
     options = [words_heads.HELD_OUT, words_heads.SENTENCE] if held_out else [words_heads.SENTENCE]
     source = controls.choose("Over", options, "over-what", options[0], words_heads.SOURCES)
     shown = held_out if source == words_heads.HELD_OUT else here
-    show_board(shown, head)
-    show_card(head, held_out, here)
-    show_map(shown, head, result)
+    recipe = recipes.translation(request)
+    counted = recipe.then(*role_lines(head.kind, source == words_heads.HELD_OUT))
+    show_board(shown, head, aligning, counted)
+    show_card(head, held_out, here, aligning)
+    show_map(shown, head, result, counted, recipe)
+    if aligning:
+        with st.expander("How well every head aligns words"):
+            alignment_boards.show(request.checkpoint)
     with st.expander("All heads of this kind as a table"):
         show_table(shown, head.kind)
+
+
+def aligners(checkpoint: str) -> list[list[str]] | None:
+    """Which cross-attention heads align words; None, and a sentence, where that is not known."""
+    try:
+        found = heads_results.aligners(checkpoint)
+    except ValueError as error:
+        shared.warn(shared.sentence(error))
+        return None
+    if found is None:
+        st.info(words_heads.NO_ALIGNMENT)
+    return found
 
 
 def names_of(kind: str) -> dict[str, str]:
@@ -44,33 +64,65 @@ def names_of(kind: str) -> dict[str, str]:
     return {name: text for name, text in names.items() if name not in words_heads.IMPOSSIBLE.get(kind, ())}
 
 
-def show_board(shown: heads_results.Numbers, head: Head) -> None:
-    """Draw the roles of all heads of a kind."""
-    title = words.KINDS[head.kind].title
-    explore.heading(f"{title}: what each head mostly does", words_heads.ROLE)
-    sharpness = shown.numbers["relative_entropy"]
-    texts = [[role.replace("positional: ", "★ ") for role in row] for row in shown.roles]
-    figure = head_board(0.5 - sharpness, texts, value="sharpness", colors=False)
-    explore.draw(figure, "role-board", {"displayModeBar": False}, 92)
-    st.caption(
-        "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
+def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
+    """How the numbers of the heads of a kind come about, in Python."""
+    if held_out:
+        return (
+            f"report = head_report.read(translator.folder, translator.config)['kinds'][{kind!r}]",
+            "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])",
+            "divergence = np.array(report['divergence'])",
+        )
+    _, keys, _ = recipes.axis_code(kind, words.READ)
+    return (
+        f"counted = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {keys})",
+        f"roles, sharpness = head_roles.roles(counted, {kind!r}), 0.5 - counted.numbers()['relative_entropy']",
+        f"divergence = head_roles.divergences(result.attention({kind!r}))",
     )
 
 
-def show_card(head: Head, held_out: heads_results.Numbers | None, here: heads_results.Numbers) -> None:
+def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str]] | None, recipe: Recipe) -> None:
+    """Draw the roles of all heads of a kind."""
+    title = words.KINDS[head.kind].title
+    title = f"{title}: what each head mostly does"
+    explore.heading(title, words_heads.ROLE)
+    sharpness = shown.numbers["relative_entropy"]
+    texts = [[role.replace("positional: ", "★ ") for role in row] for row in shown.roles]
+    if aligning:
+        texts = [
+            [f"⇄ {at}" if at else text for text, at in zip(*of_layer, strict=True)]
+            for of_layer in zip(texts, aligning, strict=True)
+        ]
+    figure = head_board(0.5 - sharpness, texts, value="sharpness", colors=False)
+    plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
+    written = texts if aligning else plain
+    about = recipe.figure(title, call("head_board", Code("sharpness"), written, value="sharpness", colors=False))
+    explore.draw(figure, "role-board", {"displayModeBar": False}, 92, about)
+    st.caption(
+        "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
+        + (f" {words_heads.ALIGNS}" if aligning else "")
+    )
+
+
+def show_card(
+    head: Head, held_out: heads_results.Numbers | None, here: heads_results.Numbers, aligning: list[list[str]] | None
+) -> None:
     """Show the numbers of one head, over held-out sentences and in this one."""
     place = (head.layer, head.head)
     explore.heading(
         f"The card of layer {head.layer}, head {head.head}",
         "Means over rows. Shares are parts of the mass of a row, from 0 to 1; they overlap where a token is both.",
     )
-    rows = {"role": {}} | {text: {} for text in names_of(head.kind).values()}
+    rows = {"role": {}}
+    if aligning:
+        at = aligning[head.layer][head.head]
+        rows["aligns words"] = {"held-out": f"yes, read at the {at}" if at else "no"}
+    rows |= {text: {} for text in names_of(head.kind).values()}
     for title, numbers in (("held-out", held_out), ("this sentence", here)):
         if numbers is not None:
             rows["role"][title] = numbers.roles[head.layer][head.head]
             for name, text in names_of(head.kind).items():
                 rows[text][title] = f"{numbers.numbers[name][place]:.3f}"
-    st.dataframe(pd.DataFrame(rows).T, key="card")
+    st.dataframe(pd.DataFrame(rows).T, key="card", height="content")
 
 
 def show_table(shown: heads_results.Numbers, kind: str) -> None:
@@ -83,7 +135,7 @@ def show_table(shown: heads_results.Numbers, kind: str) -> None:
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_map(shown: heads_results.Numbers, head: Head, result: shared.Shown) -> None:
+def show_map(shown: heads_results.Numbers, head: Head, result: shared.Shown, counted: Recipe, recipe: Recipe) -> None:
     """Draw which heads look alike, and the chosen head beside it."""
     points, kept = head_roles.layout(shown.divergence)
     n_heads = shown.numbers["entropy"].shape[1]
@@ -91,22 +143,26 @@ def show_map(shown: heads_results.Numbers, head: Head, result: shared.Shown) -> 
     with left:
         explore.heading("Which heads look alike", f"{words_heads.MAP} The plane keeps {kept:.0%} of the spread.")
         figure = head_map(points, n_heads, selected=(head.layer, head.head))
-        explore.draw(figure, "head-map", {"displayModeBar": False}, on_select=_open, selection_mode="points")
+        made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
+        about = counted.then("points, kept = head_roles.layout(divergence)").figure("Which heads look alike", made)
+        explore.draw(
+            figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points"
+        )
     with right:
         spoken = words.KINDS[head.kind]
-        explore.heading(
-            f"{spoken.title}, layer {head.layer}, head {head.head}, in this sentence", words.ROWS_ASK + spoken.reading
-        )
+        title = f"{spoken.title}, layer {head.layer}, head {head.head}, in this sentence"
+        explore.heading(title, words.ROWS_ASK + spoken.reading)
         queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
+        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
         figure = attention_heatmap(
             result.attention(head.kind)[head.layer, head.head],
             queries,
             keys,
-            query_axis=spoken.query_axis,
-            key_axis=spoken.key_axis,
+            **axes,
             mask=result.mask(head.kind),
         )
-        explore.draw(figure, "head-opened")
+        about = recipes.head(recipe, title, head.kind, (head.layer, head.head), **axes)
+        explore.draw(figure, "head-opened", about=about)
 
 
 def _open() -> None:

@@ -11,10 +11,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model import analysis
-from model.inside import Row, Switches, row, softmax_gradient
+from model.inside import AS_RECORDED, Row, Switches, row, softmax_gradient
 from viz.figures import attention_heatmap, mask_heatmap, scores_heatmap, values_heatmap
 from viz.figures.heatmap import frame_row
-from viz.screens import asking, controls, explore, shared, words, words_inside
+from viz.screens import asking, controls, explore, recipes, shared, words, words_inside
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 from viz.screens.inside_results import layer_of
 
 ONE_ROW = 50  # pixels that a map of a single row is lower than the lowest of several
@@ -31,26 +33,24 @@ def choose_switches(dropout: float) -> Switches:
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         unscaled = controls.switch("No scaling", "unscaled", words_inside.UNSCALED)
         unmasked = controls.switch("Mask off", "unmasked", words_inside.UNMASKED)
-        temperature = st.slider(
+        temperature = controls.slider(
             "Temperature",
             0.1,
             5.0,
             1.0,
             step=0.1,
             key="temperature",
-            bind="query-params",
             help=words_inside.TEMPERATURE,
             width=200,
         )
         no_dropout = "" if dropout else words_inside.NO_DROPOUT
         dropped = controls.switch("Dropout", "dropped", no_dropout or words_inside.DROPOUT, disabled=not dropout)
-        draw = st.slider(
+        draw = controls.slider(
             "Draw",
             1,
             20,
             1,
             key="draw",
-            bind="query-params",
             help=words_inside.DRAW,
             disabled=not (dropped and dropout),
             width=160,
@@ -111,24 +111,29 @@ def choose_subject(result: shared.Shown) -> Subject:
     return Subject(kind, layer, head, query, queries, keys)
 
 
-def draw_head(subject: Subject, arrays: dict[str, np.ndarray]) -> None:
+def draw_head(subject: Subject, arrays: dict[str, np.ndarray], recipe: Recipe) -> None:
     """Draw the recorded map of the whole head, the row that is shown framed."""
     spoken = words.KINDS[subject.kind]
-    explore.heading(f"{spoken.title}, layer {subject.layer}, head {subject.head}", words_inside.THE_HEAD)
+    title = f"{spoken.title}, layer {subject.layer}, head {subject.head}"
+    explore.heading(title, words_inside.THE_HEAD)
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     figure = attention_heatmap(
         arrays["weights"][subject.head],
         subject.queries,
         subject.keys,
-        query_axis=spoken.query_axis,
-        key_axis=spoken.key_axis,
+        **axes,
         mask=arrays["mask"][0],
     )
     frame_row(figure, subject.query)
-    explore.draw(figure, "whole-head")
+    about = recipes.head(recipe, title, subject.kind, (subject.layer, subject.head), **axes)
+    explore.draw(figure, "whole-head", about=about)
 
 
-def figures_of(step: str, made: Row, subject: Subject, most: float) -> dict[str, go.Figure]:
-    """The figures of a step by what they are called, in the order of the equation.
+Pictures = dict[str, tuple[go.Figure, Code]]
+
+
+def figures_of(step: str, made: Row, subject: Subject, most: float) -> Pictures:
+    """The figures of a step by what they are called, in the order of the equation, each with the call that makes it.
 
     Args:
         step: a key of words_inside.STEPS.
@@ -137,34 +142,41 @@ def figures_of(step: str, made: Row, subject: Subject, most: float) -> dict[str,
         most: the largest weight that dropout can leave.
     """
     query, keys, key_axis = [subject.queries[subject.query]], subject.keys, words.KINDS[subject.kind].key_axis
+    _, keys_code, _ = recipes.axis_code(subject.kind, words.READ)
 
-    def of_query(values: np.ndarray, value: str) -> go.Figure:
-        return _flat(values_heatmap(values[None], query, value=value, row_axis="asks"))
+    def of_query(name: str, value: str) -> tuple[go.Figure, Code]:
+        named = {"value": value, "row_axis": "asks"}
+        made_by = call("values_heatmap", Code(f"made.{name}[None]"), query, **named)
+        return _flat(values_heatmap(getattr(made, name)[None], query, **named)), made_by
 
-    def of_keys(values: np.ndarray, value: str) -> go.Figure:
-        return values_heatmap(values, keys, value=value, row_axis=key_axis)
+    def of_keys(name: str, value: str) -> tuple[go.Figure, Code]:
+        named = {"value": value, "row_axis": key_axis}
+        made_by = call("values_heatmap", Code(f"made.{name}"), keys_code, **named)
+        return values_heatmap(getattr(made, name), keys, **named), made_by
 
-    def of_cells(function: Callable[..., go.Figure], values: np.ndarray, **more) -> go.Figure:
-        return _flat(function(values[None], query, keys, query_axis="asks", key_axis=key_axis, **more))
+    def of_cells(function: Callable[..., go.Figure], name: str, masked: bool = False, **more) -> tuple[go.Figure, Code]:
+        more |= {"query_axis": "asks", "key_axis": key_axis}
+        mask, mask_code = ({"mask": mask} if masked else {} for mask in (made.mask[None], Code("made.mask[None]")))
+        made_by = call(function.__name__, Code(f"made.{name}[None]"), query, keys_code, **mask_code, **more)
+        return _flat(function(getattr(made, name)[None], query, keys, **mask, **more)), made_by
 
-    mask = made.mask[None]
     return {
-        "project": lambda: {"q": of_query(made.q, "q"), "k": of_keys(made.k, "k")},
-        "multiply": lambda: {"q × k": of_keys(made.products, "product")},
-        "add": lambda: {"q · k": of_cells(scores_heatmap, made.raw_scores)},
-        "scale": lambda: {"scaled scores": of_cells(scores_heatmap, made.scaled)},
+        "project": lambda: {"q": of_query("q", "q"), "k": of_keys("k", "k")},
+        "multiply": lambda: {"q × k": of_keys("products", "product")},
+        "add": lambda: {"q · k": of_cells(scores_heatmap, "raw_scores")},
+        "scale": lambda: {"scaled scores": of_cells(scores_heatmap, "scaled")},
         "mask": lambda: {
-            "mask": of_cells(mask_heatmap, made.mask, legend=False),
-            "masked scores": of_cells(scores_heatmap, made.scores),
+            "mask": of_cells(mask_heatmap, "mask", legend=False),
+            "masked scores": of_cells(scores_heatmap, "scores"),
         },
-        "softmax": lambda: {"weights": of_cells(attention_heatmap, made.weights, mask=mask)},
+        "softmax": lambda: {"weights": of_cells(attention_heatmap, "weights", masked=True)},
         "dropout": lambda: {
             "weights after dropout": of_cells(
-                attention_heatmap, made.dropped, mask=mask, most=most, value="weight after dropout"
+                attention_heatmap, "dropped", masked=True, most=most, value="weight after dropout"
             )
         },
-        "values": lambda: {"v": of_keys(made.v, "v"), "weight × v": of_keys(made.weighted, "weighted")},
-        "context": lambda: {"context": of_query(made.context, "context")},
+        "values": lambda: {"v": of_keys("v", "v"), "weight × v": of_keys("weighted", "weighted")},
+        "context": lambda: {"context": of_query("context", "context")},
     }[step]()
 
 
@@ -174,13 +186,26 @@ def _flat(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def draw_step(title: str, step: str, formula: str, figures: dict[str, go.Figure]) -> None:
+def draw_step(title: str, step: str, formula: str, figures: Pictures, recipe: Recipe) -> None:
     """Draw one step: its title, one line, its equation, its figures by what they are called."""
     explore.heading(title, words_inside.STEPS[step].line)
     st.latex(formula)
-    for number, (name, figure) in enumerate(figures.items()):
+    for number, (name, (figure, made)) in enumerate(figures.items()):
         st.caption(name)
-        explore.draw(figure, f"{step}-{number}", _NO_TOOLS)
+        explore.draw(figure, f"{step}-{number}", _NO_TOOLS, about=recipe.figure(f"{title}: {name}", made))
+
+
+def of_row(recipe: Recipe, subject: Subject, switches: Switches) -> Recipe:
+    """How every step of the row comes about, in Python called `made`."""
+    different = {name: value for name, value in vars(switches).items() if value != getattr(AS_RECORDED, name)}
+    arguments = [Code("layer"), subject.head, subject.query, *([call("Switches", **different)] if different else [])]
+    spoken = words.KINDS[subject.kind]
+    token = subject.queries[subject.query]
+    return recipe.then(
+        f"layer = recorded(result, {subject.kind!r}, {subject.layer})",
+        f"made = {call('row', *arguments)}",
+        note=f"{spoken.title}, layer {subject.layer}, head {subject.head}, query {subject.query} “{token}”",
+    )
 
 
 def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
@@ -196,13 +221,15 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
     steps = [step for step in words_inside.STEPS if step != "dropout" or switches.dropout]
     names = {step: words_inside.STEPS[step].name for step in steps} | {words_inside.ALL: words_inside.ALL}
     chosen = controls.choose("Step", list(names), "step", steps[0], names, help=words_inside.STEP)
-    cells: list[Callable[[], None]] = [lambda: draw_head(subject, arrays)]
+    recipe = recipes.translation(request)
+    cells: list[Callable[[], None]] = [lambda: draw_head(subject, arrays, recipe)]
+    of_steps = of_row(recipe, subject, switches)
     for number, step in enumerate(steps):
         if chosen in (step, words_inside.ALL):
             title = f"Step {number + 1} of {len(steps)}: {words_inside.STEPS[step].title}"
             formula = words_inside.formula(step, len(made.q), result.config.attention_bias, switches)
             figures = figures_of(step, made, subject, 1 / (1 - switches.dropout))
-            cells.append(partial(draw_step, title, step, formula, figures))
+            cells.append(partial(draw_step, title, step, formula, figures, of_steps))
     for start in range(0, len(cells), 2):
         for column, cell in zip(st.columns(2, gap="medium"), cells[start : start + 2]):
             with column:

@@ -11,9 +11,12 @@ from model.mask_experiments import conventions
 from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
-from viz.screens import controls, explore, maps, shared, words
+from viz.screens import controls, explore, maps, recipes, shared, words
 from viz.screens import words_language_model as said
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
 from viz.screens.language_model_results import Read, continued, distributions, read
+from viz.screens.recipes import MapCode
 
 KIND = "decoder_self"
 SHOWN_WORDS = 20
@@ -57,7 +60,7 @@ def answer(name: str, text: str) -> Read:
     except ValueError as error:
         before = st.session_state.get("language-model-answered")
         shown = "the last text that could be read" if before else "an empty text"
-        st.warning(f"{shared.sentence(error)} Shown below: {shown}.")
+        shared.warn(f"{shared.sentence(error)} Shown below: {shown}.")
         try:
             return read(name, before or "")
         except ValueError:  # the last text was read by a model with more positions
@@ -77,17 +80,16 @@ def show_read(result: Read, size: int) -> None:
 def choose_chance() -> Chance:
     """Let the visitor choose how words are drawn."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        more = {"bind": "query-params", "width": 220}
-        temperature = st.slider(
-            "Temperature", 0.0, 2.0, 1.0, step=0.05, key="temperature", help=said.TEMPERATURE, **more
+        temperature = controls.slider(
+            "Temperature", 0.0, 2.0, 1.0, step=0.05, key="temperature", help=said.TEMPERATURE, width=220
         )
-        top_p = st.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=said.TOP_P, **more)
+        top_p = controls.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=said.TOP_P, width=220)
         names = {0: said.ALL} | {k: f"{k:,}" for k in TOP_KS if k}
         top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=said.TOP_K)
     return Chance(round(temperature, 2), top_k, round(top_p, 2))
 
 
-def show_next(name: str, text: str, chance: Chance) -> None:
+def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
     """Draw the most probable next words, as the model gives them and as they are drawn from."""
     explore.heading("The next word", said.UNK_DRAWN)
     own, drawn = distributions(name, text, chance.temperature, chance.top_k, chance.top_p)
@@ -106,18 +108,35 @@ def show_next(name: str, text: str, chance: Chance) -> None:
         with column:
             explore.heading(title, line)
             figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
-            explore.draw(figure, f"next-{key}", _NO_TOOLS)
+            about = next_words(recipe, title, key, text, chance, top)
+            explore.draw(figure, f"next-{key}", _NO_TOOLS, about=about)
             with st.container(horizontal=True, gap="large"):
                 st.metric(f"Words with a chance, {title.lower()}", f"{np.count_nonzero(values):,}")
                 st.metric(f"Probability of these {len(best)}, {title.lower()}", f"{values[best].sum():.1%}")
+
+
+def next_words(recipe: Recipe, title: str, key: str, text: str, chance: Chance, top: float) -> Beside:
+    """How the bars of the next words are made."""
+    own = call("writer.distribution", text)
+    drawn = call("writer.distribution", text, chance.temperature, chance.top_k, chance.top_p, unknown=False)
+    made = call(
+        "bars",
+        Code("values[best][:, None]"),
+        Code("writer.tokenizer.tokens(best.tolist())"),
+        value=said.PROBABILITY,
+        token_axis=said.NEXT_AXIS,
+        top=top,
+    )
+    lines = (f"own = {own}", f"best = np.argsort(-own, kind='stable')[:{SHOWN_WORDS}]")
+    lines += (f"values = {'own' if key == 'own' else drawn}",)
+    return recipe.then(*lines).figure(f"The next word: {title.lower()}", made)
 
 
 def show_continuation(name: str, text: str, chance: Chance) -> None:
     """Let the model go on with the text."""
     explore.heading("Let it go on", said.SEED)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        more = {"bind": "query-params", "width": 220}
-        count = st.slider("Words to draw", 1, MOST_DRAWN, 30, key="words", **more)
+        count = controls.slider("Words to draw", 1, MOST_DRAWN, 30, key="words", width=220)
         seed = st.number_input("Seed", 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
         st.button("Draw again", key="again", on_click=next_seed)
     with st.container(border=True, gap="xsmall"):
@@ -132,7 +151,7 @@ def next_seed() -> None:
     st.session_state["seed"] = (int(st.session_state.get("seed") or 0) + 1) % SEEDS
 
 
-def show_heads(result: Read) -> None:
+def show_heads(result: Read, recipe: Recipe) -> None:
     """Draw every head, one of them large, and the mask."""
     explore.heading("The heads", said.HEADS)
     n_layers, n_heads = result.shown.attention(KIND).shape[:2]
@@ -142,34 +161,31 @@ def show_heads(result: Read) -> None:
         stretch = controls.switch("Stretch colours", "stretch", words.STRETCH)
     tokens = result.shown.target_tokens
     built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())
+    code = MapCode(built, KIND, words.READ)
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(result.shown, built, layer, head, stretch)
+        explore.show_overview(result.shown, built, layer, head, stretch, recipe, code)
     with right:
         view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
-            explore.show_lines(result.shown, built, words.TEXT_SELF, words.READ, layer)
+            explore.show_lines(result.shown, built, words.TEXT_SELF, words.READ, layer, recipe, code)
         else:
-            explore.show_attention(result.shown, built, words.TEXT_SELF, words.READ, layer, head, stretch)
-    show_mask(result)
+            explore.show_attention(result.shown, built, words.TEXT_SELF, words.READ, layer, head, stretch, recipe, code)
+    show_mask(result, recipe)
 
 
-def show_mask(result: Read) -> None:
+def show_mask(result: Read, recipe: Recipe) -> None:
     """Draw the causal mask as the numbers that are added to the scores."""
     mask = result.shown.mask(KIND)
     tokens = result.shown.target_tokens
-    explore.heading("The causal mask", said.MASK + (said.MASK_LARGE if len(mask) > WRITTEN_UP_TO else ""))
+    title = "The causal mask"
+    explore.heading(title, said.MASK + (said.MASK_LARGE if len(mask) > WRITTEN_UP_TO else ""))
     spoken = words.KINDS[words.TEXT_SELF]
-    figure = mask_heatmap(
-        mask,
-        tokens,
-        tokens,
-        query_axis=spoken.query_axis,
-        key_axis=spoken.key_axis,
-        written=conventions(mask)["additive"],
-        legend=False,  # the line above names the colours
-    )
-    explore.draw(figure, "mask", _NO_TOOLS)
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
+    written = conventions(mask)["additive"]
+    figure = mask_heatmap(mask, tokens, tokens, **axes, written=written, legend=False)  # the line above names them
+    axes["written"] = Code(f"conventions(result.mask({KIND!r}))['additive']")
+    explore.draw(figure, "mask", _NO_TOOLS, about=recipes.mask(recipe, title, KIND, words.READ, **axes))
 
 
 @st.fragment
@@ -184,13 +200,18 @@ def live() -> None:
     text = st.text_input(
         "Beginning", said.EXAMPLE, key="beginning", bind="query-params", live="200ms", placeholder="Type a beginning"
     )
-    result = answer(name, text or "")
+    with controls.place():
+        result = answer(name, text or "")
     writer = shared.translator(name)
     show_read(result, len(writer.tokenizer))
     chance = choose_chance()
-    show_next(name, result.text, chance)
+    recipe = Recipe(
+        f"“{result.text}” · {name}",
+        (f"writer = {call('load_translator', name)}", f"result = writer.read({result.text!r})"),
+    )
+    show_next(name, result.text, chance, recipe)
     show_continuation(name, result.text, chance)
-    show_heads(result)
+    show_heads(result, recipe)
     shared.small(words.describe_card(name, writer.card), "card")
 
 

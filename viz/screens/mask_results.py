@@ -8,7 +8,9 @@ import numpy as np
 import streamlit as st
 
 from model import mask_experiments as experiments
-from viz.screens import shared, words_masks
+from viz.screens import recipes, shared, words_masks
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 CACHED_BATCHES = 8  # of a few megabytes each at the most
 
@@ -25,6 +27,11 @@ class Request:
     checkpoint: str
     sources: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Sources and targets."""
+        return self.sources, self.targets
 
     @property
     def is_example(self) -> bool:
@@ -132,3 +139,20 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
     """The future-leak number with the look-ahead mask and without; errors as `mask_experiments.future_leak`."""
     model, pair = shared.translator(request.checkpoint).model, batch_of(request).pair(sentence)
     return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
+
+
+def recipe(request: Request) -> Recipe:
+    """The batch with its masks, in Python called `batch` and `result`."""
+    if request.is_example:
+        note, made = "the worked example", call("worked_example")
+    else:
+        note = " · ".join(f"“{source}” → “{target}”" for source, target in zip(*request.texts, strict=True))
+        made = call("read_batch", Code("translator"), *map(list, request.texts))
+    lines = (recipes.loading(request.checkpoint), f"batch = {made}")
+    return Recipe(f"{note} · {request.checkpoint}", (*lines, "result = run(translator.model, batch.src, batch.tgt)"))
+
+
+def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
+    """The tokens of the rows and of the columns of a mask of a sentence, in Python."""
+    source, target = (Code(f"batch.{side}_tokens[{sentence}]") for side in ("source", "target"))
+    return (source if mask == "encoder_self" else target, source if mask in ("encoder_self", "cross") else target)

@@ -10,7 +10,9 @@ from model import mask_experiments
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.screens import controls, explore, shared, words, words_masks
-from viz.screens.mask_results import Request, Result, compute, future_leaks, pad_differences
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
+from viz.screens.mask_results import Request, Result, axes_code, compute, future_leaks, pad_differences, recipe
 
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
@@ -63,28 +65,29 @@ def answer(request: Request, left_out: str) -> tuple[Request, Result]:
     except ValueError as error:
         before = st.session_state.get("masks-answered")
         shown = "the last batch that could be read" if before else "the worked example"
-        st.warning(f"{shared.sentence(error)} Shown below: {shown}.")
+        shared.warn(f"{shared.sentence(error)} Shown below: {shown}.")
         before = before or Request(request.checkpoint)
         return before, compute(before, left_out)
 
 
-def draw_mask(result: Result, mask: str, sentence: int, key: str, written: np.ndarray | None = None) -> None:
-    """Draw one mask of one sentence."""
+def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: str, convention: str = "") -> None:
+    """Draw one mask of one sentence, with the numbers that a convention writes where there is one."""
     spoken = words_masks.MASKS[mask]
     queries, keys = result.axes(mask, sentence)
-    figure = mask_heatmap(
-        result.masks[mask][sentence],
-        queries,
-        keys,
-        query_axis=spoken.query_axis,
-        key_axis=spoken.key_axis,
-        written=written,
-        legend=False,  # the words above name the colours
-    )
-    explore.draw(figure, key, {"displayModeBar": False}, NARROW_COLUMN)
+    # The words above name the colours.
+    more = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}
+    values, code = result.masks[mask][sentence], f"result.masks[{mask!r}][{sentence}]"
+    written = mask_experiments.conventions(values)[convention] if convention else None
+    figure = mask_heatmap(values, queries, keys, written=written, **more)
+    of_convention = Code(f"conventions({code})[{convention!r}]") if convention else None
+    made = call("mask_heatmap", Code(code), *axes_code(mask, sentence), written=of_convention, **more)
+    title = f"{spoken.name}, sentence {sentence + 1}"
+    if convention:
+        title += f": {words_masks.CONVENTIONS[convention].name}"
+    explore.draw(figure, key, {"displayModeBar": False}, NARROW_COLUMN, made_by.figure(title, made))
 
 
-def show_masks(result: Result) -> tuple[str, int]:
+def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:
     """Draw the masks of a sentence, or a mask of all sentences; return which mask and sentence is chosen."""
     n_sentences = len(result.lengths)
     explore.heading("The masks of this batch", words_masks.COLOURS)
@@ -107,7 +110,7 @@ def show_masks(result: Result) -> tuple[str, int]:
             with column:
                 line = words_masks.MASKS[name].line if show == words_masks.ONE_SENTENCE else _lengths(result, number)
                 explore.heading(title, line)
-                draw_mask(result, name, number, f"mask-{name}-{number}")
+                draw_mask(result, made_by, name, number, f"mask-{name}-{number}")
     return mask, sentence
 
 
@@ -119,28 +122,28 @@ def _lengths(result: Result, sentence: int) -> str:
     )
 
 
-def show_conventions(result: Result, mask: str, sentence: int) -> None:
+def show_conventions(result: Result, made_by: Recipe, mask: str, sentence: int) -> None:
     """Draw the chosen mask in the four conventions, each with its lines of PyTorch."""
     name = words_masks.MASKS[mask].name
     explore.heading(
         f"{name}, sentence {sentence + 1}, in four conventions",
         f"{words_masks.CONVENTION_LINE} The lines start from src, tgt and pad; T is the length of tgt.",
     )
-    written = mask_experiments.conventions(result.masks[mask][sentence])
     names = list(words_masks.CONVENTIONS)
     for pair in (names[:2], names[2:]):
         for column, convention in zip(st.columns(2), pair, strict=True):
             with column:
                 spoken = words_masks.CONVENTIONS[convention]
                 explore.heading(spoken.name, spoken.users)
-                draw_mask(result, mask, sentence, f"convention-{convention}", written[convention])
+                draw_mask(result, made_by, mask, sentence, f"convention-{convention}", convention)
                 st.code(words_masks.code(mask, convention), language="python", wrap_lines=True)
 
 
-def show_heads(result: Result, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
+def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
     """Draw a head of a sentence with and without masks, and say what that does to the output."""
     kind, layer, number = head
     queries, keys = result.axes(kind, sentence)
+    axes = {"query_axis": words_masks.MASKS[kind].query_axis, "key_axis": words_masks.MASKS[kind].key_axis}
     sides = (
         ("with", "With its masks", result.weights, result.masks),
         ("without", f"Without {words_masks.LEFT_OUT[left_out]}", result.other_weights, result.other_masks),
@@ -148,17 +151,31 @@ def show_heads(result: Result, sentence: int, left_out: str, head: tuple[str, in
     for column, (key, title, weights, masks) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             place = f"layer {layer}, head {number}, sentence {sentence + 1}"
-            st.markdown(f"**{title}: {words.KINDS[kind].title}, {place}**")
+            title = f"{title}: {words.KINDS[kind].title}, {place}"
+            st.markdown(f"**{title}**")
             figure = attention_heatmap(
                 weights[kind][sentence, layer, number],
                 queries,
                 keys,
-                query_axis=words_masks.MASKS[kind].query_axis,
-                key_axis=words_masks.MASKS[kind].key_axis,
+                **axes,
                 mask=masks[kind][sentence],
             )
-            explore.draw(figure, f"head-{key}")
+            made = call(
+                "attention_heatmap",
+                Code(f"result.weights[{kind!r}][{sentence}, {layer}, {number}]"),
+                *axes_code(kind, sentence),
+                **axes,
+                mask=Code(f"result.masks[{kind!r}][{sentence}]"),
+            )
+            lines = without_lines(left_out) if key == "without" else ()
+            explore.draw(figure, f"head-{key}", about=made_by.then(*lines).figure(title, made))
     show_effect(result, sentence, left_out, head)
+
+
+def without_lines(left_out: str) -> tuple[str, ...]:
+    """The pass that lacks some masks, in Python."""
+    switches = {"padding": left_out == words_masks.LOOK_AHEAD, "look_ahead": left_out == words_masks.PADDING}
+    return (f"result = {call('run', *map(Code, ('translator.model', 'batch.src', 'batch.tgt')), **switches)}",)
 
 
 def show_effect(result: Result, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
@@ -186,11 +203,11 @@ def show_numbers(request: Request, sentence: int) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         explore.heading(f"Padding must change nothing (sentence {sentence + 1})", words_masks.PADS)
-        count = st.slider("Pads appended", 1, 16, 4, key="pads", bind="query-params")
+        count = controls.slider("Pads appended", 1, 16, 4, key="pads")
         try:
             on_off("padding mask", pad_differences(request, sentence, count))
         except ValueError as error:
-            st.warning(shared.sentence(error))
+            shared.warn(shared.sentence(error))
     with right:
         explore.heading(f"The future must not leak (sentence {sentence + 1})", words_masks.LEAK)
         try:
@@ -232,21 +249,24 @@ def live() -> None:
     """The part that every choice redraws."""
     above, below = st.container(), st.container()
     try:
-        with above:
+        with above, controls.place():
             request = ask(shared.default_checkpoint())
         with below:
             left_out = choose_left_out()
         with above:
-            request, result = answer(request, left_out)
-            mask, sentence = show_masks(result)
-            show_conventions(result, mask, sentence)
+            with controls.place():
+                request, result = answer(request, left_out)
+            made_by = recipe(request)
+            mask, sentence = show_masks(result, made_by)
+            show_conventions(result, made_by, mask, sentence)
     except ValueError as error:
         st.error("There is no model to show masks of.")
         shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
         return
     with below:
         head = controls.choose_head(lambda kind: result.weights[kind].shape[1:3], "encoder_self")
-        show_heads(result, sentence, left_out, head)
+        with controls.place():
+            show_heads(result, made_by, sentence, left_out, head)
         show_numbers(request, sentence)
         show_nothing(result, sentence, head)
     shared.small(words.describe_card(request.checkpoint, shared.translator(request.checkpoint).card), "card")

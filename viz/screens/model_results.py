@@ -8,7 +8,9 @@ import numpy as np
 
 from model import analysis, comparison
 from model.tokenizer import SPECIAL_TOKENS, UNK_ID
-from viz.screens import shared
+from viz.screens import recipes, shared
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 UNKNOWN = SPECIAL_TOKENS[UNK_ID]
 
@@ -100,3 +102,30 @@ def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[st
         except ValueError as error:
             problems[name] = shared.sentence(error)
     return sides, problems
+
+
+def recipe(side: Side, beam: int) -> Recipe:
+    """The translation of a model in words, in Python called `result`, `written` and `read`."""
+    lines = [
+        recipes.loading(side.name),
+        f"result = {call('translator.translate', side.result.source, beam=beam)}",
+        "written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)",
+    ]
+    if side.weights is None:
+        lines.append("firsts = [written.of_token.index(word) for word in range(len(written.names))]")
+    else:
+        lines += [
+            "read = comparison.words_of(translator.tokenizer.source, result.source_tokens)",
+            "weights = analysis.merge_words(result.attention('cross'), written, read)",
+        ]
+    how = f"beam {beam}" if beam > 1 else "greedy"
+    return Recipe(f"“{side.result.source}” · {side.name} · {how}", tuple(lines))
+
+
+def map_code(side: Side, layer: int, head: int | None) -> Code:
+    """What `Side.map` returns, in Python."""
+    n_layers, n_heads = side.weights.shape[:2]
+    if side.system != comparison.TRANSFORMER:
+        return Code("weights[0, 0]")
+    layer = min(layer, n_layers - 1)
+    return Code(f"weights[{layer}].mean(axis=0)" if head is None else f"weights[{layer}, {min(head, n_heads - 1)}]")

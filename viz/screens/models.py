@@ -11,7 +11,9 @@ from model import comparison, lengths
 from model.translator import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.screens import controls, explore, shared, words, words_masks, words_models
-from viz.screens.model_results import Side, compare, usable
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
+from viz.screens.model_results import Side, compare, map_code, recipe, usable
 
 IN_A_ROW = 3  # models beside each other
 VECTOR_WIDTH = 8  # pixels between two numbers on the axis of a vector
@@ -50,9 +52,9 @@ def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
     problem = next(iter(problems.values()))
     sides, _ = compare(names, before or example, beam)
     if not sides:
-        st.warning(problem)
+        shared.warn(problem)
         return []
-    st.warning(f"{problem} Shown below: {'the last sentence that could be translated' if before else 'the example'}.")
+    shared.warn(f"{problem} Shown below: {'the last sentence that could be translated' if before else 'the example'}.")
     shared.small(sides[0].result.source, "shown")
     return sides
 
@@ -110,29 +112,34 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
     return pd.DataFrame(table)
 
 
-def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure]:
-    """What every output word of a model read of the source: a line about it, and the figure."""
+def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure, Code]:
+    """What every output word of a model read of the source: a line about it, the figure, and the call that makes it."""
     if side.weights is None:
         axes = {"row_axis": words_models.ROW_AXIS, "column_axis": "number of the vector"}
         line = words_models.ONE_VECTOR.format(size=side.context.shape[1])
-        return line, values_heatmap(side.context, side.words, value="number", **axes)
+        named = {"value": "number", **axes}
+        made = call("values_heatmap", Code("result.trace['decoder.context'][firsts]"), Code("written.names"), **named)
+        return line, values_heatmap(side.context, side.words, **named), made
     weights, which = side.map(layer, head)
     axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
     line = f"{which[0].upper()}{which[1:]}; each row adds up to 1."
-    return line, attention_heatmap(weights, side.words, side.keys, **axes)
+    made = call("attention_heatmap", map_code(side, layer, head), Code("written.names"), Code("read.names"), **axes)
+    return line, attention_heatmap(weights, side.words, side.keys, **axes), made
 
 
-def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None) -> None:
+def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
     """Draw what every output word read, in the same row where words belong together."""
     explore.heading("What each word read", words_models.MAPS)
     for number, side in in_columns(sides):
         spoken = words_models.SYSTEMS[side.system]
-        line, figure = picture(side, layer, head)
-        explore.heading(f"{spoken.name}: {spoken.map.lower()}", line)
+        line, figure, made = picture(side, layer, head)
+        title = f"{spoken.name}: {spoken.map.lower()}"
+        explore.heading(title, line)
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         width = VECTOR_WIDTH if side.weights is None else None
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width)
+        about = recipe(side, beam).figure(f"{title}, {line}", call("aligned_rows", made, places, len(rows)))
+        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width, about)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(words_models.SAME.format(words_masks.number(difference)))
@@ -167,7 +174,15 @@ def show_lengths(names: list[str]) -> None:
             for name, groups in measured.items()
         }
         figure = curves(lines, x_axis="words of the source", y_axis=words_models.QUALITIES[quality])
-        explore.draw(figure, "lengths", {"displayModeBar": False})
+        lines_code = (
+            "lines = {}",
+            f"for name in {list(measured)!r}:",
+            f"    groups = lengths.read(load_translator(name).card)[{test!r}]",
+            f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
+        )
+        made = call("curves", Code("lines"), x_axis="words of the source", y_axis=words_models.QUALITIES[quality])
+        about = Recipe(f"{test} · {' · '.join(measured)}", lines_code).figure("Quality by length of sentence", made)
+        explore.draw(figure, "lengths", {"displayModeBar": False}, about=about)
         with st.expander("The numbers, and the commands that made them"):
             rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
             st.dataframe(pd.DataFrame(rows), hide_index=True, key="lengths-table")
@@ -201,6 +216,23 @@ def show_problems(problems: list[str]) -> None:
             shared.small(problem, f"unreadable-{number}")
 
 
+def show(languages: comparison.Direction, names: list[str]) -> None:
+    """Ask for a sentence, and draw what every model of a direction makes of it."""
+    text, example, beam = ask(languages)
+    with controls.place():
+        sides = answer(names, text, example, beam)
+    if sides:
+        with controls.place():
+            show_translations(sides)
+        rows = comparison.align([side.words for side in sides])
+        st.header("Word by word", divider=True)
+        layer, head = choose_head(sides)
+        show_maps(sides, rows, layer, head, beam)
+        explore.heading("The same as a table", words_models.ALIGNED)
+        st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
+    show_lengths(names)
+
+
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
@@ -213,18 +245,9 @@ def live() -> None:
         return
     languages = choose_direction(found)
     names, problems = usable(found[languages])
-    if names:
-        text, example, beam = ask(languages)
-        sides = answer(names, text, example, beam)
-        if sides:
-            show_translations(sides)
-            rows = comparison.align([side.words for side in sides])
-            st.header("Word by word", divider=True)
-            layer, head = choose_head(sides)
-            show_maps(sides, rows, layer, head)
-            explore.heading("The same as a table", words_models.ALIGNED)
-            st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
-        show_lengths(names)
+    with controls.place(languages, "models-languages"):
+        if names:
+            show(languages, names)
     show_missing(languages, names)
     show_problems([shared.sentence(ValueError(problem)) for problem in unreadable] + problems)
 

@@ -7,8 +7,11 @@ import streamlit as st
 from model.attention_file import Attention, read_attention
 from model.tokenizer import MARK
 from viz.figures import mask_heatmap
-from viz.screens import controls, explore, maps, shared, tokens, words
+from viz.screens import controls, explore, maps, recipes, shared, tokens, words
 from viz.screens import words_open as spoken
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import call
+from viz.screens.recipes import MapCode
 
 VIEWS = ("Attention", "Lines", "Mask")
 MAX_MEGABYTES = 20
@@ -46,10 +49,11 @@ def choose_file() -> tuple[str, Attention] | None:
         help=spoken.PRIVATE,
     )
     opened = st.session_state.get("opened")
-    if "file-problem" in st.session_state:
-        name, problem = st.session_state["file-problem"]
-        st.warning("This file could not be read." + (" Shown below: the one before." if opened else ""))
-        shared.small(f"{name}: {problem}", "problem")
+    with controls.place():
+        if "file-problem" in st.session_state:
+            name, problem = st.session_state["file-problem"]
+            st.warning("This file could not be read." + (" Shown below: the one before." if opened else ""))
+            shared.small(f"{name}: {problem}", "problem")
     with st.expander("What a file holds, and how to make one", expanded=opened is None):
         st.markdown(spoken.FORMAT)
         st.markdown(spoken.FROM_TRANSFORMERS)
@@ -61,7 +65,7 @@ def choose_file() -> tuple[str, Attention] | None:
     return opened
 
 
-def show(attention: Attention) -> None:
+def show(attention: Attention, name: str) -> None:
     """Let the visitor choose a kind, a head and a view, and draw it."""
     names = {kind: words.KINDS[kind].name for kind in attention.kinds}
     default = "cross" if "cross" in names else attention.kinds[0]
@@ -77,33 +81,36 @@ def show(attention: Attention) -> None:
     residual = attention.residual(kind)
     st.caption(spoken.sums(residual))
     built = explore.maps_of(attention, kind, options, named)
+    recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
+    code = MapCode(built, kind, named, bool(attention.predicted_tokens))
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(attention, built, layer, head, stretch, whole=residual <= spoken.ROUNDING)
+        explore.show_overview(attention, built, layer, head, stretch, recipe, code, residual <= spoken.ROUNDING)
     with right:
         view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
-            explore.show_lines(attention, built, kind, named, layer)
+            explore.show_lines(attention, built, kind, named, layer, recipe, code)
         elif view == "Mask":
-            show_mask(attention, kind, named)
+            show_mask(attention, kind, named, recipe)
         else:
-            explore.show_attention(attention, built, kind, named, layer, head, stretch)
+            explore.show_attention(attention, built, kind, named, layer, head, stretch, recipe, code)
     if controls.switch("Numbers as a table", "tables", spoken.TABLE):
         title = f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}"
         explore.show_table("weights", title, tokens.weight_table(built, layer, head))
 
 
-def show_mask(attention: Attention, kind: str, named: str) -> None:
+def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> None:
     """Draw the mask of a kind, or say that the file has none."""
     if kind not in attention.masks:
         st.info(spoken.NO_MASK)
         return
-    explore.heading(f"{words.KINDS[kind].title}, mask", f"{words.ROWS_ASK}{spoken.MASK}")
+    title = f"{words.KINDS[kind].title}, mask"
+    explore.heading(title, f"{words.ROWS_ASK}{spoken.MASK}")
     queries, keys, _ = explore.axis_tokens(attention, kind, named)
     axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
     figure = mask_heatmap(attention.mask(kind), queries, keys, **axes)
     figure.update_traces(showscale=False)  # the line above names the colours
-    explore.draw(figure, "mask")
+    explore.draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
 
 
 @st.fragment
@@ -116,7 +123,7 @@ def live() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         shared.small(name, "file-name")
         st.button("Close this file", key="close-file", on_click=close)
-    show(attention)
+    show(attention, name)
 
 
 def page() -> None:

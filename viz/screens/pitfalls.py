@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.screens import controls, explore, shared, words
+from viz.screens import controls, explore, recipes, shared, words
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import call
 from viz.screens.pitfall_common import Demo, Sentence
 from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
@@ -44,13 +46,13 @@ def sentence() -> Sentence | None:
     try:
         example = Sentence(translator, record(name, EXAMPLE))
     except ValueError:  # a model that cannot even read the example
-        st.warning(problem)
+        shared.warn(problem)
         return None
-    st.warning(f"{problem} Shown below: the example.")
+    shared.warn(f"{problem} Shown below: the example.")
     return example
 
 
-def show(key: str, demo: Demo) -> None:
+def show(key: str, demo: Demo, recipe: Recipe) -> None:
     """Draw both pictures with their lines, and the numbers."""
     spoken = PITFALLS[key]
     st.subheader(spoken.name)
@@ -66,7 +68,8 @@ def show(key: str, demo: Demo) -> None:
         with place:
             st.code(line, language="python", wrap_lines=True)
             explore.heading(side, title)
-            explore.draw(figure, side.lower())
+            about = recipe.figure(f"{side}: {title}", f"DEMOS[{key!r}](sentence).{side.lower()}")
+            explore.draw(figure, side.lower(), about=about)
     with st.container(gap="xxsmall"):
         for row, (what, value) in enumerate(demo.more):
             shared.small(f"{what[:1].upper()}{what[1:]}: {value}", f"number-{row}")
@@ -94,7 +97,10 @@ def live() -> None:
     if shown is not None:
         if key in NO_SENTENCE:
             st.caption("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples.")
-        show(key, DEMOS[key](shown))
+        text, name = shown.result.source, shown.translator.name
+        made = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
+        recipe = Recipe(f"“{text}” · {name} · greedy", (recipes.loading(name), made))
+        show(key, DEMOS[key](shown), recipe)
 
 
 def page() -> None:

@@ -12,7 +12,9 @@ from model import analysis, learned_positions, positional
 from model import position_experiments as experiments
 from model.translation import Translation
 from model.translator import KINDS
-from viz.screens import shared
+from viz.screens import recipes, shared
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
@@ -106,3 +108,22 @@ def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, f
     other = experiments.shuffle(translator, text, seed)
     off, on = (experiments.order_difference(translator, other, scale) for scale in (0.0, 1.0))
     return other.shuffled, (off, on)
+
+
+def table_code(name: str, n_positions: int, d_model: int) -> Code:
+    """An encoding by name, in Python."""
+    sizes = f"({n_positions}, {d_model})"
+    if name in LEARNED:
+        return Code(f"learned_positions.learn{sizes}.{LEARNED[name]}")
+    return Code(f"VARIANTS[{name!r}]{sizes}.numpy()")
+
+
+def recipe(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Recipe:
+    """A translation with changed positions, in Python called `result`."""
+    made = f"result = {call('translator.translate', text, beam=1)}"
+    if (scale, shift) == (1, 0):
+        return Recipe(f"“{text}” · {checkpoint} · greedy", (recipes.loading(checkpoint), made))
+    changed = call("changed_positions", Code("translator.config.positional"), scale, shift, sides)
+    note = f"“{text}” · {checkpoint} · greedy · positions × {scale:g}, shifted by {shift}, {' and '.join(sides)}"
+    made = "    " + made.replace("\n", "\n    ")
+    return Recipe(note, (recipes.loading(checkpoint), f"with {changed}:", made))

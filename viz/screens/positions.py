@@ -19,8 +19,10 @@ from viz.figures import (
     similarity_heatmap,
     wavelength_lines,
 )
-from viz.screens import controls, explore, position_results, shared, words, words_masks, words_positions
-from viz.screens.position_results import Reading
+from viz.screens import controls, explore, position_results, recipes, shared, words, words_masks, words_positions
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
+from viz.screens.position_results import Reading, table_code
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
@@ -30,10 +32,10 @@ TABLE_HEIGHT = 420  # pixels that a table of encodings may take
 _NO_TOOLS = {"displayModeBar": False}
 
 
-def draw(figure: go.Figure, key: str) -> None:
+def draw(figure: go.Figure, key: str, about: Beside) -> None:
     """Draw a figure without Plotly's buttons, not so high that two of them fill the page."""
     figure.layout.height = min(figure.layout.height, TABLE_HEIGHT)
-    explore.draw(figure, key, _NO_TOOLS)
+    explore.draw(figure, key, _NO_TOOLS, about=about)
 
 
 def choose_encodings() -> tuple[dict[str, str], int, int]:
@@ -54,12 +56,14 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
                 width=280,
             )
             chosen[place] = value or default
-        n_positions = st.slider("Positions", 8, 128, 50, key="length", bind="query-params", width=200)
+        n_positions = controls.slider("Positions", 8, 128, 50, key="length", width=200)
         d_model = controls.choose("d_model", list(WIDTHS), "width", 64)
     return chosen, int(n_positions), d_model
 
 
-def show_tables(chosen: dict[str, str], tables: dict[str, np.ndarray], n_positions: int, d_model: int) -> None:
+def show_tables(
+    chosen: dict[str, str], tables: dict[str, np.ndarray], n_positions: int, d_model: int, recipe: Recipe
+) -> None:
     """Draw two encodings and their difference."""
     explore.heading("Side by side", words_positions.HEATMAP)
     for column, place in zip(st.columns(2, gap="medium"), chosen, strict=True):
@@ -70,12 +74,15 @@ def show_tables(chosen: dict[str, str], tables: dict[str, np.ndarray], n_positio
                 learned = position_results.learn(n_positions, d_model)
                 line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
             explore.heading(f"{place.capitalize()}: {spoken.name}", line)
-            draw(positional_heatmap(tables[place]), f"table-{place}")
+            about = recipe.figure(f"Positional encoding: {spoken.name}", f"positional_heatmap({place})")
+            draw(positional_heatmap(tables[place]), f"table-{place}", about)
     difference = tables["first"] - tables["second"]
+    made = call("positional_heatmap", Code("first - second"), value="difference")
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     with left:
         explore.heading("Difference", words_positions.DIFFERENCE)
-        draw(positional_heatmap(difference, value="difference"), "table-difference")
+        about = recipe.figure("Difference of the encodings", made)
+        draw(positional_heatmap(difference, value="difference"), "table-difference", about)
     with right:
         st.metric("Largest difference", words_masks.number(float(np.abs(difference).max())))
         if set(chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
@@ -84,7 +91,7 @@ def show_tables(chosen: dict[str, str], tables: dict[str, np.ndarray], n_positio
             st.caption(words_positions.SAME_WAVES.format(words_masks.number(largest)))
 
 
-def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: int) -> None:
+def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: int, recipe: Recipe) -> None:
     """Draw chosen dimensions of both encodings over the positions."""
     explore.heading("Waves", words_positions.WAVES)
     default = sorted({0, 1, d_model // 4, d_model // 2})
@@ -104,22 +111,29 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
         return
     for column, place in zip(st.columns(2, gap="medium"), tables, strict=True):
         with column:
-            st.markdown(f"**{place.capitalize()}: {words_positions.ENCODINGS[chosen[place]].name}**")
-            draw(positional_waves(tables[place], dimensions), f"waves-{place}")
+            name = words_positions.ENCODINGS[chosen[place]].name
+            st.markdown(f"**{place.capitalize()}: {name}**")
+            about = recipe.figure(f"{name} as waves", call("positional_waves", Code(place), dimensions))
+            draw(positional_waves(tables[place], dimensions), f"waves-{place}", about)
 
 
-def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int) -> None:
+def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, recipe: Recipe) -> None:
     """Draw how similar positions are, all pairs and by offset, with the residual."""
     explore.heading("Similarity of positions", f"{words_positions.SIMILARITY} {words_positions.RESIDUAL}")
     results = {place: position_results.similarity(name, n_positions, d_model) for place, name in chosen.items()}
     for column, (place, (products, by_offset)) in zip(st.columns(2, gap="medium"), results.items(), strict=True):
         with column:
-            st.markdown(f"**{place.capitalize()}: {words_positions.ENCODINGS[chosen[place]].name}**")
-            draw(similarity_heatmap(products), f"similarity-{place}")
+            name = words_positions.ENCODINGS[chosen[place]].name
+            st.markdown(f"**{place.capitalize()}: {name}**")
+            made = f"similarity_heatmap(analysis.by_offset({place})[0])"
+            about = recipe.figure(f"Similarity of positions: {name}", made)
+            draw(similarity_heatmap(products), f"similarity-{place}", about)
             st.metric(f"Residual, {place}", words_masks.number(by_offset.residual))
     explore.heading("Similarity by offset", words_positions.OFFSET)
     curves = np.stack([by_offset.means for _, by_offset in results.values()])
-    draw(offset_lines(curves, legend_names(chosen)), "offset")
+    lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(chosen)})])"
+    about = recipe.then(lines).figure("Similarity by offset", call("offset_lines", Code("means"), legend_names(chosen)))
+    draw(offset_lines(curves, legend_names(chosen)), "offset", about)
 
 
 def legend_names(chosen: dict[str, str]) -> list[str]:
@@ -127,7 +141,7 @@ def legend_names(chosen: dict[str, str]) -> list[str]:
     return [f"{place}: {words_positions.ENCODINGS[name].short}" for place, name in chosen.items()]
 
 
-def show_wavelengths(chosen: dict[str, str], d_model: int) -> None:
+def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> None:
     """Draw and list the wavelength of every pair of dimensions."""
     explore.heading("Wavelengths", words_positions.WAVELENGTH)
     found = {place: position_results.wavelengths(name, d_model) for place, name in chosen.items()}
@@ -138,7 +152,10 @@ def show_wavelengths(chosen: dict[str, str], d_model: int) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         names = legend_names({place: chosen[place] for place in found})
-        draw(wavelength_lines(np.stack(list(found.values())), names), "wavelengths")
+        of = ", ".join(f"frequencies({chosen[place]!r}, {d_model})" for place in found)
+        recipe = recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
+        about = recipe.figure("Wavelengths of the dimensions", call("wavelength_lines", Code("waves"), names))
+        draw(wavelength_lines(np.stack(list(found.values())), names), "wavelengths", about)
     with right:
         table = pd.DataFrame({"pair": range(d_model // 2)})
         for place, waves in found.items():
@@ -172,11 +189,12 @@ def ask(checkpoint: str) -> Asked:
     text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         off = controls.switch("Switch it off", "off", words_positions.OFF)
-        more = {"bind": "query-params", "width": 220}
-        scale = st.slider(
-            "Scale", 0.0, MAX_SCALE, 1.0, step=0.1, key="scale", help=words_positions.SCALE, disabled=off, **more
+        scale = controls.slider(
+            "Scale", 0.0, MAX_SCALE, 1.0, step=0.1, key="scale", help=words_positions.SCALE, disabled=off, width=220
         )
-        shift = st.slider("Shift", 0, MAX_SHIFT, 0, key="shift", help=words_positions.SHIFT, disabled=off, **more)
+        shift = controls.slider(
+            "Shift", 0, MAX_SHIFT, 0, key="shift", help=words_positions.SHIFT, disabled=off, width=220
+        )
         where = controls.choose("Change it in the", list(words_positions.WHERE), "where", "both", words_positions.WHERE)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         shuffle = controls.switch("Shuffle the words", "shuffle", words_positions.SHUFFLE)
@@ -238,26 +256,34 @@ def show_order(asked: Asked) -> None:
         shared.small(f"{words_} → {reading.text}", key)
 
 
-def show_maps(trained: Reading, changed: Reading) -> None:
+def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> None:
     """Draw a head as trained and as changed, and the encoding that was added."""
     kind, layer, head = controls.choose_head(lambda kind: trained.weights[kind].shape[:2], "encoder_self")
     spoken = words.KINDS[kind]
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
+    sides = words_positions.SIDES[asked.where]
+    made = {
+        "trained": position_results.recipe(asked.checkpoint, asked.text, 1.0, 0, sides),
+        "changed": position_results.recipe(asked.checkpoint, text, asked.scale, asked.shift, sides),
+    }
     for column, (key, title, reading) in zip(
         st.columns(2, gap="medium"), (("trained", "As trained", trained), ("changed", "Changed", changed)), strict=True
     ):
         with column:
-            explore.heading(f"{title}: {spoken.title}, layer {layer}, head {head}", words.ROWS_ASK + spoken.reading)
+            title = f"{title}: {spoken.title}, layer {layer}, head {head}"
+            explore.heading(title, words.ROWS_ASK + spoken.reading)
             figure = attention_heatmap(
                 reading.weights[kind][layer, head],
                 reading.source_tokens if kind == "encoder_self" else reading.target_tokens,
                 reading.target_tokens if kind == "decoder_self" else reading.source_tokens,
-                query_axis=spoken.query_axis,
-                key_axis=spoken.key_axis,
+                **axes,
                 mask=reading.masks[kind],
             )
-            explore.draw(figure, f"map-{key}")
+            about = recipes.head(made[key], title, kind, (layer, head), **axes)
+            explore.draw(figure, f"map-{key}", about=about)
     explore.heading("The encoding of the changed run", words_positions.ADDED)
-    draw(positional_heatmap(changed.positions["source"], changed.source_tokens), "added")
+    figure = positional_heatmap(changed.positions["source"], changed.source_tokens)
+    draw(figure, "added", recipes.positions(made["changed"], "source"))
 
 
 @st.fragment
@@ -265,10 +291,12 @@ def tables() -> None:
     """The part about encodings as such; it needs no model."""
     chosen, n_positions, d_model = choose_encodings()
     made = {place: position_results.table_of(name, n_positions, d_model) for place, name in chosen.items()}
-    show_tables(chosen, made, n_positions, d_model)
-    show_waves(chosen, made, d_model)
-    show_similarity(chosen, n_positions, d_model)
-    show_wavelengths(chosen, d_model)
+    lines = (f"{place} = {table_code(name, n_positions, d_model)}" for place, name in chosen.items())
+    recipe = Recipe(f"{n_positions} positions, {d_model} dimensions · {' · '.join(legend_names(chosen))}", tuple(lines))
+    show_tables(chosen, made, n_positions, d_model, recipe)
+    show_waves(chosen, made, d_model, recipe)
+    show_similarity(chosen, n_positions, d_model, recipe)
+    show_wavelengths(chosen, d_model, recipe)
 
 
 @st.fragment
@@ -283,13 +311,15 @@ def live() -> None:
         st.error("There is no model to change the positions of.")
         shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
         return
-    answered = answer(asked)
+    with controls.place():
+        answered = answer(asked)
     if answered is not None:
         asked, trained, changed, text = answered
         show_translations(asked, trained, changed, text)
-        if asked.order is not None:
-            show_order(asked)
-        show_maps(trained, changed)
+        with controls.place():
+            if asked.order is not None:
+                show_order(asked)
+        show_maps(asked, trained, changed, text)
     shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), "card")
 
 

@@ -6,15 +6,18 @@ State has three homes: models in `st.cache_resource`, results in `st.cache_data`
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
 
 from model import analysis
 from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
+from model.turns import TURNS
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
@@ -28,6 +31,9 @@ COLOR_BAR_WIDTH = 70
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
+# What begins a link, a picture, code, a formula, stress, a tag or a symbol.
+_MARKDOWN = re.compile(r"([\\`*\[\]$<~]|:(?=[a-z]))")
+
 _STYLE = """
 <style>
 .stMainBlockContainer { max-width: 90rem; padding-top: 3.5rem; padding-bottom: 3rem; }
@@ -38,11 +44,24 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
 .st-key-tree .textpoint text { fill: currentColor !important; }
 .js-plotly-plot .modebar-group { background: transparent !important; }
+.st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
 </style>
 """
+
+
+def end_unwanted() -> None:
+    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped.
+
+    Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
+    """
+    if (look := get_run_yield_check()) is not None:
+        look()
+
+
+TURNS.still_wanted = end_unwanted
 
 
 def style() -> None:
@@ -104,6 +123,12 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
     return cut(loaded.translate(text, beam, length_penalty), loaded)
 
 
+def check_reference(reference: str) -> None:
+    """Refuse an empty reference with a ValueError."""
+    if not reference.strip():
+        raise ValueError("there is no reference to read: type the translation that the model shall read")
+
+
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …", show_time=True)
 def force(checkpoint: str, text: str, reference: str) -> Shown:
     """Have the model read a given translation, or return what is remembered of it.
@@ -119,8 +144,7 @@ def force(checkpoint: str, text: str, reference: str) -> Shown:
     Raises:
         ValueError: as `Translator.force`.
     """
-    if not reference.strip():
-        raise ValueError("there is no reference to read: type the translation that the model shall read")
+    check_reference(reference)
     loaded = translator(checkpoint)
     return cut(loaded.force(text, reference), loaded)
 
@@ -175,6 +199,14 @@ def sentence(error: ValueError) -> str:
     return words[:1].upper() + words[1:].rstrip(".") + "."
 
 
+def warn(text: str) -> None:
+    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown.
+
+    A link could otherwise make the page show a picture from elsewhere, or a link of its own in the page's name.
+    """
+    st.warning(_MARKDOWN.sub(r"\\\1", text))
+
+
 def compute_or_keep(
     key: str,
     asked: Asked,
@@ -206,9 +238,9 @@ def compute_or_keep(
     try:
         result = compute(other)
     except ValueError:  # a model that cannot even read the example
-        st.warning(problem)
+        warn(problem)
         return None
-    st.warning(f"{problem} Shown below: {last if before else first}.")
+    warn(f"{problem} Shown below: {last if before else first}.")
     return other, result
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import analysis
 from model.edits import Edits
-from viz.screens import asking, controls, shared, steer_edits, steer_search, words, words_steer
+from viz.screens import asking, compare_edits, controls, shared, steer_edits, steer_search, words, words_steer
 from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, steer
 
 
@@ -24,11 +24,8 @@ def ask() -> tuple[Request, dict]:
     """
     asked, card = asking.ask(forcing=False)
     start_anew(asked.checkpoint, asked.text)
-    with st.expander("The changes as text"):
-        st.caption(words_steer.TEXT_LINE)
-        prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
-        edits = st.text_input("Edits", key="edits", bind="query-params")
-    return Request(**vars(asked), prefix=(prefix or "").strip(), edits=(edits or "").strip()), card
+    prefix, edits = asking.changes()
+    return Request(**vars(asked), prefix=prefix, edits=edits), card
 
 
 def start_anew(checkpoint: str, text: str) -> None:
@@ -72,11 +69,11 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
             result = steer(other)
         except ValueError:
             continue
-        st.warning(f"{problem} Shown below: {name}.")
+        shared.warn(f"{problem} Shown below: {name}.")
         shared.small(result.source, "shown")
         st.session_state[ANSWERED] = other
         return other, result
-    st.warning(problem)
+    shared.warn(problem)
     return None
 
 
@@ -96,7 +93,9 @@ def show_changes(request: Request, result: shared.Shown) -> None:
             st.caption(words_steer.DIFFERENCE)
             st.dataframe(difference(pairs), key="difference")
         show_numbers(request, old, result)
-        st.button(words_steer.RESET, key="reset", on_click=drop_changes)
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            st.button(words_steer.RESET, key="reset", on_click=drop_changes)
+            compare_edits.link(request, request.edits, request.prefix)
 
 
 def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
@@ -131,13 +130,17 @@ def live() -> None:
     except ValueError as error:
         asking.no_model(error)
         return
-    answered = answer(asked)
+    with controls.place():
+        answered = answer(asked)
     if answered is not None:
         request, result = answered
         asking.show_translation(result, request, card)
-        show_changes(request, result)
+        changes = st.container()
         view = controls.choose("Change", list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
-        VIEWS[view](request, result)
+        with controls.place(view, "steered"):
+            VIEWS[view](request, result)
+        with changes:  # they link to the head that is chosen below
+            show_changes(request, result)
     shared.small(words.describe_card(asked.checkpoint, card), "card")
 
 

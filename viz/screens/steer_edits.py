@@ -11,8 +11,10 @@ from model.edits import Cell, Edits, Force
 from model.translator import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
-from viz.screens import controls, explore, shared, words, words_steer
-from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, steer
+from viz.screens import controls, explore, recipes, shared, words, words_steer
+from viz.screens.beside import Beside
+from viz.screens.code_lines import Code, call
+from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
 from viz.screens.steer_search import NO_TOOLS
 
 
@@ -24,14 +26,13 @@ def show_force(request: Request, result: shared.Shown) -> None:
         layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
         head = controls.choose("Head", list(range(n_heads)), "head", 0)
         where = controls.choose("Force it in", list(words_steer.WHERE), "where", words_steer.ALL, words_steer.WHERE)
-        strength = st.slider(
+        strength = controls.slider(
             "Strength",
             0.0,
             1.0,
             1.0,
             step=0.05,
             key="strength",
-            bind="query-params",
             help=words_steer.STRENGTH,
             width=240,
         )
@@ -40,13 +41,14 @@ def show_force(request: Request, result: shared.Shown) -> None:
         heads = choose_heads(n_layers, n_heads)
     # Callbacks run before the page is drawn again and read from here what is chosen.
     st.session_state["steer-force"] = (heads, strength, where != words_steer.ALL)
-    explore.heading(f"Cross-attention, layer {layer}, head {head}", words_steer.FORCE_LINE)
+    title = f"Cross-attention, layer {layer}, head {head}"
+    explore.heading(title, words_steer.FORCE_LINE)
+    axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
     figure = attention_heatmap(
         weights[layer, head],
         result.predicted_tokens,
         result.source_tokens,
-        query_axis=words.PREDICTED_AXIS,
-        key_axis=words.KINDS["cross"].key_axis,
+        **axes,
         mask=result.mask("cross"),
         read=result.target_tokens,
     )
@@ -57,7 +59,17 @@ def show_force(request: Request, result: shared.Shown) -> None:
     outline(figure, [(force.query, force.key) for force in here], "forced in this head")
     elsewhere = [(force.query, force.key) for force in forced if force not in here]
     outline(figure, elsewhere, "forced in other heads", dotted=True)
-    explore.draw(figure, "force-map", NO_TOOLS, on_select=_force_clicked, selection_mode="points")
+    made = call(
+        "attention_heatmap",
+        Code(f"result.attention('cross')[{layer}, {head}]"),
+        Code("result.predicted_tokens"),
+        Code("result.source_tokens"),
+        **axes,
+        mask=Code("result.mask('cross')"),
+        read=Code("result.target_tokens"),
+    )
+    about = recipe(request).figure(title, made)
+    explore.draw(figure, "force-map", NO_TOOLS, about=about, on_select=_force_clicked, selection_mode="points")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, result.predicted_tokens) for step in range(n_steps)]
         query = controls.pick("Step (the token it wrote)", names, "force-step", width=220)
@@ -77,9 +89,18 @@ def show_force(request: Request, result: shared.Shown) -> None:
 def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
     """Let the visitor choose some heads, each as (layer, head)."""
     all_heads = list(np.ndindex(n_layers, n_heads))
-    # Another model may lack heads that were chosen before.
-    st.session_state["heads"] = [head for head in st.session_state.get("heads", all_heads[:1]) if head in all_heads]
-    chosen = st.multiselect("Chosen heads", all_heads, format_func=_head_name, key="heads", placeholder="No head")
+    before = st.session_state.get("heads", [])
+    if not set(before) <= set(all_heads):  # another model may lack heads that were chosen before
+        st.session_state["heads"] = [head for head in before if head in all_heads]
+    chosen = st.multiselect(
+        "Chosen heads",
+        all_heads,
+        all_heads[:1],
+        format_func=_head_name,
+        key="heads",
+        placeholder="No head",
+        bind="query-params",
+    )
     return tuple(chosen)
 
 
@@ -142,19 +163,14 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
     explore.heading(f"{words.KINDS[kind].title}, mask", words_steer.MASK_LINE)
     mask = mask_with_future(edits, result, kind)
-    figure = mask_heatmap(
-        mask,
-        queries,
-        keys,
-        query_axis=words.KINDS[kind].query_axis,
-        key_axis=words.KINDS[kind].key_axis,
-        legend=False,
-    )
+    axes = {"query_axis": words.KINDS[kind].query_axis, "key_axis": words.KINDS[kind].key_axis}
+    figure = mask_heatmap(mask, queries, keys, **axes, legend=False)
     make_clickable(figure, "click to flip it")
     cells = [cell for cell in edits.cells if cell.kind == kind and cell.query < len(queries) and cell.key < len(keys)]
     outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], "edited")
     outline(figure, [(cell.query, cell.key) for cell in cells if cell.shows_future], "opens the future", dotted=True)
-    explore.draw(figure, "mask-map", NO_TOOLS, on_select=_flip_clicked, selection_mode="points")
+    about = of_mask(request, kind, mask, result.mask(kind), axes)
+    explore.draw(figure, "mask-map", NO_TOOLS, about=about, on_select=_flip_clicked, selection_mode="points")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         row = controls.pick("Row (asks)", [f"{i}: {name}" for i, name in enumerate(queries)], "mask-row", width=200)
         column = controls.pick(
@@ -164,6 +180,15 @@ def show_mask(request: Request, result: shared.Shown) -> None:
         st.button("Reset all masks", key="mask-reset", on_click=reset_masks, disabled=not edits.cells)
     if edits.cells:
         show_effect(request, edits, result)
+
+
+def of_mask(request: Request, kind: str, mask: np.ndarray, used: np.ndarray, axes: dict[str, str]) -> Beside:
+    """How an edited mask is drawn: the one that was used, and the cells that open the future."""
+    queries, keys, _ = recipes.axis_code(kind, words.READ)
+    lines = [f"mask = result.mask({kind!r}).copy()"]
+    lines += [f"mask[{row}, {column}] = True" for row, column in np.argwhere(mask & ~used).tolist()]
+    made = call("mask_heatmap", Code("mask"), queries, keys, **axes, legend=False)
+    return recipe(request).then(*lines).figure(f"{words.KINDS[kind].title}, mask", made)
 
 
 def mask_with_future(edits: Edits, result: shared.Shown, kind: str) -> np.ndarray:

@@ -12,7 +12,9 @@ from model.decoding import Search
 from model.edits import VERSION, Edits
 from model.search_attention import looked_at
 from model.translation import Translation
-from viz.screens import controls, shared
+from viz.screens import controls, recipes, shared
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 ANSWERED = "steer-answered"  # where the session keeps the Request that is shown
 CACHED_TREES = 16
@@ -41,6 +43,17 @@ class Request(controls.Request):
     def is_plain(self) -> bool:
         """Whether nothing is changed."""
         return self == self.plain
+
+
+def recipe(request: Request) -> Recipe:
+    """The translation with the changes, in Python called `result`."""
+    prefix = read_prefix(request.prefix)
+    more: dict[str, object] = {"edits": Code("edits") if request.edits else None, "prefix": prefix or None}
+    made = call("translator.translate", request.text, **recipes.searching(request), **more)
+    lines = [recipes.loading(request.checkpoint)]
+    lines += [f"edits = {call('Edits.from_code', request.edits)}"] if request.edits else []
+    changes = [request.edits, f"locked beginning {request.prefix}" if prefix else ""]
+    return Recipe(recipes.spoken(request), (*lines, f"result = {made}")).then(note=" · ".join(filter(None, changes)))
 
 
 def prefix_code(ids: list[int]) -> str:

@@ -9,8 +9,9 @@ import streamlit as st
 from viz.figures import candidates_heatmap, search_tree
 from viz.figures.clicks import make_clickable, outline
 from viz.figures.tree import column_width
-from viz.screens import controls, explore, shared, tokens, words_steer
-from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, steer, tree
+from viz.screens import controls, explore, recipes, shared, tokens, words_steer
+from viz.screens.code_lines import Code, call
+from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, recipe, steer, tree
 
 NO_TOOLS = {"displayModeBar": False}
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
@@ -38,6 +39,7 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
         "words",
         NO_TOOLS,
         explore.CANDIDATE_WIDTH,
+        recipes.candidates(recipe(request), "What could be written at every step"),
         on_select=_write_clicked,
         selection_mode="points",
     )
@@ -86,14 +88,13 @@ def show_tree(request: Request, result: shared.Shown) -> None:
     found = tree(request)
     nodes = found.search.tree
     with st.container(horizontal=True, gap="large"):
-        penalty = st.slider(
+        penalty = controls.slider(
             "Length penalty of the ranking",
             0.0,
             2.0,
             request.length_penalty,
             step=0.1,
             key="rescore",
-            bind="query-params",
             help=words_steer.RESCORE,
             width=280,
         )
@@ -101,7 +102,7 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         steps = None
         if deepest > STEPS_AT_ONCE:
             last = deepest - STEPS_AT_ONCE
-            first = st.slider("First row that is drawn", 0, last, 0, key="first", bind="query-params", width=280)
+            first = controls.slider("First row that is drawn", 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
     figure = search_tree(
@@ -115,7 +116,20 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         steps=steps,
     )
     width = column_width(found.tokens)
-    explore.draw(figure, "tree", NO_TOOLS, width, on_select=_lock_clicked, selection_mode="points")
+    made = call(
+        "search_tree",
+        Code("np.array(nodes.log_probability)"),
+        Code("nodes.parent"),
+        Code("translator.tokenizer.target.tokens(nodes.token)"),
+        Code("nodes.fate"),
+        scores=Code("{one.node: one.score for one in ranked}"),
+        looked_at=Code(f"looked_at(translator, result.source, nodes{', edits' if request.edits else ''})"),
+        keys=Code("result.source_tokens"),
+        steps=steps,
+    )
+    lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
+    about = recipe(request).then(*lines).figure("Everything the search looked at", made)
+    explore.draw(figure, "tree", NO_TOOLS, width, about, on_select=_lock_clicked, selection_mode="points")
     st.markdown("**Ranking of what ended**")
     table = pd.DataFrame(
         {

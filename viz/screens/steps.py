@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from viz.components.film import film
+from viz.figures import step_film
 from viz.figures.film import Film
-from viz.screens import asking, controls, shared, words_steps
+from viz.screens import asking, beside, controls, recipes, shared, words_steps
 
 
 def choose_maps(result: shared.Shown) -> tuple[int, int, int | None]:
@@ -64,7 +67,11 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
         st.caption(words_steps.FORCED)
     of_head = "mean of all heads" if head is None else f"head {head}"
     panels = words_steps.panels(f"layer {layer}, {of_head}", f"layer {encoder_layer}, {of_head}")
-    film(film_of(result, layer, encoder_layer, head), panels, "film")
+    made = film_of(result, layer, encoder_layer, head)
+    film(made, panels, "film")
+    title = f"The decoding step by step: decoder layer {layer}, encoder layer {encoder_layer}, {of_head}"
+    about = recipes.film(recipes.translation(request), title, layer, encoder_layer, head, partial(step_film, made))
+    beside.offer(None, about, "film")
 
 
 @st.fragment

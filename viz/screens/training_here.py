@@ -9,6 +9,7 @@ from model.training import practice
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
+from viz.screens.beside import Beside
 
 REFRESH = 1.0  # seconds between two pictures of a run
 NOW, BEFORE = "practice", "practice-before"
@@ -59,7 +60,7 @@ def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
         st.button("Stop", key="practice-stop", on_click=run.stop if run else None, disabled=not active)
     problem = st.session_state.pop("practice-problem", None)
     if problem:
-        st.warning(problem)
+        shared.warn(problem)
 
 
 def here() -> None:
@@ -89,7 +90,8 @@ def watch(head: int, was_active: bool) -> None:
         explore.heading(
             f"Cross-attention, head {head}, on “{practice.SAMPLE}”", words.REVERSAL.format(step=last_check(frame.step))
         )
-        draw_heads(frame.weights, practice.SAMPLE, practice.SAMPLE[::-1], head, "practice-map")
+        note = f"“{practice.SAMPLE}” · {words.describe(run.settings)} · after step {last_check(frame.step):,}"
+        draw_heads(frame.weights, practice.SAMPLE, practice.SAMPLE[::-1], head, "practice-map", note)
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
 
@@ -121,17 +123,18 @@ def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) 
         return
     floor = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
     lines = {name: np.stack([line[0], np.maximum(line[1], floor)]) for name, line in lines.items()}
-    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss")
+    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss", about=Beside("Loss", " · ".join(lines), ()))
 
 
-def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str) -> None:
+def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str, note: str) -> None:
     """Draw one head large, and all of them small where there are several."""
     rows, columns = [SPECIAL["start"], *written], [*text, SPECIAL["end"]]
     axes = {"query_axis": "letter this step read (asks)", "key_axis": "letter of the string (is read)"}
-    explore.draw(attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **axes), key)
+    figure = attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **axes)
+    explore.draw(figure, key, about=Beside(f"Cross-attention, head {head}", note, ()))
     if weights.shape[1] > 1:
         tiles = head_overview(weights, selected=(0, head), layer_names=["decoder"])
-        explore.draw(tiles, f"{key}-all")
+        explore.draw(tiles, f"{key}-all", about=Beside("Cross-attention, all heads", note, ()))
 
 
 def try_it(run: practice.Run, head: int) -> None:
@@ -143,11 +146,12 @@ def try_it(run: practice.Run, head: int) -> None:
         try:
             written, weights, step = run.reverse(text)
         except ValueError as error:
-            st.warning(shared.sentence(error))
+            shared.warn(shared.sentence(error))
             return
         shared.large(written or "(the model wrote nothing)", "reversed")
         verdict = "Right." if written == text[::-1] else f"Wrong: backwards it is {text[::-1]}."
         st.caption(f"{verdict} Written by the weights after step {step:,}.")
     with right:
         explore.heading(f"Cross-attention, head {head}, on your string", "Rows ask, columns are read.")
-        draw_heads(weights, text, written, head, "practice-try")
+        note = f"“{text}” · {words.describe(run.settings)} · after step {step:,}"
+        draw_heads(weights, text, written, head, "practice-try", note)

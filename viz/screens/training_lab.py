@@ -13,6 +13,8 @@ from model.training import schedules
 from viz.figures import curves
 from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -94,9 +96,9 @@ def peaks(rates: pd.DataFrame) -> dict[str, tuple[int, float]]:
 def ask() -> tuple[list[Noam], list[str], int, int]:
     """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
     with st.container(horizontal=True, gap="medium"):
-        d_model = st.slider("d_model", 64, 1024, 512, step=64, key="noam-d", bind="query-params", width=240)
+        d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d", width=240)
         warmup = st.select_slider("Warmup (steps)", WARMUPS, 4000, key="noam-warmup", bind="query-params", width=240)
-        factor = st.slider("Factor", 0.1, 4.0, 1.0, step=0.1, key="noam-factor", bind="query-params", width=240)
+        factor = controls.slider("Factor", 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
         n_steps = st.select_slider("Steps drawn", STEPS, 20_000, key="noam-steps", bind="query-params", width=240)
     present = Noam(int(d_model), int(warmup), float(factor))
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
@@ -137,14 +139,16 @@ def lab() -> None:
         log_y = controls.choose("Learning rate", kinds, "log-y", LINEAR) == LOGARITHMIC
     explore.heading("Learning rate over the steps", "A diamond marks the peak of each curve.")
     steps, highest = rates["step"].to_numpy(), peaks(rates)
+    marks = [(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()]
     figure = curves(
         {name: np.stack([steps, rates[name]]) for name in highest},
         y_axis="learning rate",
         log_x=log_x,
         log_y=log_y,
-        marks=[(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()],
+        marks=marks,
     )
-    explore.draw(figure, "schedules")
+    explore.draw(figure, "schedules", about=about(noams, others, n_steps, epoch, log_x, log_y, marks))
+
     with st.container(gap="xxsmall"):
         for row, (name, place) in enumerate(highest.items()):
             shared.small(f"{name}: {spoken(place)}", f"peak-{row}")
@@ -159,6 +163,38 @@ def lab() -> None:
         key="csv-schedules",
         on_click="ignore",
     )
+
+
+def about(
+    noams: Sequence[Noam],
+    others: Sequence[str],
+    n_steps: int,
+    epoch: int,
+    log_x: bool,
+    log_y: bool,
+    marks: list[tuple],
+) -> Beside:
+    """How the curves are made, at the steps that `sample` chooses."""
+    rates = {noam.name: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
+    current = noams[-1]
+    for name in others:
+        sizes = {"d_model": current.d_model, "peak": current.peak, "warmup": current.warmup}
+        rates[words.SCHEDULES[name]] = call("schedules.by_name", name, **sizes, steps=n_steps, decay=epoch)
+    made = call("curves", Code("lines"), y_axis="learning rate", log_x=log_x, log_y=log_y, marks=marks)
+    warmups = [noam.warmup for noam in noams]
+    parts = f"np.linspace(1, {n_steps}, {POINTS}), np.geomspace(1, {n_steps}, {POINTS}), {warmups!r}"
+    corners: tuple[str, ...] = ()
+    if n_steps / epoch <= MOST_DROPS:
+        ends = f"[np.arange(warmup + {epoch}, {n_steps}, {epoch}) for warmup in {warmups!r}]"
+        corners, parts = (f"corners = np.concatenate({ends})",), f"{parts}, corners, corners + 1"
+    lines = (
+        *corners,
+        f"steps = np.unique(np.concatenate([{parts}]).round().astype(int))",
+        f"steps = [int(step) for step in steps if 1 <= step <= {n_steps}]",
+        "rates = {" + ", ".join(f"{name!r}: {rate}" for name, rate in rates.items()) + "}",
+        "lines = {name: np.array([steps, [rate(step) for step in steps]]) for name, rate in rates.items()}",
+    )
+    return Recipe(" · ".join(rates), lines).figure("Learning rate over the steps", made)
 
 
 def spoken(place: tuple[int, float]) -> str:

@@ -8,9 +8,11 @@ import streamlit as st
 from model.training import runs
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, curves, head_overview
-from viz.screens import controls, explore, shared
+from viz.screens import controls, explore, recipes, shared
 from viz.screens import training_words as words
 from viz.screens import words as common
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import Code, call
 
 EXAMPLE = common.EXAMPLES["A short one"]
 END_SHARE = 0.05  # of the history, whose mean is the loss at the end
@@ -24,7 +26,7 @@ def load() -> list[runs.RecordedRun]:
         try:
             found.append(runs.read_run(folder))
         except ValueError as error:
-            st.warning(shared.sentence(error))
+            shared.warn(shared.sentence(error))
     return found
 
 
@@ -101,9 +103,22 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
     try:
         figure = curves(lines, y_axis=words.RUN_QUANTITIES[what].lower(), log_x=log_x, log_y=log_y)
     except ValueError as error:
-        st.warning(shared.sentence(error))
+        shared.warn(shared.sentence(error))
         return
-    explore.draw(figure, "runs-curves")
+    made = call("curves", Code("lines"), y_axis=words.RUN_QUANTITIES[what].lower(), log_x=log_x, log_y=log_y)
+    about = Recipe(" · ".join(lines), run_lines(list(lines), what)).figure(words.RUN_QUANTITIES[what], made)
+    explore.draw(figure, "runs-curves", about=about)
+
+
+def run_lines(names: list[str], what: str) -> tuple[str, ...]:
+    """The curves of some runs, in Python called `lines`."""
+    return (
+        f"folder = checkpoints_folder() / {runs.FOLDER!r}",
+        "lines = {}",
+        f"for name in {names!r}:",
+        f"    entries = [(entry['step'], entry[{what!r}]) for entry in read_run(folder / name).entries]",
+        "    lines[name] = np.array(entries).T",
+    )
 
 
 def scrub(found: list[runs.RecordedRun]) -> None:
@@ -122,17 +137,20 @@ def scrub(found: list[runs.RecordedRun]) -> None:
     try:
         result = shared.translate(str(run.snapshots[step]), text, 1)
     except ValueError as error:
-        st.warning(shared.sentence(error))
+        shared.warn(shared.sentence(error))
         return
     with st.container(border=True, gap="xsmall"):
         shared.small(f"{run.name}, after step {step:,}, greedy", "snapshot-of")
         shared.large(result.text or "(the model wrote nothing)", "snapshot-text")
         if not result.finished:
             st.caption("The translation was stopped at the length limit.")
-    show_heads(result)
+    snapshot = run.snapshots[step].relative_to(checkpoints_folder()).as_posix()
+    loading = f"translator = load_translator(str(checkpoints_folder() / {snapshot!r}))"
+    made = f"result = {call('translator.translate', text, beam=1)}"
+    show_heads(result, Recipe(f"“{result.source}” · {snapshot} · greedy", (loading, made)))
 
 
-def show_heads(result: shared.Shown) -> None:
+def show_heads(result: shared.Shown, recipe: Recipe) -> None:
     """Draw the cross-attention of a snapshot: all heads, and one of them large."""
     weights = result.attention("cross")
     with st.container(horizontal=True, gap="medium"):
@@ -142,13 +160,17 @@ def show_heads(result: shared.Shown) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         explore.heading("All heads", "Cross-attention; rows ask, columns are read.")
-        tiles = head_overview(weights, selected=(layer, head), n_columns=min(8, weights.shape[1]))
-        explore.draw(tiles, "run-overview")
+        more = {"selected": (layer, head), "n_columns": min(8, weights.shape[1])}
+        tiles = head_overview(weights, **more)
+        made = call("head_overview", Code("result.attention('cross')"), **more)
+        explore.draw(tiles, "run-overview", about=recipe.figure("Cross-attention: all heads", made))
     with right:
-        explore.heading(f"{spoken_of.title}, layer {layer}, head {head}", common.ROWS_ASK + spoken_of.reading)
+        title = f"{spoken_of.title}, layer {layer}, head {head}"
+        explore.heading(title, common.ROWS_ASK + spoken_of.reading)
         axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
         large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
-        explore.draw(large, "run-head-map")
+        about = recipes.head(recipe, title, "cross", (layer, head), mask=None, **axes)
+        explore.draw(large, "run-head-map", about=about)
 
 
 def recorded() -> None:
@@ -173,4 +195,3 @@ def recorded() -> None:
                 f"{header['sha256']}",
                 f"origin-{run.name}",
             )
-

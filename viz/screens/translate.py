@@ -10,7 +10,7 @@ from viz.screens import asking, explore
 @st.fragment
 def live() -> None:
     """The part that every choice redraws; the rest of the page is left alone."""
-    asking.one_translation(lambda result, request, card: explore.explore(result, card))
+    asking.one_translation(explore.explore)
 
 
 def page() -> None:

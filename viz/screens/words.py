@@ -24,6 +24,7 @@ PROBABILITIES = (
     "written token is not always the first: a beam looks ahead, and a reference is given."
 )
 TABLES = "The tokens with their probabilities, and the weights of the large map, to read and to download."
+REPORT = "The translation, every head of every kind, masks, positions and settings in one file that needs no network."
 FREE, FORCED = "free-running", "teacher-forced"
 DECODING = (
     "Free-running: each step reads what the model wrote itself. Teacher-forced: each step reads a reference that you "
@@ -194,4 +195,6 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
         if isinstance(score, dict) and isinstance(score.get("bleu"), (int, float)):
             beam = f", beam {score['beam']}" if isinstance(score.get("beam"), int) else ""
             parts.append(f"BLEU {score['bleu']:.1f} on {test}{beam}")
+        elif isinstance(score, dict) and isinstance(score.get("perplexity"), (int, float)):
+            parts.append(f"perplexity {score['perplexity']:.1f} on {test}")
     return " · ".join(parts)

@@ -9,12 +9,14 @@ INTRO = (
     "the colours of 0 to 1, and the difference is drawn about 0."
 )
 SENTENCE, SEARCH, MODEL, POSITION, MASK = "sentence", "search", "model", "position", "mask"
+EDIT = "edit"
 VERSUS = {
     SENTENCE: "Sentences",
     SEARCH: "Searches",
     MODEL: "Models",
     POSITION: "Positions",
     MASK: "Look-ahead mask",
+    EDIT: "Before and after an edit",
 }
 LINES = {
     SENTENCE: "The same model reads two sentences. Change one word and see what follows.",
@@ -25,6 +27,8 @@ LINES = {
     "switches them off.",
     MASK: "B reads the translation of A once more, in one pass without the look-ahead mask: each step can see the "
     "tokens that come after it. In a free run there is nothing to see yet, so the translation itself could not change.",
+    EDIT: "A is the model as it is, B the same model with heads switched off or made uniform, attention forced, mask "
+    "cells edited or a beginning locked. Changes are made on the pages Heads and Steer, whose links lead here.",
 }
 SAME = (
     "B does not write its own translation but is made to read that of A. Then the rows of both are the same tokens, "
@@ -34,8 +38,19 @@ B_EXAMPLE = "A woman is riding a bicycle down the street."
 ONE_MODEL = (
     "There is one checkpoint only, so both sides are the same model. To train another: python -m model train --help"
 )
-CHIPS = "Point at a token, or reach it with Tab: its partner lights up with it, and their rows or columns in the maps."
+CHIPS = (
+    "Point at a token, or reach it with Tab: its partner lights up with it, and their rows or columns in the maps. "
+    "Point at a cell: its row and column light up in both maps."
+)
 EQUAL = "Nothing differs: both sides are the same run."
+NO_EDIT = "Nothing is changed yet, so both sides are the same run. Make a change on one of these pages and come back:"
+BACK = "Change more on:"
+TO_COMPARE = "Compare before and after, side by side →"
+NO_PREFIX = "B is made to read a translation, so that the locked beginning changes nothing."
+READ_FUTURE = (
+    "Cells that open the future are read only where B is made to read a translation: while it writes, later tokens do "
+    "not exist yet."
+)
 DIFFERENCE = "Rows ask, columns are read: orange where A reads more, blue where B does."
 BOARD = (
     "How much of its attention each head gives to other tokens in B than in A: half the sum of absolute differences "

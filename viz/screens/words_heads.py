@@ -86,6 +86,14 @@ ROLE = (
     "the place that holds most of the mass, if more than a third. Broad: at least 80 % of the entropy of an even "
     "spread. Rows that can read one key only are not counted."
 )
+ALIGNS = (
+    "⇄ marks heads that align words: on every set of links that was measured, their largest weight finds the source "
+    "word of a target word more often than the diagonal does, either at the step that predicts the word (output) or at "
+    "the one that reads it (input). Below and on the page Alignment are the error rates, and what the sets are worth."
+)
+NO_ALIGNMENT = (
+    "Which heads align words was not measured for these weights. To do so: python -m model align --data FOLDER --save"
+)
 NUMBER_NAMES = {
     "entropy": "entropy (nats)",
     "relative_entropy": "entropy / even spread",
@@ -103,3 +111,34 @@ MAP = (
     "Points are heads of one kind; their distances come near the Jensen-Shannon distance of what they read, the mean "
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
 )
+
+
+def unit(largest: float) -> tuple[float, str]:
+    """By what numbers are multiplied that shall stand in small cells, and how that is said.
+
+    Args:
+        largest: of their sizes.
+
+    Returns:
+        A power of 1000 that brings it into the range from 1 to 1000, or near; and a sentence, "" where it is 1.
+
+    Example:
+        >>> unit(0.064)
+        (1000.0, 'The numbers in the cells are thousandths; point at one for the whole number.')
+    """
+    factor, names = 1.0, {1.0: "", 1e3: "thousandths", 1e6: "millionths"}
+    while 0 < largest * factor < 1 and factor < max(names):
+        factor *= 1000
+    said = f"The numbers in the cells are {names[factor]}; point at one for the whole number." if names[factor] else ""
+    return factor, said
+
+
+def short(number: float) -> str:
+    """A number with its sign in four characters or so.
+
+    Example:
+        >>> [short(number) for number in (-64.2, 0.25, 9.96, 0, -0.01)]
+        ['-64', '+0.2', '+10', '0', '0']
+    """
+    text = f"{number:+.1f}" if abs(number) < 9.95 else f"{number:+.0f}"
+    return "0" if float(text) == 0 else text

@@ -64,7 +64,8 @@ def changes(n_locked: int, edits: Edits) -> str:
     for items, one, many in (
         (edits.forced, "attention forced", "attentions forced"),
         (edits.cells, "mask cell edited", "mask cells edited"),
-        ((*edits.off, *edits.uniform), "head changed", "heads changed"),
+        (edits.off, "head off", "heads off"),
+        (edits.uniform, "head uniform", "heads uniform"),
     ):
         if items:
             parts.append(f"{len(items)} {one if len(items) == 1 else many}")

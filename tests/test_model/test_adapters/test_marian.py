@@ -221,7 +221,7 @@ class TestCommand:
         code, printed, message = self.run(capsys, folder, out)
         assert (code, message) == (0, "")
         assert {path.name for path in out.iterdir()} == {
-            "config.json", "model.safetensors", "tokenizer.json", "card.json"
+            "config.json", "model.safetensors", "tokenizer.json", "card.json", "manifest.json"
         }  # fmt: skip
         translator = load_translator(str(out))
         count = sum(parameter.numel() for parameter in translator.model.parameters())

@@ -121,6 +121,45 @@ class TestRefusals:
         save_file(tensors, folder / "model.safetensors", {"format": "pt"})
         assert "EncDecAttention.q.weight is missing" in self.refusal(capsys, str(folder), "a cat")
 
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"vocab_size": 10**12}, "the sizes ask for "),
+            ({"d_ff": 10**11}, "the sizes ask for "),
+            ({"vocab_size": 10**18, "d_model": 10**18}, "cannot be read"),
+            ({"d_model": 10**400}, "cannot be read"),
+            ({"num_layers": 10**9}, "num_layers is 1,000,000,000; at most 100 layers"),
+            ({"num_layers": "three"}, "cannot be read"),
+            ({"d_kv": -4}, "cannot be read"),
+            ({"vocab_size": None}, "cannot be read"),
+        ],
+        ids=str,
+    )
+    def test_absurd_sizes_are_refused_before_anything_is_made(
+        self, folder: Path, capsys, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], words: str
+    ) -> None:
+        import transformers
+
+        def made(*_: Any, **__: Any) -> None:
+            raise AssertionError("the weights were read")
+
+        monkeypatch.setattr(transformers.T5ForConditionalGeneration, "from_pretrained", made)
+        change_json(folder / "config.json", **changes)
+        message = self.refusal(capsys, str(folder), "a cat")
+        assert words in message and "were read" not in message
+
+    def test_weights_that_are_no_numbers(self, folder: Path, capsys) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        tensors["shared.weight"][0, 0] = float("nan")
+        save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+        assert "must hold finite numbers only" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_a_tensor_of_another_shape(self, folder: Path, capsys) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        tensors["shared.weight"] = tensors["shared.weight"][:, :-1].contiguous()
+        save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+        assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")
+
     def test_damaged_files(self, folder: Path, capsys) -> None:
         (folder / "model.safetensors").write_bytes(b"\xff" * 100)
         assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")

@@ -187,7 +187,7 @@ class TestDamage:
         with pytest.raises(ValueError, match=r"state\.safetensors is not a whole safetensors file"):
             Trainer(run_of(), data_dir, out, resume=True)
         path.unlink()
-        with pytest.raises(ValueError, match=r"state\.safetensors does not exist"):
+        with pytest.raises(ValueError, match=r"state\.safetensors cannot be read: it does not exist"):
             Trainer(run_of(), data_dir, out, resume=True)
 
 

@@ -1,0 +1,291 @@
+"""Headlight beside the tools that it is compared with: attention on a page, a translation, and longer sentences.
+
+    python -m benchmarks.rivals [--rounds N] [--threads 1 2] [--skip pages translation lengths]
+
+What the project itself does not need is installed for this alone: pip install ctranslate2 mpld3 XStatic-jQuery.
+
+**On a page.** The same random weights, once 3 kinds x 3 layers x 8 heads x 32 tokens, once 6 layers x 8 heads x 128
+tokens, made into a page: by BertViz's `model_view` and `head_view`, and by `viz.figures.head_overview` (one figure a
+kind). Bytes are those of the page without the libraries that it loads (Plotly here; d3, jQuery and require.js there,
+each read from this machine in the place of a network). "make" is Python's time, "paint" Chromium's, from handing over
+the page to all drawn and two animation frames later (given up after a minute). `head_view` draws one layer at a time,
+the others all heads.
+
+**Translating.** The same sentences with every map recorded (ours, and MarianMT in `transformers`, as in
+`benchmarks.translate`), and without maps in CTranslate2, float32: the floor. Greedy, as many steps everywhere.
+
+**Longer sentences.** One recorded pass over n source and n target tokens: ours, and MarianMT's forward with
+`output_attentions=True`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.common import ratio, sentences, spread, table, timed, translator_of
+from benchmarks.page import PATIENCE, chromium
+from benchmarks.translate import generate, steps_of
+from model.adapters.peers import random_marian
+from model.taps import record
+from model.tokenizer import BOS_ID, EOS_ID
+from model.translator import DEFAULT_CHECKPOINT, Translator
+
+PARTS = ("pages", "translation", "lengths")
+SIZES = {"3 kinds x 3 x 8 x 32 tokens": (3, 3, 8, 32), "6 x 8 x 128 tokens": (1, 6, 8, 128)}
+LENGTHS = (8, 32, 128, 256, 512)
+PAGE_HEADS = ("attention", "tool", "bytes", "make, ms", "paint, ms", "bytes / ours", "make / ours", "paint / ours")
+TRANSLATE_HEADS = (
+    "threads",
+    "steps",
+    "ours, ms",
+    "MarianMT, ms",
+    "CTranslate2, ms",
+    "MarianMT / ours",
+    "CTranslate2 / ours",
+)
+LENGTH_HEADS = ("threads", "tokens", "ours, ms", "MarianMT, ms", "MarianMT / ours")
+OURS = "Headlight"
+NAMES = ("encoder", "decoder", "cross")
+
+# What BertViz's pages ask require.js for is here already.
+SHIM = "window.require = window.requirejs = (names, then) => then(jQuery, d3); requirejs.config = () => {};"
+LIMIT = 60.0  # seconds; a page that is not painted by then is given up
+# Ends when nothing was added to the page for half a second; says when the last thing was, two frames later. It starts
+# by itself in a moment, so that whoever waits can give up although scripts keep the page busy.
+SETTLED = """html => { setTimeout(() => {
+  const start = performance.now(); let last = null;
+  const note = () => requestAnimationFrame(() => requestAnimationFrame(() => { last = performance.now(); }));
+  const watcher = new MutationObserver(note);
+  watcher.observe(document.body, {childList: true, subtree: true, attributes: true});
+  document.body.innerHTML = html;
+  for (const old of document.body.querySelectorAll('script')) {
+    if (old.src) continue;
+    const script = document.createElement('script');
+    script.textContent = old.textContent;
+    old.replaceWith(script);
+  }
+  note();
+  const wait = setInterval(() => {
+    if (last === null || performance.now() - last < 500) return;
+    clearInterval(wait); watcher.disconnect(); window.painted = (last - start) / 1000;
+  }, 50);
+}, 20); }"""
+
+
+def weights_of(size: tuple[int, int, int, int], rng: np.random.Generator) -> np.ndarray:
+    """Random rows that sum to 1, float32 (kinds, layers, heads, tokens, tokens)."""
+    kinds, layers, heads, tokens = size
+    return rng.dirichlet(np.full(tokens, 0.1), (kinds, layers, heads, tokens)).astype(np.float32)
+
+
+def bertviz_page(view: Callable[..., Any], weights: np.ndarray) -> str:
+    """What BertViz makes of the weights."""
+    tokens = [f"token{i}" for i in range(weights.shape[-1])]
+    layers = [[torch.from_numpy(layer)[None] for layer in kind] for kind in weights]
+    if len(weights) == 1:
+        return view(layers[0], tokens, html_action="return").data
+    maps = {f"{name}_attention": kind for name, kind in zip(NAMES, layers, strict=True)}
+    return view(**maps, encoder_tokens=tokens, decoder_tokens=tokens, html_action="return").data
+
+
+def our_page(weights: np.ndarray) -> str:
+    """What `viz.figures` makes of the weights: one montage a kind, as the app sends it."""
+    from viz.figures import head_overview
+
+    parts = []
+    for number, kind in enumerate(weights):
+        figure = head_overview(kind, title=NAMES[number]).to_json()
+        parts.append(
+            f'<div id="map{number}"></div><script>{{const f = {figure}; Plotly.newPlot("map{number}", f)}}</script>'
+        )
+    return "".join(parts)
+
+
+def libraries() -> list[str]:
+    """The JavaScript that the pages load from elsewhere, in the order in which it is needed."""
+    import mpld3
+    from plotly.offline import get_plotlyjs
+    from xstatic.pkg import jquery
+
+    d3 = Path(mpld3.__file__).parent / "js" / "d3.v5.min.js"
+    return [(Path(jquery.BASE_DIR) / "jquery.min.js").read_text(), d3.read_text(), SHIM, get_plotlyjs()]
+
+
+def measure_pages(rounds: int) -> list[list[str]]:
+    """Make and paint every page in turns; the rows of the table."""
+    from bertviz import head_view, model_view
+
+    tools: dict[str, Callable[[np.ndarray], str]] = {
+        OURS: our_page,
+        "BertViz model_view": lambda weights: bertviz_page(model_view, weights),
+        "BertViz head_view": lambda weights: bertviz_page(head_view, weights),
+    }
+    scripts, rng, rows = libraries(), np.random.default_rng(0), []
+    with chromium() as browser:
+        for name, size in SIZES.items():
+            made = {tool: ([], [], []) for tool in tools}
+            for i in range(rounds + 1):
+                weights = weights_of(size, rng)
+                for tool, make in tools.items():
+                    seconds, html = timed(lambda make=make, weights=weights: make(weights), False)
+                    painted = LIMIT if LIMIT in made[tool][2] else paint(browser, scripts, html)
+                    if i:  # the first of each warms up
+                        for values, value in zip(made[tool], (len(html.encode()), seconds, painted), strict=True):
+                            values.append(value)
+            rows += _page_rows(name, made)
+    return rows
+
+
+def paint(browser: Any, scripts: list[str], html: str) -> float:
+    """How many seconds a page takes to be drawn; LIMIT where it is not drawn by then."""
+    from playwright.sync_api import TimeoutError as NotDrawn
+
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    page.set_content("<!doctype html><body></body>")
+    for script in scripts:
+        page.add_script_tag(content=script)
+    page.evaluate(SETTLED, html)
+    try:
+        page.wait_for_function("window.painted !== undefined", timeout=1000 * LIMIT)
+        return page.evaluate("window.painted")
+    except NotDrawn:
+        return LIMIT
+    finally:
+        page.close()
+
+
+def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> list[list[str]]:
+    rows, ours = [], [statistics.median(values) for values in made[OURS]]
+    for tool, values in made.items():
+        size, *times = (statistics.median(each) for each in values)
+        ratios = [f"{mine / our:.2f}" for mine, our in zip((size, *times), ours, strict=True)]
+        painted = spread(values[2]) if times[1] < LIMIT else f"given up after {1000 * LIMIT:,.0f}"
+        rows.append([name, tool, f"{size:,.0f}", spread(values[1]), painted, *ratios])
+    return rows
+
+
+def ctranslate2_of(marian: Any, folder: str) -> Any:
+    """CTranslate2's translator with the weights of a MarianMT model.
+
+    Args:
+        marian: the model.
+        folder: where its own format may be written.
+    """
+    import ctranslate2
+    from ctranslate2.converters.transformers import MarianMTLoader
+
+    spec = MarianMTLoader().get_model_spec(marian)  # without the last word, which is Marian's padding elsewhere
+    words = [f"w{i}" for i in range(len(spec.decoder.embeddings.weight))]
+    words[EOS_ID] = "</s>"
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.config.decoder_start_token = words[marian.config.decoder_start_token_id]
+    spec.config.eos_token = words[EOS_ID]
+    spec.config.unk_token = words[EOS_ID + 1]
+    spec.config.bos_token = words[EOS_ID - 1]
+    spec.validate()
+    spec.optimize()
+    spec.save(folder)
+    return ctranslate2
+
+
+def measure_translation(translator: Translator, threads: int, rounds: int) -> list[str]:
+    """Translate in turns; the row of the table."""
+    torch.manual_seed(0)
+    marian = random_marian(translator.config)
+    with tempfile.TemporaryDirectory() as folder:
+        library = ctranslate2_of(marian, folder)
+        floor = library.Translator(folder, device="cpu", intra_threads=threads, compute_type="float32")
+    times: tuple[list[float], ...] = ([], [], [])
+    counts, texts = [], sentences(seed=2)
+    for _ in range(rounds + 3):
+        text = next(texts)
+        ours, result = timed(lambda text=text: translator.translate(text, beam=1), False)
+        n_source, steps = len(result.source_tokens), steps_of(result.search.tree)
+        words = [f"w{n}" for n in torch.randint(EOS_ID + 2, marian.config.vocab_size - 1, (n_source - 1,)).tolist()]
+        options = {"beam_size": 1, "min_decoding_length": steps, "max_decoding_length": steps, "return_scores": False}
+        source = [[*words, "</s>"]]
+        bare, output = timed(lambda source=source, options=options: floor.translate_batch(source, **options), False)
+        if len(output[0].hypotheses[0]) != steps:
+            raise RuntimeError(f"CTranslate2 made {len(output[0].hypotheses[0])} steps instead of {steps}")
+        theirs = generate(marian, n_source, steps, 1, False)
+        counts.append(steps)
+        for values, value in zip(times, (ours, theirs, bare), strict=True):
+            values.append(value)
+    ours, theirs, bare = (values[3:] for values in times)
+    mean = f"{statistics.mean(counts[3:]):.1f}"
+    return [str(threads), mean, spread(ours), spread(theirs), spread(bare), ratio(theirs, ours), ratio(bare, ours)]
+
+
+def random_ids(n: int, n_words: int, first: Sequence[int] = (), last: Sequence[int] = ()) -> torch.Tensor:
+    """(1, n) ids, with given ones at the ends."""
+    ids = torch.randint(EOS_ID + 2, n_words, (1, n))
+    if first:
+        ids[0, : len(first)] = torch.tensor(first)
+    if last:
+        ids[0, -len(last) :] = torch.tensor(last)
+    return ids
+
+
+@torch.inference_mode()
+def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterator[list[str]]:
+    """Pass sentences of every length through both models in turns; the rows of the table."""
+    torch.manual_seed(0)
+    marian, model, n_words = random_marian(translator.config), translator.model, translator.config.vocab_size
+    for n in LENGTHS:
+        if n > translator.config.max_length:
+            continue
+        times: tuple[list[float], list[float]] = ([], [])
+        for i in range(rounds + 2):
+            src, tgt = random_ids(n, n_words, last=[EOS_ID]), random_ids(n, n_words, first=[BOS_ID])
+
+            def ours(src=src, tgt=tgt):
+                with record():
+                    return model(src, tgt)
+
+            def theirs(src=src, tgt=tgt):
+                return marian(input_ids=src, decoder_input_ids=tgt, output_attentions=True)
+
+            for values, call in zip(times, (ours, theirs), strict=True):
+                seconds, _ = timed(call, False)
+                if i > 1:
+                    values.append(seconds)
+        yield [str(threads), str(n), spread(times[0]), spread(times[1]), ratio(times[1], times[0])]
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, help="name or path (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=10, help="timed calls of each side (default: %(default)s)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="threads of each side (default: 1 2)")
+    parser.add_argument("--skip", nargs="+", choices=PARTS, default=[], help="parts to leave out")
+    options = parser.parse_args()
+    translator = translator_of(options)
+    print(f"torch {torch.__version__}, float32, wall-clock time, medians of {options.rounds} with quartiles\n")
+    if "pages" not in options.skip:
+        print(table(PAGE_HEADS, measure_pages(options.rounds)), "\n")
+    for name, heads in (("translation", TRANSLATE_HEADS), ("lengths", LENGTH_HEADS)):
+        if name in options.skip:
+            continue
+        rows = []
+        for threads in options.threads:
+            torch.set_num_threads(threads)
+            if name == "translation":
+                rows.append(measure_translation(translator, threads, options.rounds))
+            else:
+                rows += measure_lengths(translator, threads, options.rounds)
+        print(table(heads, rows), "\n")
+
+
+if __name__ == "__main__":
+    main()

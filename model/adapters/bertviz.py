@@ -1,0 +1,48 @@
+"""A translation in the words of BertViz (Vig 2019), for who wants to see it there, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from model.translation import KINDS, MODULES, Translation
+
+# What BertViz calls the maps and the tokens of either side.
+_MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention", "cross": "cross_attention"}
+
+
+def head_view_arguments(result: Translation) -> dict[str, Any]:
+    """What `bertviz.head_view` and `bertviz.model_view` take of an encoder-decoder.
+
+    Args:
+        result: a translation.
+
+    Returns:
+        "encoder_attention", "decoder_attention" and "cross_attention", each a list of one float32 tensor a layer,
+        (1, heads, queries, keys), and "encoder_tokens", "decoder_tokens". The decoder's tokens are those that it read,
+        the start token first. A kind of attention that the model does not have is left out.
+
+    Raises:
+        ValueError: if the encoder has another number of layers than the decoder: BertViz takes one number for both
+            and would fail, or leave layers out without a word.
+
+    Example:
+        >>> from model import load_translator
+        >>> result = load_translator("en-de").translate("Two dogs.")
+        >>> [tuple(layer.shape)[:2] for layer in head_view_arguments(result)["cross_attention"]]
+        [(1, 8), (1, 8), (1, 8)]
+    """
+    arguments: dict[str, Any] = {}
+    for kind in KINDS:
+        stack, module = MODULES[kind]
+        if any(f"{module}.weights" in address for address in result.trace if address.startswith(f"{stack}.")):
+            arguments[_MAPS[kind]] = [torch.from_numpy(layer.copy())[None] for layer in result.attention(kind)]
+    counts = {name: len(layers) for name, layers in arguments.items()}
+    if len(set(counts.values())) > 1:
+        said = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise ValueError(f"BertViz draws models whose encoder and decoder have equally many layers; here: {said}")
+    return arguments | {
+        "encoder_tokens": list(result.source_tokens),
+        "decoder_tokens": list(result.target_tokens),
+    }

@@ -1,0 +1,125 @@
+"""Who computes now: as many at a time as there are cores, in the order in which they came, and nobody for long.
+
+A queue, first come, first served, of as many places as there are cores. Work that takes long offers its place between
+two of its steps: when it has had it for a while and somebody waits, it goes to the end of the queue (round-robin). So a
+beam of 16 over 128 tokens costs another visitor's short sentence a wait of one slice, not of the whole search.
+
+Places are taken by functions that only compute: who has one waits for no lock and for no file.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
+LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted
+
+
+class Turns:
+    """Places in which threads compute.
+
+    Args:
+        places: how many threads compute at a time.
+        slice: seconds after which a place is offered to those who wait.
+
+    Attributes:
+        still_wanted: called between two steps of the work, and while it waits. It ends work that nobody wants any more
+            by raising, and knows itself whose work it is: it is called in the thread that does it.
+    """
+
+    def __init__(self, places: int, slice: float = SLICE) -> None:
+        self.still_wanted: Callable[[], None] = lambda: None
+        self._free, self._slice = places, slice
+        self._lock = threading.Lock()
+        self._queue: deque[threading.Event] = deque()
+        self._mine = threading.local()
+
+    @property
+    def waiting(self) -> int:
+        """How many threads wait."""
+        return len(self._queue)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Compute inside the block, from when a place is free; inside another turn of the thread that one goes on."""
+        if self._has_place():
+            yield
+            return
+        self._take()
+        try:
+            yield
+        finally:
+            if self._has_place():  # it has none if the work ended while it waited to go on
+                self._give()
+
+    def offer(self) -> None:
+        """Between two steps: end work that is not wanted any more, and let others have a turn; else do nothing."""
+        self.still_wanted()
+        if self._has_place() and self._queue and time.monotonic() - self._mine.since >= self._slice:
+            self._give()
+            self._take()
+
+    def _has_place(self) -> bool:
+        return getattr(self._mine, "since", None) is not None
+
+    def _take(self) -> None:
+        call = threading.Event()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                call.set()
+            else:
+                self._queue.append(call)
+        try:
+            while not call.wait(LOOK):
+                self.still_wanted()
+        except BaseException:
+            with self._lock:
+                if not call.is_set():
+                    self._queue.remove(call)
+                    raise
+            self._give()  # called in the same moment: the place goes to the next one
+            raise
+        self._mine.since = time.monotonic()
+
+    def _give(self) -> None:
+        self._mine.since = None
+        with self._lock:
+            if self._queue:
+                self._queue.popleft().set()  # the place is handed over: nobody can come between
+            else:
+                self._free += 1
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+TURNS = Turns(cores())  # of all visitors of this process
+
+
+def offer() -> None:
+    """Between two steps of a computation: `Turns.offer` of all visitors' places."""
+    TURNS.offer()
+
+
+def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Have a function that only computes do so in its turn."""
+
+    @functools.wraps(function)
+    def waits(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        with TURNS.turn():
+            return function(*args, **kwargs)
+
+    return waits

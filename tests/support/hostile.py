@@ -1,0 +1,134 @@
+"""What nobody hopes to be sent: odd texts and addresses, and what a page must not do with them."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+SCREENS = Path(__file__).resolve().parents[2] / "viz" / "screens"
+PAGES = re.findall(r'st\.Page\("(\w+\.py)"', (SCREENS / "main.py").read_text(encoding="utf-8"))
+# Words that no page has: where one of them comes back, it came from the visitor.
+MARKED = (
+    "<script>zq7()</script>",
+    "<img src=x onerror=zq7()>",
+    "<b>zq7</b>",
+    "![zq7](//zq7.test/a.png)",
+    "[zq7](javascript:zq7)",
+    "$zq7$ `zq7` **zq7** :material/zq7:",
+    "</style><script>zq7</script>",
+    '"><svg onload=zq7>',
+)
+PIECES = (
+    "",
+    " ",
+    "\t\r\n",
+    "\x00\x01\x7f",
+    "\u200b\u202e\u2066\ufeff",  # no width, right to left, isolated, byte order
+    "e\u0301\u0323" + "\u0300" * 30,
+    "ﬁ①Ⅷ℃ⅷİıſßẞ",
+    "👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+    "שלום مرحبا नमस्ते 你好 안녕",
+    "\u2581<0x41><s></s><unk><pad>",
+    "\uffff\ufffe\U0010ffff\ue000",
+    "../../etc/passwd",
+    "/dev/zero",
+    "C:\\CON",
+    "%s%n{0}{x}%00",
+    "nan inf -1 1e309 " + "9" * 400,
+    "[1,2]{}null true",
+    "v1_oc0-0_oe9-9_f0-0-9_bc1-1",
+    "🐈" * 40,
+    "tired " * 300,
+    "a" * 9_000,
+)
+
+
+def text(rng: random.Random) -> str:
+    """A text that somebody could paste: marked, odd, or any characters (no surrogates: those cannot be sent)."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        return rng.choice(MARKED)
+    if kind == 1:
+        return "".join(rng.choices((*PIECES, *MARKED), k=rng.randint(1, 4)))
+    if kind == 2:
+        return "".join(chr(rng.randint(32, 126)) for _ in range(rng.randint(1, 40)))
+    ends = (0xFF, 0x7FF, 0xD7FF, 0xD7FF)
+    return "".join(chr(rng.randint(0, rng.choice(ends))) for _ in range(rng.randint(1, 40)))
+
+
+def address(rng: random.Random, keys: list[str]) -> dict[str, str | list[str]]:
+    """A query for some of a page's keys: texts, small numbers, empty ones, several values for one key."""
+    values = [lambda: text(rng), lambda: str(rng.randint(-2, 9)), lambda: "", lambda: [text(rng), str(rng.random())]]
+    return {key: rng.choice(values)() for key in keys if rng.random() < 0.6}
+
+
+def elements(block: Any) -> Iterator[Any]:
+    """All elements of a page, and its blocks."""
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from elements(child)
+
+
+def url_keys(at: AppTest) -> list[str]:
+    """The keys of the address that the controls of a page are bound to."""
+    found = (getattr(getattr(element, "proto", None), "query_param_key", "") for element in elements(at._tree))
+    return sorted(set(found) - {""})
+
+
+def complaints(at: AppTest) -> list[str]:
+    """What a page does that it must not, whatever it was given.
+
+    Returns:
+        One line for each traceback, each place where words of the visitor could become code, a link or a picture, and
+        each label of a figure that holds a tag.
+    """
+    found = [f"it raised {element.value}" for element in at.exception]
+    for element in elements(at._tree):
+        proto = getattr(element, "proto", None)
+        if element.type == "plotly_chart":
+            found += [f"a figure holds {label!r}" for label in _strings(_drawn(proto.spec)) if _has_tag(label)]
+        elif element.type not in ("text", "code", "bidi_component"):
+            for name in ("body", "label", "help", "markdown", "text"):
+                words = getattr(proto, name, "")
+                if isinstance(words, str) and _can_act(words):
+                    found.append(f"{element.type} {name} holds {words!r}")
+    return found
+
+
+def _can_act(words: str) -> bool:
+    """Whether marked words stand there without what makes Markdown leave them alone."""
+    return "zq7" in words and re.search(r"(?<!\\)(?:[<\[$`]|\*\*|:material)[^\n]*zq7", words) is not None
+
+
+def _has_tag(label: str) -> bool:
+    return "zq7" in label and re.search(r"<[^>]*zq7|<(?:script|img|svg)|<b>zq7", label) is not None
+
+
+def _drawn(spec: str) -> dict[str, Any]:
+    """A figure without what it says about itself for tables: there the names are plain, and Plotly draws none of it."""
+    figure = json.loads(spec)
+    figure.get("layout", {}).pop("meta", None)
+    return figure
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+
+
+def shows_something(at: AppTest) -> bool:
+    """Whether a page shows figures."""
+    return any(element.type == "plotly_chart" for element in elements(at._tree))

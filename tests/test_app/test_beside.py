@@ -1,0 +1,222 @@
+"""The lines of Python beside every figure: they run as they are shown, and give the very figure that is drawn."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from model import alignment, load_translator
+from model.edits import Cell, Edits, Force, Head
+from model.training import runs
+from model.word_links import LinkedPair, LinkedText
+from tests.test_app import screen
+from tests.test_app.conftest import save_tiny
+from tests.test_app.systems import save_comparison, save_language_model
+from tests.test_app.test_open_page import WHOLE
+from tests.test_app.test_training_runs import LOSSES, write_run
+from viz.figures.export import titled
+from viz.figures.in_words import in_words
+from viz.screens import beside, training_words, words
+from viz.screens.pitfall_words import PITFALLS
+
+SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
+DECODER = words.KINDS["decoder_self"].name
+OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 1)), uniform=(Head("decoder_self", 0, 3),)).code
+FORCED = Edits(forced=(Force(0, 1, 0.8, ((1, 2),)),), cells=(Cell("cross", 0, 1, False),)).code
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[go.Figure, beside.Beside]]:
+    """What stands beside the figures of the pages that are opened, by the key of the chart."""
+    found: dict[str, tuple[go.Figure, beside.Beside]] = {}
+
+    def keep(figure: go.Figure | None, about: beside.Beside, key: str) -> None:
+        found[key] = (go.Figure(figure) if about.twin is None else about.twin()), about
+
+    monkeypatch.setattr(beside, "offer", keep)
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    return found
+
+
+def run(code: str) -> go.Figure:
+    """The figure that a program makes."""
+    names: dict = {}
+    exec(compile(code, "beside", "exec"), names)  # what the page shows
+    return names["figure"]
+
+
+def arrays(trace: go.Scatter | go.Heatmap) -> dict[str, np.ndarray]:
+    """What is drawn of a trace."""
+    kept = ("z", "x", "y", "zmin", "zmax", "text")
+    return {name: np.asarray(trace[name]) for name in kept if name in trace and trace[name] is not None}
+
+
+def assert_same(made: go.Figure, drawn: go.Figure) -> None:
+    """Everything that the program draws is drawn on the page, in the same place, with the same names and numbers."""
+    assert len(made.data) <= len(drawn.data)
+    for one, other in zip(made.data, drawn.data, strict=False):
+        assert one.type == other.type
+        assert arrays(one).keys() == arrays(other).keys()
+        for name, values in arrays(one).items():
+            np.testing.assert_array_equal(values, arrays(other)[name], err_msg=name)
+    for axis in ("xaxis", "yaxis"):
+        for setting in ("ticktext", "tickvals", "title"):
+            assert getattr(made.layout[axis], setting) == getattr(drawn.layout[axis], setting)
+    assert made.layout.meta["figure"] == drawn.layout.meta["figure"]
+
+
+def check(at, offered, *expected: str) -> None:
+    """Runs the lines of every figure of a page.
+
+    Args:
+        at: the page.
+        offered: by the key of the chart.
+        expected: keys that must be among them.
+    """
+    assert not at.exception
+    drawn = screen.charts(at)
+    assert set(expected) <= set(offered)
+    assert set(drawn) - {"practice-loss", "practice-map", "practice-try"} <= set(offered), "a figure without code"
+    for key, (figure, about) in offered.items():
+        assert about.title and about.note, key
+        assert_same(run(about.code), figure)
+        assert all(len(sentence) > 5 for sentence in in_words(figure)) and in_words(figure)
+
+
+TRANSLATE = [
+    {},
+    {"kind": DECODER, "layer": "1", "head": "2", "stretch": "true", "rows": "predicted", "beam": "greedy"},
+    {"kind": "Encoder self", "merge": "true", "hide": "true", "share": "90", "layer": "2", "penalty": "1.5"},
+    {"summary": "mean", "over": "layers", "head": "3"},
+    {"summary": "max", "over": "heads and layers", "hide": "true"},
+    {"view": "Lines", "layer": "1"},
+    {"view": "Lines", "summary": "standard deviation", "kind": DECODER, "share": "80"},
+    {"view": "Mask", "kind": DECODER, "rows": "predicted"},
+    {"view": "Positions", "side": "target"},
+    {"view": "Probabilities"},
+    {"mode": words.FORCED, "reference": "Ein Mann </b> 'fährt'.", "kind": DECODER},
+]
+
+
+@pytest.mark.parametrize("query", TRANSLATE, ids=lambda query: "-".join(query.values()) or "first")
+def test_translate(offered, query):
+    check(screen.open_app(text=SENTENCE, **query), offered, "overview")
+    assert all(SENTENCE in about.note and "en-de" in about.note for _, about in offered.values())
+
+
+HEADS = {"text": SENTENCE, "edits": OFF}
+STEER = {"text": SENTENCE, "edits": FORCED, "prefix": "v1_300-301", "beam": "3"}
+ENCODINGS = {"first": "learned", "second": "sinusoidal_concatenated", "length": "20", "width": "8"}
+TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2", "text": SENTENCE}
+PAGES = [
+    ("heads.py", HEADS | {"kind": "Cross", "layer": "1"}, ["board-cross", "head-before", "head-change"]),
+    ("heads.py", HEADS | {"part": "Contribution", "kind": DECODER}, ["added", "added-change"]),
+    ("heads.py", HEADS | {"part": "Contribution", "sinks": "special tokens and punctuation"}, ["weights", "added"]),
+    ("heads.py", HEADS | {"part": "Contribution", "adds": "Through all layers"}, ["rollout-encoder", "rollout-target"]),
+    ("heads.py", HEADS | {"part": "Roles"}, ["role-board", "head-map", "head-opened"]),
+    ("inside.py", {"text": SENTENCE, "step": "all", "query": "2"}, ["whole-head", "project-0", "context-0"]),
+    ("inside.py", {"step": "all", "unscaled": "true", "dropped": "true", "temperature": "1.5"}, ["dropout-0"]),
+    ("steps.py", {"text": SENTENCE, "head": "2"}, ["film"]),
+    ("steps.py", {"mean-of-heads": "true"}, ["film"]),
+    ("steer.py", STEER, ["words"]),
+    ("steer.py", STEER | {"steer": "Search tree"}, ["tree"]),
+    ("steer.py", STEER | {"steer": "Force attention", "layer": "1", "head": "2"}, ["force-map"]),
+    ("steer.py", STEER | {"steer": "Edit a mask", "kind": DECODER}, ["mask-map"]),
+    ("compare.py", {"text": SENTENCE, "kind": "Encoder self"}, ["map-a", "map-b", "map-difference", "moved"]),
+    ("compare.py", {"versus": "Searches", "head": "1"}, ["map-difference", "moved"]),
+    ("compare.py", {"versus": "Positions", "shift-b": "3", "same": "true"}, ["map-difference", "moved"]),
+    ("compare.py", {"versus": "Look-ahead mask", "kind": DECODER}, ["map-difference", "moved"]),
+    ("masks.py", TEXTS, ["mask-decoder_self-0", "convention-additive", "head-with", "head-without"]),
+    ("masks.py", {"batch": "The worked example"}, ["mask-decoder_self-0", "head-without"]),
+    ("positions.py", ENCODINGS | {"text": SENTENCE}, ["table-first", "waves-second", "offset", "wavelengths", "added"]),
+    (
+        "positions.py",
+        {"scale": "0.5", "shift": "4", "shuffle": "true", "length": "9"},
+        ["map-changed", "similarity-first"],
+    ),
+    ("training.py", {"noam-warmup": "500"}, ["schedules"]),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "expected"), PAGES)
+def test_a_page(offered, page, query, expected):
+    check(screen.open_page(page, **query), offered, *expected)
+
+
+@pytest.mark.parametrize("pitfall", PITFALLS)
+def test_pitfalls(offered, pitfall):
+    check(screen.open_page("pitfalls.py", text=SENTENCE, pitfall=PITFALLS[pitfall].name), offered, "wrong", "right")
+
+
+def test_the_importance_of_every_head(offered):
+    at = screen.open_page("heads.py", text="A man.")
+    at.button(key="importance").click().run()
+    assert "without_each_head" in offered["board-cross"][1].code
+    check(at, offered, "board-cross")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another folder of checkpoints, empty."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    return tmp_path
+
+
+def test_models(offered, elsewhere):
+    save_comparison(elsewhere)
+    check(screen.open_page("models.py", beam="greedy"), offered, "map-0", "map-1", "map-2", "lengths")
+
+
+def test_language_model(offered, elsewhere):
+    save_language_model(elsewhere / "wikitext2-lm")
+    query = {"beginning": "the cat's <b>", "temperature": "0.7", "top-k": "5"}
+    check(screen.open_page("language_model.py", **query), offered, "next-own", "next-drawn", "overview", "mask")
+
+
+def test_recorded_runs(offered, elsewhere):
+    for name in LOSSES:
+        write_run(elsewhere / runs.FOLDER, name)
+    query = {"section": training_words.SECTIONS["runs"], "text": SENTENCE}
+    check(screen.open_page("training.py", **query), offered, "runs-curves", "run-overview", "run-head-map")
+
+
+def test_open(offered, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "my 'file'.npz"
+    (tmp_path / name).write_bytes(WHOLE)
+    at = screen.open_page("open_file.py", kind=DECODER, rows="predicted")
+    at.file_uploader(key="file").set_value((name, WHOLE, "application/octet-stream")).run()
+    check(at, offered, "overview", "heatmap")
+    at = screen.choose(at, view="Mask")
+    check(at, offered, "mask")
+
+
+def test_alignment(offered, elsewhere):
+    translator = load_translator(str(save_tiny(elsewhere / "en-de")))
+    pair = LinkedPair(1, "A man", "Ein Mann", ["A", "man"], ["Ein", "Mann"], frozenset({(0, 0)}), frozenset({(0, 0)}))
+    result = alignment.measure(translator, LinkedText("toys", ("en", "de"), "a test", [pair], 1))
+    alignment.keep(translator, "toys", {"command": "python -m model align", **result})
+    at = screen.open_page("alignment.py")
+    check(at, offered, *screen.charts(at))
+    assert len(offered) == 4
+
+
+def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
+    asked = []
+    monkeypatch.setattr(beside, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
+    at = screen.open_app(text=SENTENCE)
+    assert not at.code and [button.key for button in at.get("download_button")] == ["report"] and not asked
+    at.session_state["beside-heatmap"] = True
+    at.run()
+    assert not at.exception and len(asked) == 1
+    code = at.code[0].value
+    ast.parse(code)
+    assert repr(SENTENCE) in code and "result.attention('cross')[0, 0]" in code
+    assert {button.key for button in at.get("download_button")} == {"report", "html-heatmap", "csv-heatmap"}
+    title = json.loads(screen.component(at, "take_heatmap")["figure"])["layout"]["title"]["text"]
+    assert "Cross-attention, layer 0, head 0" in title and "&lt;/script&gt;" in title and "· en-de · beam 4" in title

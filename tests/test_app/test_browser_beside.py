@@ -1,0 +1,79 @@
+"""Code and files beside a figure in a real browser: pictures, a page of its own, numbers, and the report."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.test_app.test_browser_pages import PATIENCE, plot
+from tests.test_app.test_translate import EXAMPLE
+
+TITLE = "Cross-attention, layer 1, head 2"
+
+
+def download(page: Page, button, folder: Path) -> Path:
+    """Clicks a button and keeps the file that comes."""
+    with page.expect_download(timeout=PATIENCE) as coming:
+        button.click()
+    path = folder / coming.value.suggested_filename
+    coming.value.save_as(path)
+    return path
+
+
+@pytest.fixture
+def offline(browser: Browser):
+    """A page without any network, and what it complained about or asked for."""
+    context = browser.new_context(offline=True)
+    page, told = context.new_page(), []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else told.append(request.url),
+    )
+    yield page, told
+    context.close()
+
+
+def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/?layer=1&head=2")
+    expect(plot(page, "heatmap")).to_be_visible()
+    page.locator(".st-key-beside-heatmap button").first.click()
+    expect(page.get_by_text("result.attention('cross')[1, 2]")).to_be_visible()
+    png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
+    assert png.name == "headlight-cross-attention-layer-1-head-2.png" and png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
+    assert TITLE in svg and EXAMPLE in svg and "en-de" in svg
+    table = download(page, page.get_by_role("button", name="CSV", exact=True), tmp_path).read_text("utf-8")
+    weights = np.array([float(row["weight"]) for row in csv.DictReader(table.splitlines())], np.float32)
+    expected = recorded.translate(EXAMPLE, beam=4).attention("cross")[1, 2]
+    np.testing.assert_array_equal(weights.reshape(expected.shape), expected)
+    file = download(page, page.get_by_role("button", name="HTML", exact=True), tmp_path)
+    alone, told = offline
+    alone.goto(file.as_uri())
+    expect(alone.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(alone.get_by_text(TITLE, exact=True).first).to_be_visible()
+    assert not told
+
+
+def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, offline):
+    page.set_default_timeout(PATIENCE)
+    page.goto(app_server)
+    expect(plot(page, "heatmap")).to_be_visible()
+    file = download(page, page.get_by_role("button", name="Report of this sentence (HTML)"), tmp_path)
+    alone, told = offline
+    alone.goto(file.as_uri())
+    expect(alone.locator(".js-plotly-plot")).to_have_count(11, timeout=PATIENCE)
+    overview = alone.locator("[data-opens]").nth(2)
+    overview.scroll_into_view_if_needed()
+    area = overview.locator(".nsewdrag").first.bounding_box()
+    # The middle of the last tile: two layers of four heads.
+    alone.mouse.click(area["x"] + area["width"] * 7 / 8, area["y"] + area["height"] * 3 / 4)
+    expect(alone.get_by_text("Cross-attention, layer 1, head 3", exact=True)).to_be_visible(timeout=PATIENCE)
+    assert f"text={EXAMPLE.split()[0]}+" in alone.locator("a").first.get_attribute("href")
+    assert not told

@@ -1,0 +1,71 @@
+"""What happens to the work of a visitor who leaves, over a real websocket."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from tests.support.server import ROOT, serve
+from tests.support.visitor import visit
+
+PATIENCE = 60
+# A page that translates with a beam of 16, and notes every step of the search and how it ended. Each step takes longer
+# than there is time for all of them: the search cannot end by itself.
+PAGE = """
+import os, time
+from pathlib import Path
+import streamlit as st
+from model.stepper import Stepper
+from viz.screens import shared
+
+log, step = Path(os.environ["LOG"]), Stepper.step
+
+def note(word):
+    with log.open("a") as file:
+        file.write(word + "\\n")
+
+def slow(*arguments):
+    note("step")
+    time.sleep(5)
+    return step(*arguments)
+
+if not hasattr(Stepper, "patched"):
+    Stepper.step, Stepper.patched = slow, True
+try:
+    shared.translate("en-de", "The animal was tired. " * 4, 16)
+    note("translated")
+except BaseException as error:
+    note(type(error).__name__)
+    raise
+"""
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8").split() if log.exists() else []
+
+
+async def look_in_and_leave(url: str, log: Path) -> None:
+    """Open the page, and close it when the search has begun."""
+    async with visit(url) as connection:
+        await connection.send(BackMsg(rerun_script={"query_string": ""}).SerializeToString())
+        deadline = time.monotonic() + PATIENCE
+        while "step" not in lines(log):
+            assert time.monotonic() < deadline, "the search did not begin"
+            await asyncio.sleep(0.05)
+
+
+def test_a_search_ends_when_its_visitor_leaves(checkpoints: Path, tmp_path: Path) -> None:
+    script, log = tmp_path / "page.py", tmp_path / "log"
+    script.write_text(PAGE, encoding="utf-8")
+    environment = {"LOG": str(log), "PYTHONPATH": str(ROOT), "HEADLIGHT_CHECKPOINTS": str(checkpoints)}
+    with serve(script, environment=environment) as url:
+        asyncio.run(look_in_and_leave(url, log))
+        deadline = time.monotonic() + PATIENCE
+        while set(lines(log)) == {"step"} and time.monotonic() < deadline:
+            time.sleep(0.1)
+        *steps, ended = lines(log)
+    assert ended == "StopException"
+    assert len(steps) < 8  # of 60 and more

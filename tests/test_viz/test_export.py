@@ -1,0 +1,119 @@
+"""Figures that leave the app: titles inside, the numbers as a table, a page that stands for itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from viz import figures, page
+from viz.figures.clicks import make_clickable
+from viz.figures.export import in_html, titled
+from viz.figures.numbers import as_csv, numbers
+
+T, S, L, H = 5, 7, 2, 3
+QUERIES = ["<s>", "the", "the", "a,b", '"q"\n']
+KEYS = [f"k{i}" for i in range(S)]
+NASTY = "</script><script>alert(1)</script> $x$ <b>&amp;"
+
+
+def weights(*shape: int) -> np.ndarray:
+    values = np.random.default_rng(0).random(shape).astype(np.float32)
+    return values / values.sum(-1, keepdims=True)
+
+
+def table(figure) -> list[list[str]]:
+    """The rows of the CSV file of a figure, the header first."""
+    return list(csv.reader(io.StringIO(as_csv(numbers(figure)).decode("utf-8"))))
+
+
+def test_a_map_becomes_a_row_a_cell_with_whole_names():
+    values = weights(T, S)
+    header, *rows = table(figures.attention_heatmap(values, QUERIES, KEYS))
+    assert header == ["row", "query", "column", "key", "weight"]
+    assert [(int(r[0]), r[1], int(r[2]), r[3]) for r in rows] == [
+        (i, QUERIES[i], j, KEYS[j]) for i in range(T) for j in range(S)
+    ]
+    np.testing.assert_array_equal(np.array([r[4] for r in rows], np.float32).reshape(T, S), values)
+
+
+def test_blank_cells_are_empty_and_masks_are_whole_numbers():
+    shown = np.ones((T, S), bool)
+    shown[1, 2] = False
+    rows = table(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown))[1:]
+    assert [row[4] == "" for row in rows] == (~shown).ravel().tolist()
+    rows = table(figures.mask_heatmap(shown, QUERIES, KEYS))[1:]
+    assert [row[4] for row in rows] == [str(int(cell)) for cell in shown.ravel()]
+
+
+@pytest.mark.parametrize("n_columns", [None, 2])
+def test_the_overview_becomes_a_row_a_cell_of_every_head(n_columns):
+    values = weights(L, H, T, S)
+    header, *rows = table(figures.head_overview(values, n_columns=n_columns))
+    assert header == ["layer", "head", "query", "key", "weight"]
+    found = np.full(values.shape, np.nan, np.float32)
+    for row in rows:
+        found[tuple(map(int, row[:4]))] = row[4]
+    np.testing.assert_array_equal(found, values)
+
+
+def test_lines_become_a_row_a_point():
+    lines = {"a < b": np.array([[1, 2, 4], [0.5, 0.25, 3]]), "c": np.array([[1.0], [2.0]])}
+    header, *rows = table(figures.curves(lines))
+    assert header == ["line", "x", "y", "name"]
+    found = [(row[0], float(row[1]), float(row[2])) for row in rows]
+    assert found == [("a < b", 1, 0.5), ("a < b", 2, 0.25), ("a < b", 4, 3), ("c", 1, 2)]
+
+
+def test_names_follow_rows_that_were_moved_apart():
+    figure = figures.aligned_rows(figures.attention_heatmap(weights(2, S), ["x", "y"], KEYS), [1, 3], 4)
+    names = {int(row[0]): row[1] for row in table(figure)[1:]}
+    assert names == {0: "", 1: "x", 2: "", 3: "y"}
+
+
+def test_a_figure_for_a_file_has_its_title_inside_and_leaves_the_other_alone():
+    figure = figures.attention_heatmap(weights(T, S), QUERIES, KEYS)
+    make_clickable(figure, "click to force it")
+    before = json.loads(figure.to_json())
+    copy = titled(figure, f"Head 1 {NASTY}", f"“{NASTY}” · en-de")
+    assert json.loads(figure.to_json()) == before
+    text = copy.layout.title.text
+    assert "Head 1" in text and "en-de" in text and "<script>" not in text and "&lt;script&gt;" in text
+    assert "$" not in text
+    assert copy.layout.paper_bgcolor == "white" and copy.layout.height > figure.layout.height
+    assert "click to" not in json.dumps(copy.to_plotly_json(), default=str)
+    np.testing.assert_array_equal(copy.data[0].z, figure.data[0].z)
+
+
+def test_a_long_note_is_cut():
+    copy = titled(figures.attention_heatmap(weights(T, S), QUERIES, KEYS), "x", "word " * 500)
+    assert copy.layout.title.text.count("<br>") == 3 and "…" in copy.layout.title.text
+
+
+def test_a_page_holds_plotly_once_and_nothing_that_ends_its_script():
+    figure = figures.attention_heatmap(weights(T, S), QUERIES, [NASTY, *KEYS[1:]])
+    made = page.of_figure(titled(figure, NASTY, NASTY), NASTY, NASTY, 'a"b').decode("utf-8")
+    assert made.count("plotly.js v") == 1
+    assert "alert(1)</script>" not in made and "<b>&amp;" not in made.replace("&lt;b&gt;", "")
+    assert not re.search(r"""(?:src|href)=["']?https?:""", re.sub(r"<script>.*?</script>", "", made, flags=re.DOTALL))
+    content = re.search(r'<script type="application/json" id="n0">(.*?)</script>', made, re.DOTALL)[1]
+    assert json.loads(content)["layout"]["meta"]["column_names"][0] == NASTY
+    assert "connect-src" not in made and "default-src 'none'" in made
+
+
+def test_json_for_a_page_is_the_same_figure():
+    figure = figures.attention_heatmap(weights(T, S), QUERIES, [NASTY, *KEYS[1:]])
+    assert "<" not in in_html(figure)
+    assert json.loads(in_html(figure)) == json.loads(figure.to_json())
+
+
+def test_a_link_of_a_page_leads_to_the_web():
+    made = page.Page("x")
+    made.link("https://a.b/?c=\"'<d>")
+    with pytest.raises(ValueError, match="allowed are http:// and https://"):
+        made.link("javascript:alert(1)")
+    assert 'href="https://a.b/?c=&quot;&#x27;&lt;d&gt;"' in made.to_html().decode()

@@ -1,0 +1,86 @@
+"""The twin of a figure in words: each sentence names what the array holds there."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from viz import figures
+from viz.figures.in_words import in_words
+from viz.figures.labels import visible
+
+QUERIES = ["<s>", "der", "der", "</s>"]
+KEYS = ["the", "dog", "<b>", "\n", "</s>"]
+T, S = len(QUERIES), len(KEYS)
+
+
+def weights(*shape: int) -> np.ndarray:
+    values = np.random.default_rng(3).random(shape).astype(np.float32)
+    return values / values.sum(-1, keepdims=True)
+
+
+def test_a_row_names_the_two_it_reads_most():
+    values = weights(T, S)
+    said = in_words(figures.attention_heatmap(values, QUERIES, KEYS))
+    assert len(said) == T
+    for row, (sentence, query) in enumerate(zip(said, QUERIES, strict=True)):
+        first, second = np.argsort(-values[row])[:2]
+        assert sentence.startswith(f"“{query}” (query {row}): ")
+        assert f"(key {first}) = {values[row, first]:.3g}, then " in sentence
+        assert sentence.endswith(f"(key {second}) = {values[row, second]:.3g}.")
+        assert "\n" not in sentence
+
+
+def test_what_is_blank_is_never_named():
+    shown = np.ones((T, S), bool)
+    shown[0], shown[1, 1:] = False, False
+    said = in_words(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown))
+    assert said[0] == "“<s>” (query 0): blank."
+    assert "then" not in said[1] and "“the” (key 0)" in said[1]
+
+
+def test_a_mask_says_what_may_be_read():
+    mask = np.tri(T, S, dtype=bool)
+    mask[3] = False
+    said = in_words(figures.mask_heatmap(mask, QUERIES, KEYS))
+    assert said[1] == "“der” (query 1) may read 2 of 5: “the” (key 0), “dog” (key 1)."
+    assert said[3] == "“</s>” (query 3) may read 0 of 5: nothing."
+
+
+def test_numbers_with_a_sign_have_both_ends():
+    values = np.random.default_rng(0).normal(size=(T, S)).astype(np.float32)
+    for row, sentence in enumerate(in_words(figures.difference_heatmap(values, QUERIES, KEYS))):
+        high, low = values[row].argmax(), values[row].argmin()
+        assert f"largest “{visible(KEYS[high])}”" in sentence
+        assert f"(key {high}) = {values[row, high]:.3g}" in sentence
+        assert f"(key {low}) = {values[row, low]:.3g}" in sentence
+
+
+def test_an_overview_says_where_every_head_is_surest():
+    values = weights(2, 3, T, S)
+    said = in_words(figures.head_overview(values))
+    assert len(said) == 6
+    for number, (layer, head) in enumerate(np.ndindex(2, 3)):
+        query, key = np.unravel_index(values[layer, head].argmax(), (T, S))
+        where = f"layer {layer}, head {head}: largest weight {values[layer, head].max():.3g}"
+        assert said[number] == f"{where}, at query {query} and key {key}."
+
+
+def test_lines_name_the_strongest_of_every_head():
+    values = weights(2, T, S)
+    said = in_words(figures.attention_lines(values, QUERIES, KEYS))
+    assert [sentence.split(":")[0] for sentence in said] == ["head 0", "head 1"]
+    for head, sentence in enumerate(said):
+        found = [
+            (int(q), int(k), float(w)) for q, k, w in re.findall(r"query (\d+).*?key (\d+)\) ([\d.]+)[,.]", sentence)
+        ]
+        strongest = np.argsort(-values[head].ravel())[: len(found)]
+        assert [q * S + k for q, k, _ in found] == strongest.tolist()
+        np.testing.assert_allclose([w for *_, w in found], values[head].ravel()[strongest], atol=1e-3)
+
+
+def test_curves_have_their_ends():
+    line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
+    (said,) = in_words(figures.curves({"loss": line}, y_axis="loss"))
+    assert said == "loss: 4 points, lowest 2 at 1, highest 9 at 2."

@@ -1,0 +1,97 @@
+"""The report of a sentence: everything is in it, everything is escaped, and the command fails in one sentence."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import load_translator
+from model.translator import KINDS
+from tests.test_app.conftest import save_tiny
+from tests.test_app.systems import save_gru, save_language_model
+from viz.__main__ import WIDEST_OF_THE_APP, main
+from viz.screens.controls import BEAMS
+
+TEXT = 'A man\'s </script><b>street</b> & "too".'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    save_tiny(folder / "en-de")
+    save_gru(folder / "gru", attention=True)
+    save_language_model(folder / "lm")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def shipped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
+
+
+def contents(html: str) -> list[dict]:
+    """What the scripts of data hold."""
+    return [json.loads(text) for text in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.S)]
+
+
+def test_the_report_holds_every_head_of_every_kind(tmp_path, capsys, folder):
+    assert main(["report", TEXT, "--out", str(tmp_path / "r.html"), "--beam", "1", "--address", "https://a.b/c?d"]) == 0
+    assert "r.html: " in capsys.readouterr().out
+    made = (tmp_path / "r.html").read_text("utf-8")
+    result = load_translator(str(folder / "en-de")).translate(TEXT, beam=1)
+    arrays = [one for one in contents(made) if "bytes" in one]
+    for one, kind in zip(arrays, KINDS, strict=True):
+        values = np.frombuffer(base64.b64decode(one["bytes"]), "<f4").reshape(one["shape"])
+        np.testing.assert_array_equal(values, result.attention(kind))
+    drawn = [one["layout"]["meta"]["figure"] for one in contents(made) if "layout" in one]
+    a_kind = ["head_overview", "attention_heatmap", "mask_heatmap"]
+    assert drawn == [*a_kind, *a_kind, *a_kind, "positional_heatmap", "positional_heatmap"]
+    assert all("en-de" in one["layout"]["title"]["text"] for one in contents(made) if "layout" in one)
+    assert "<b>street" not in re.sub(r"<script.*?</script>", "", made, flags=re.DOTALL)
+    assert made.count("plotly.js v") == 1
+    for said in ("https://a.b/?text=A+man%27s", "beam=greedy", "Free-running, greedy", "1.2 million"):
+        assert said in made
+    assert "load_translator(&#x27;en-de&#x27;)" in made and "</script><b>" not in made
+
+
+def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
+    assert main(["report", "Ein Mann fährt", "--out", str(tmp_path / "r.html"), "--checkpoint", "gru"]) == 0
+    drawn = [
+        one["layout"]["meta"]["figure"] for one in contents((tmp_path / "r.html").read_text("utf-8")) if "layout" in one
+    ]
+    assert drawn == ["head_overview", "attention_heatmap", "mask_heatmap"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([""], "nothing to translate"),
+        (["a", "--beam", "99"], "beam width must be from 1 to 16"),
+        (["a", "--checkpoint", "nope"], "no checkpoint 'nope'"),
+        (["a", "--checkpoint", "lm"], "'lm' is a language model"),
+        (["a", "--address", "javascript:x"], "begins with http:// or https://"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(tmp_path, capsys, arguments, said):
+    assert main(["report", *arguments, "--out", str(tmp_path / "r.html")]) == 2
+    told = capsys.readouterr()
+    assert said in told.err and told.err.count("\n") == 1 and not told.out
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_the_link_of_a_report_is_one_that_the_app_can_show(tmp_path):
+    widths = {width: tmp_path / f"{width}.html" for width in (WIDEST_OF_THE_APP, WIDEST_OF_THE_APP + 1)}
+    for width, file in widths.items():
+        assert main(["report", "a", "--out", str(file), "--beam", str(width)]) == 0
+    assert [f"&amp;beam={width}" in file.read_text("utf-8") for width, file in widths.items()] == [True, False]
+    assert max(BEAMS) == WIDEST_OF_THE_APP
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys):
+    assert main(["report", "a", "--out", str(tmp_path / "no" / "r.html")]) == 2
+    assert "r.html: No such file" in capsys.readouterr().err

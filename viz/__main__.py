@@ -1,0 +1,79 @@
+"""The commands: python -m viz COMMAND. `python -m viz COMMAND --help` explains each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from model.__main__ import DEFAULT_CHECKPOINT, carry_out
+
+WIDEST_OF_THE_APP = 8  # beam that its page offers
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the words after `python -m viz`; those of the command line when left out.
+
+    Returns:
+        The exit code, as of `model.__main__.carry_out`.
+    """
+    arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    return carry_out(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m viz", description="Put what the app shows into files.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    command = commands.add_parser(
+        "report", help="translate a text and write everything about it into one HTML file that needs no network"
+    )
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.html")
+    command.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
+    command.add_argument("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s")
+    command.add_argument(
+        "--address", metavar="URL", help="of the app that the report links to; default: where make run serves it"
+    )
+    command.set_defaults(run=_report)
+    return parser
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from model import load_translator
+    from model.writer import Writer
+    from viz.report import ADDRESS, Settings, link_to, report
+    from viz.screens import words
+    from viz.screens.code_lines import call
+
+    address = arguments.address or ADDRESS
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
+    translator = load_translator(arguments.checkpoint)
+    if isinstance(translator, Writer):
+        raise ValueError(f"the checkpoint {arguments.checkpoint!r} is a language model; a report needs a translator")
+    result = translator.translate(arguments.text, arguments.beam)
+    beam = "greedy" if arguments.beam == 1 else str(arguments.beam)
+    state = {"text": result.source, "model": arguments.checkpoint, "beam": beam}
+    lines = (
+        "from model import load_translator",
+        "",
+        f"translator = {call('load_translator', arguments.checkpoint)}",
+        f"result = {call('translator.translate', result.source, beam=arguments.beam)}",
+    )
+    settings = Settings(
+        checkpoint=arguments.checkpoint,
+        decoded=words.how_decoded(arguments.beam, 0.6, forced=False),
+        card=words.describe_card(arguments.checkpoint, translator.card),
+        link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
+        code="\n".join(lines),
+    )
+    content = report(result, settings)
+    arguments.out.write_bytes(content)
+    print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

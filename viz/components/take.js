@@ -1,0 +1,54 @@
+// A picture of a figure, drawn anew in the browser: Plotly comes from this very server, once, when first asked for.
+
+const FORMATS = { PNG: { format: "png", scale: 2 }, SVG: { format: "svg", scale: 1 } };
+
+let loading = null;
+function load(script) {
+  loading ??= new Promise((resolve, reject) => {
+    const element = document.createElement("script");
+    element.src = script;
+    element.onload = () => (window.Plotly ? resolve(window.Plotly) : reject(new Error("it is no Plotly")));
+    element.onerror = () => {
+      loading = null; // asked again with the next click
+      element.remove();
+      reject(new Error("it could not be loaded"));
+    };
+    document.head.appendChild(element);
+  });
+  return loading;
+}
+
+function save(address, name) {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".take");
+  const said = document.createElement("small");
+  said.setAttribute("role", "status");
+  const buttons = Object.entries(FORMATS).map(([label, options]) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.onclick = async () => {
+      buttons.forEach((one) => (one.disabled = true));
+      said.textContent = "Drawing …";
+      try {
+        const Plotly = await load(data.script);
+        const { data: traces, layout } = JSON.parse(data.figure);
+        const size = { width: data.width, height: data.height };
+        const picture = { data: traces, layout: { ...layout, ...size }, config: {} };
+        save(await Plotly.toImage(picture, { ...options, ...size }), `${data.name}.${options.format}`);
+        said.textContent = "";
+      } catch (error) {
+        said.textContent = `No picture could be made: ${error.message}.`;
+      }
+      buttons.forEach((one) => (one.disabled = false));
+    };
+    return button;
+  });
+  root.replaceChildren(...buttons, said);
+}

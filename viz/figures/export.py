@@ -1,0 +1,68 @@
+"""A figure as it leaves the app: with its title inside, on white, and without what only the app can do."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import plotly.graph_objects as go
+
+from viz.figures import labels
+
+WIDTH = 900  # pixels of an exported figure
+TEMPLATE = "plotly_white"
+_LINE = 110  # letters in a line of the note
+_MOST_LINES = 3
+_LINE_HEIGHT = 18  # pixels
+_TITLE_HEIGHT = 48
+_CLICK = re.compile(r"<br>click to [^<]*")  # what only the app's own markers do
+
+
+def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go.Figure:
+    """Copy a figure for a file: a title and a note inside, dark on white whatever the page's theme is.
+
+    Args:
+        figure: of a function of viz.figures; it is left as it is.
+        title: what it shows, plain.
+        note: what it is of (sentence, checkpoint), plain; cut to three lines.
+        clicks: whether a click on it does something where it goes to.
+
+    Returns:
+        Another go.Figure.
+    """
+    copy = go.Figure(figure)
+    lines = textwrap.wrap(note, _LINE, max_lines=_MOST_LINES, placeholder=" …") or [""]
+    above = "<br>".join(
+        [f"<b>{labels.escape(title)}</b>"]
+        + [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
+    )
+    height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
+    layout = copy.layout
+    own = layout.title.text
+    for frame in copy.frames:  # a film says in its title which step it shows
+        if frame.layout is not None and frame.layout.title.text:
+            frame.layout.title.text = f"{above}<br>{frame.layout.title.text}"
+    layout.template = TEMPLATE
+    layout.paper_bgcolor = layout.plot_bgcolor = "white"
+    layout.title = {
+        "text": f"{above}<br>{own}" if own else above,
+        "font": {"size": 16},
+        "x": 0,
+        "xref": "container",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 22, "l": 12},
+    }
+    layout.margin.t = (layout.margin.t or 0) + height
+    layout.margin.r = max(layout.margin.r or 0, 24)
+    layout.height = (layout.height or 450) + height
+    for trace in copy.data:
+        if not clicks and getattr(trace, "hovertemplate", None):
+            trace.hovertemplate = _CLICK.sub("", trace.hovertemplate)
+    return copy
+
+
+def in_html(figure: go.Figure) -> str:
+    """The figure as JSON that can stand in the script of an HTML page: nothing in it can end the script."""
+    return figure.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,104 @@
+"""The twin of a figure in words, for who cannot see it: what stands out in every row, line or head."""
+
+from __future__ import annotations
+
+import html
+from itertools import groupby
+
+import plotly.graph_objects as go
+
+from viz.figures.labels import visible
+from viz.figures.numbers import numbers
+
+NAMED_AT_MOST = 8  # keys that one sentence lists
+
+
+def in_words(figure: go.Figure) -> list[str]:
+    """Say what a figure shows.
+
+    Args:
+        figure: of a function of viz.figures.
+
+    Returns:
+        Sentences in the order of the figure: of a map one a row, of heads one a head, of lines one a line.
+
+    Raises:
+        ValueError: for a figure without numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from viz.figures import attention_heatmap
+        >>> in_words(attention_heatmap(np.array([[0.75, 0.25]], np.float32), ["Hund"], ["dog", "the"]))
+        ['“Hund” (query 0): “dog” (key 0) = 0.75, then “the” (key 1) = 0.25.']
+    """
+    header, rows = numbers(figure)
+    meta = figure.layout.meta or {}
+    if header[0] == "row":
+        return [_row(list(cells), header, meta) for _, cells in groupby(rows, key=lambda cell: cell[0])]
+    if header[0] == "head":
+        by_head = sorted(rows, key=lambda line: (meta["head_names"].index(line[0]), -line[-1]))
+        return [_lines_of_head(str(name), list(lines)) for name, lines in groupby(by_head, key=lambda line: line[0])]
+    if header[0] in ("layer", "map"):
+        width = 2 if header[0] == "layer" else 1
+        return [_map(list(cells), header, width) for _, cells in groupby(rows, key=lambda cell: cell[:width])]
+    return [_line(str(name), list(points)) for name, points in groupby(rows, key=lambda point: point[0])]
+
+
+def _row(cells: list[list], header: list[str], meta: dict) -> str:
+    """A row of one map."""
+    asks = _named(cells[0][1], header[1], cells[0][0])
+    if meta.get("figure") == "mask_heatmap":
+        allowed = [_named(cell[3], header[3], cell[2]) for cell in cells if cell[4]]
+        return f"{asks} may read {len(allowed)} of {len(cells)}: {_listed(allowed) or 'nothing'}."
+    known = sorted((cell for cell in cells if cell[4] is not None), key=lambda cell: -cell[4])
+    if not known:
+        return f"{asks}: blank."
+    said = [f"{_named(cell[3], header[3], cell[2])} = {cell[4]:.3g}" for cell in known]
+    if known[-1][4] < 0:  # of numbers with a sign both ends count
+        return f"{asks}: largest {said[0]}, smallest {said[-1]}."
+    return f"{asks}: {said[0]}{f', then {said[1]}' if len(said) > 1 else ''}."
+
+
+def _map(cells: list[list], header: list[str], width: int) -> str:
+    """The largest cell of one of several maps."""
+    where = ", ".join(f"{name} {number}" for name, number in zip(header[:width], cells[0][:width], strict=True))
+    known = [cell for cell in cells if cell[-1] is not None]
+    if not known:
+        return f"{where}: blank."
+    *_, row, column, value = max(known, key=lambda cell: cell[-1])
+    return f"{where}: largest {header[-1]} {value:.3g}, at {header[-3]} {row} and {header[-2]} {column}."
+
+
+def _lines_of_head(name: str, lines: list[list]) -> str:
+    """The strongest lines of a head, strongest first."""
+    said = [f"{_named(q, 'query', i)} reads {_named(k, 'key', j)} {weight:.3g}" for _, i, q, j, k, weight in lines]
+    return f"{name}: {_listed(said)}."
+
+
+def _line(name: str, points: list[list]) -> str:
+    """A line, or the points that belong together."""
+    known = [point for point in points if point[2] is not None and not isinstance(point[2], str)]
+    if not known:
+        return f"{name}: {', '.join(_point(point) for point in points[:NAMED_AT_MOST])}."
+    if len(known) == 1:
+        return f"{name}: {_point(known[0])}."
+    low, high = min(known, key=lambda point: point[2]), max(known, key=lambda point: point[2])
+    return f"{name}: {len(known)} points, lowest {_point(low)}, highest {_point(high)}."
+
+
+def _listed(said: list[str]) -> str:
+    return ", ".join(said[:NAMED_AT_MOST]) + (", …" if len(said) > NAMED_AT_MOST else "")
+
+
+def _point(point: list) -> str:
+    _, x, y, text = point
+    at = f"{_short(y)} at {_short(x)}"
+    return f"{at} ({text})" if text else at
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else html.unescape(str(value))
+
+
+def _named(name: str, what: str, number: int) -> str:
+    return f"“{visible(name)}” ({what} {number})" if name else f"{what} {number}"

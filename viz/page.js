@@ -1,0 +1,61 @@
+// Draws the figures of a file that stands for itself. Everything is in the file: nothing is fetched.
+// Texts reach the page as JSON that Plotly draws, and by textContent; none is ever read as HTML.
+
+const settings = (name) => {
+  const kept = (format, scale) => ({ format, scale, filename: name });
+  return {
+    displaylogo: false,
+    showSendToCloud: false, // a figure leaves this file only as a picture
+    responsive: true,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    toImageButtonOptions: kept("png", 2),
+    modeBarButtonsToAdd: [
+      {
+        name: "svg",
+        title: "Download plot as an SVG",
+        icon: Plotly.Icons.disk,
+        click: (plot) => Plotly.downloadImage(plot, kept("svg", 1)),
+      },
+    ],
+  };
+};
+
+// A head that is clicked in the overview is drawn large: the map keeps its axes and its mask, the numbers change.
+function open(plot, [layer, head], tile) {
+  const large = document.getElementById(plot.dataset.opens);
+  const before = large.data[0];
+  const z = tile(layer, head);
+  const customdata = before.customdata.map((row, i) =>
+    Array.from(row, (cell, j) => {
+      const [query, key, said] = cell;
+      if (said === undefined) return [query, key];
+      return [query, key, /not allowed/.test(said) ? said : z[i][j].toFixed(3)];
+    })
+  );
+  const title = large.layout.title.text.replace(/layer \d+, head \d+/, `layer ${layer}, head ${head}`);
+  Plotly.update(large, { z: [z], customdata: [customdata] }, { "title.text": title }, [0]);
+}
+
+// The numbers of every head, little-endian float32 in base64: [layers, heads, queries, keys].
+function heads(text) {
+  const { shape, bytes } = JSON.parse(text);
+  const raw = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
+  const view = new DataView(raw.buffer);
+  const [, H, T, S] = shape;
+  return (layer, head) =>
+    Array.from({ length: T }, (_, i) =>
+      Array.from({ length: S }, (_, j) => view.getFloat32(4 * (((layer * H + head) * T + i) * S + j), true))
+    );
+}
+
+for (const place of document.querySelectorAll("[data-figure]")) {
+  const { data, layout, frames } = JSON.parse(document.getElementById(place.dataset.figure).textContent);
+  Plotly.newPlot(place, { data, layout, frames, config: settings(place.dataset.name) }).then((plot) => {
+    if (!place.dataset.opens) return;
+    const tile = heads(document.getElementById(place.dataset.heads).textContent);
+    plot.on("plotly_click", (event) => {
+      const head = event.points[0].customdata;
+      if (Array.isArray(head) && head.length === 2) open(plot, head, tile);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+"""A report of one translation: everything about it in one file, which needs neither a server nor a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+
+from model.translation import KINDS, Translation
+from viz.figures import attention_heatmap, head_overview, mask_heatmap, positional_heatmap
+from viz.figures.export import titled
+from viz.page import Page
+from viz.screens import words
+
+ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
+TILES_IN_A_ROW = 8
+HOW_TO_READ = "Click a tile to draw its head large below. Point at a cell to read its number."
+SIDES = {"source": "the source", "target": "the translation"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a translation came about, as the report tells it.
+
+    Attributes:
+        checkpoint: its name.
+        decoded: how it was decoded, in a sentence.
+        card: what the checkpoint is, in a line.
+        link: where a running app shows it; empty where the app has no such search.
+        code: lines of Python that make it again.
+        head: kind, layer and head that is drawn large at first, each counted from 0; of other kinds the first one.
+    """
+
+    checkpoint: str
+    decoded: str
+    card: str
+    link: str
+    code: str
+    head: tuple[str, int, int] = ("", 0, 0)
+
+
+def link_to(address: str, state: Mapping[str, object]) -> str:
+    """A link to the page Translate of an app.
+
+    Args:
+        address: of the app, any page of it.
+        state: parameters by name.
+
+    Example:
+        >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
+        'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
+    """
+    origin = "/".join(address.split("?")[0].split("/")[:3])
+    return f"{origin}/?{urlencode(dict(state), doseq=True, errors='replace')}"
+
+
+def report(result: Translation, settings: Settings) -> bytes:
+    """Make the report.
+
+    Args:
+        result: the translation; of its trace weights, masks and positions are needed.
+        settings: how it came about.
+
+    Returns:
+        An HTML file, plotly.js in it once.
+    """
+    page = Page(f"“{result.source}”")
+    page.text(result.text or "(the model wrote nothing)", large=True)
+    page.text(settings.decoded + ("" if result.finished else " The translation was stopped at the length limit."))
+    page.heading("Settings")
+    known = [("checkpoint", settings.checkpoint), ("about it", settings.card), *vars(result.config).items()]
+    page.table(("setting", "value"), known)
+    if settings.link:
+        page.text("The same in a running app:")
+        page.link(settings.link)
+    page.text("The same in Python, in the folder of the project:")
+    page.code(settings.code)
+    page.heading("Tokens")
+    chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
+    steps = zip(range(len(chances)), result.target_tokens, result.predicted_tokens, chances, strict=True)
+    page.text("Source: " + " ".join(result.source_tokens))
+    page.table(("step", "read", "predicted", "probability"), steps)
+    note = f"“{result.source}” · {settings.checkpoint}"
+    for kind in KINDS:
+        _add_kind(page, result, kind, settings, note)
+    _add_positions(page, result, note)
+    return page.to_html()
+
+
+def _add_kind(page: Page, result: Translation, kind: str, settings: Settings, note: str) -> None:
+    """Add all heads of a kind, one of them large, and the mask; nothing where the model has no such attention."""
+    try:
+        weights, mask = result.attention(kind), result.mask(kind)
+    except ValueError:
+        return
+    spoken = words.KINDS[kind]
+    reading, query_axis = words.named_by(kind, words.READ)
+    queries = result.source_tokens if kind == "encoder_self" else result.target_tokens
+    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
+    chosen, layer, head = settings.head
+    if chosen != kind or layer >= weights.shape[0] or head >= weights.shape[1]:
+        layer, head = 0, 0
+    page.heading(spoken.title)
+    page.text(f"{reading} {HOW_TO_READ}")
+    overview = head_overview(
+        weights,
+        n_columns=min(TILES_IN_A_ROW, weights.shape[1]),
+        shown=np.broadcast_to(mask, weights.shape),
+    )
+    large = attention_heatmap(
+        weights[layer, head],
+        queries,
+        keys,
+        **axes,
+        mask=mask,
+        predicted=None if kind == "encoder_self" else result.predicted_tokens,
+    )
+    title = f"{spoken.title}, layer {layer}, head {head}"
+    name = f"headlight-{kind.replace('_', '-')}"
+    page.overview(
+        titled(overview, f"{spoken.title}: all heads", note, clicks=True),
+        f"{name}-all-heads",
+        weights,
+        titled(large, title, note),
+        name,
+    )
+    figure = mask_heatmap(mask, queries, keys, **axes)
+    page.figure(titled(figure, f"{spoken.title}: the mask that the model used", note), f"{name}-mask")
+
+
+def _add_positions(page: Page, result: Translation, note: str) -> None:
+    """Add the positional encodings that were added; nothing where the model has none."""
+    for number, (side, name) in enumerate(SIDES.items()):
+        try:
+            table = result.positional(side)
+        except ValueError:
+            return
+        if not number:
+            page.heading("Positional encoding")
+            page.text("Rows are positions, columns are dimensions: the numbers that were added to the embeddings.")
+        tokens = result.source_tokens if side == "source" else result.target_tokens
+        figure = positional_heatmap(table, tokens)
+        page.figure(titled(figure, f"Positional encoding of {name}", note), f"headlight-positions-{side}")

@@ -1,0 +1,67 @@
+"""The page Check: what must be true of every map, measured on the visitor's sentence."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from model.checks import Check, check
+from viz.screens import asking, controls, shared, words_check
+
+
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Measuring …", show_time=True)
+def measured(checkpoint: str, text: str, beam: int, length_penalty: float, reference: str | None) -> list[Check]:
+    """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
+    loaded = shared.translator(checkpoint)
+    if reference is None:
+        return check(loaded, loaded.translate(text, beam, length_penalty))
+    return check(loaded, loaded.force(text, reference))
+
+
+def claim_table(checks: list[Check]) -> pd.DataFrame:
+    """The claims as rows of plain text."""
+
+    def row(one: Check) -> tuple[str, ...]:
+        title = words_check.CLAIMS[one.claim][0]
+        if not one.compared:
+            return title, words_check.NOTHING, "", "", "0", ""
+        control = "" if one.control is None else f"{one.control:.3g}"
+        holds = words_check.HOLDS if one.holds else words_check.BROKEN
+        return (
+            title,
+            holds,
+            f"{one.deviation:.1e}" if one.deviation else "0",
+            f"{one.allowed:.0e}" if one.allowed else "0",
+            f"{one.compared:,}",
+            control,
+        )
+
+    return pd.DataFrame([row(one) for one in checks], columns=words_check.COLUMNS).set_index(words_check.COLUMNS[0])
+
+
+def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
+    """Measure the claims and show them."""
+    checks = measured(request.checkpoint, request.text, request.beam, request.length_penalty, request.reference)
+    broken = [words_check.CLAIMS[one.claim][0] for one in checks if one.compared and not one.holds]
+    if broken:
+        st.error(words_check.broken(broken))
+    else:
+        st.success(words_check.ALL_HOLD)
+    with st.container(key="claims"):
+        st.table(claim_table(checks))
+    st.caption(words_check.MASK_OFF)
+    with st.expander("What is measured"):
+        for title, how in words_check.CLAIMS.values():
+            shared.small(f"{title}. {how}", title)
+    st.caption(words_check.NEXT)
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    asking.one_translation(show)
+
+
+st.title("Check")
+st.markdown(words_check.INTRO)
+live()

@@ -1,0 +1,83 @@
+"""Before and after an edit on the page Compare, and the links between it and the pages where edits are made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from model.edits import Edits
+from viz.screens import asking, controls, words, words_compare, words_steer
+from viz.screens.compare_results import Recipe
+from viz.screens.steer_results import read_prefix
+
+EDITORS = {"Heads": "heads.py", "Steer": "steer.py"}
+
+
+def ask() -> tuple[Recipe, Recipe]:
+    """Ask for a sentence, how it is translated, and for the changes of B.
+
+    Returns:
+        Both sides; B reads the translation of A where its `reads` is empty.
+
+    Raises:
+        ValueError: if the model cannot be loaded.
+    """
+    request, _ = asking.ask()
+    prefix, edits = asking.changes()
+    forced = request.reference is not None
+    same = controls.switch("B reads the translation of A", "same", words_compare.SAME, disabled=forced)
+    # An empty reference is told to be one; "" would mean the translation of A.
+    reads = request.reference or " " if forced else None
+    a = Recipe(request.checkpoint, request.text, request.beam, request.length_penalty, reads=reads)
+    b = replace(a, edits=edits, prefix=prefix)
+    return a, replace(b, reads="") if same and not forced else b
+
+
+def title(b: Recipe) -> str:
+    """Say what is changed in B."""
+    return words_steer.changes(len(read_prefix(b.prefix)), Edits.from_code(b.edits)).rstrip(".") or "nothing changed"
+
+
+def show_notes(a: Recipe, b: Recipe) -> None:
+    """Say what the changes cannot do, and lead to the pages where they are made."""
+    edits = Edits.from_code(b.edits)
+    if b.reads is not None and b.prefix:
+        st.caption(words_compare.NO_PREFIX)
+    if b.reads is None and edits != edits.without_future:
+        st.caption(words_compare.READ_FUTURE)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        st.caption(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT, width="content")
+        request = controls.Request(a.checkpoint, a.text, a.beam, a.penalty, a.reads)
+        for name, page in EDITORS.items():
+            st.page_link(page, label=name, query_params=in_address(request, b.edits, b.prefix))
+
+
+def link(request: controls.Request, edits: str, prefix: str = "") -> None:
+    """Lead to both sides of the changes on the page Compare.
+
+    Args:
+        request: what is translated.
+        edits, prefix: codes of the changes.
+    """
+    versus = {"versus": words_compare.VERSUS[words_compare.EDIT]}
+    st.page_link("compare.py", label=words_compare.TO_COMPARE, query_params=versus | in_address(request, edits, prefix))
+
+
+def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, str]:
+    """What is translated and changed, and the chosen head, as the pages keep them in their addresses."""
+    asked = {
+        "model": request.checkpoint,
+        "text": request.text,
+        "beam": controls.BEAMS[request.beam],
+        "penalty": f"{request.length_penalty:g}",
+        "edits": edits,
+        "prefix": prefix,
+    }
+    if request.reference is not None:
+        asked |= {"mode": words.FORCED, "reference": request.reference}
+    chosen = {name: st.session_state.get(name) for name in ("kind", "layer", "head")}
+    asked |= {name: str(value) for name, value in chosen.items() if value is not None}
+    if "kind" in asked:
+        asked["kind"] = words.KINDS[asked["kind"]].name
+    return {name: value for name, value in asked.items() if value}

@@ -1,0 +1,17 @@
+"""The page Lessons: six guided tours over the other pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from viz.screens import tour, words_lessons
+
+st.title("Lessons")
+st.markdown(words_lessons.INTRO)
+for name, lesson in words_lessons.LESSONS.items():
+    with st.container(border=True, gap="xsmall"):
+        st.subheader(lesson.name, anchor=False)
+        st.markdown(lesson.line)
+        links = [tour.link(words_lessons.START, tour.address(name, 1))]
+        links += [tour.link(str(number), tour.address(name, number)) for number in range(2, len(lesson.steps) + 1)]
+        st.html(" · ".join(links))

@@ -1,0 +1,75 @@
+"""How addresses are read: whose version they are, and what is said of choices that are not there.
+
+Every choice of a page is a parameter of its own, named by its control and checked by it; a default is left out. Codes
+of changes (`edits`, `prefix`) begin with a version of their own. An address without `v` is of version 1, and stays so:
+if a parameter ever changes its meaning, addresses will be written with a higher `v`, and those of version 1 still read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+VERSION = "1"
+SHOWN = 40  # characters of a value that are repeated
+_MISSED = "link-missed"  # where the session keeps, for one run, what the address asked for in vain
+
+
+def expect(label: str, key: str, names: list[str]) -> None:
+    """Take note where the address asks a control for an option that it does not have; before the control is made.
+
+    Args:
+        label: of the control.
+        key: in the session and in the address.
+        names: of its options.
+    """
+    _expect(label, key, names.__contains__, ", ".join(names[:8]) + (", …" if len(names) > 8 else ""))
+
+
+def expect_number(label: str, key: str, low: float, high: float) -> None:
+    """As `expect`, for a slider.
+
+    Args:
+        label: of the slider.
+        key: in the session and in the address.
+        low, high: its ends.
+    """
+
+    def fits(asked: str) -> bool:
+        try:
+            return low <= float(asked) <= high
+        except ValueError:
+            return False
+
+    _expect(label, key, fits, f"{low} to {high}")
+
+
+def expect_switch(label: str, key: str) -> None:
+    """As `expect`, for a switch."""
+    _expect(label, key, lambda asked: asked.lower() in ("true", "false"), "true, false")
+
+
+def _expect(label: str, key: str, fits: Callable[[str], bool], allowed: str) -> None:
+    asked = st.query_params.get(key)
+    if asked and key not in st.session_state and not fits(asked):
+        st.session_state.setdefault(_MISSED, []).append(f"{label}: {asked[:SHOWN]} (there is: {allowed})")
+
+
+def tell(place: st.delta_generator.DeltaGenerator) -> None:
+    """Say what the address asked for in vain; after the page is drawn.
+
+    Args:
+        place: over the page.
+    """
+    version, missed = st.query_params.get("v", VERSION), st.session_state.pop(_MISSED, [])
+    with place:
+        if version != VERSION:
+            st.warning(
+                "This address was made by another version of Headlight. What it asks for is read as version "
+                f"{VERSION} reads it; please look whether it is what you expect."
+            )
+            st.text(f"Version: {version[:SHOWN]} (there is: {VERSION})")
+        if missed:
+            st.warning("The address asks for something that is not there. The usual is shown in its place.")
+            st.text("\n".join(missed))
