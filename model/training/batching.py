@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
+from model.training.clauses import main_clause, subordinate_clause
 from model.training.data import Pair
 from model.training.subwords import SubwordSampler, misspell, recase
 from model.words import WordTokenizer, WordTokenizers
@@ -51,6 +52,7 @@ class Noise:
         typo_rate: of a typing error in a source word.
         recase_rate: of the other case for the first letter of a source word.
         join_rate: of joining a pair with the next into one of two sentences.
+        clause_rate: of giving a main clause the subordinate clause of another pair (see `clauses`).
     """
 
     bpe_dropout: float = 0.0
@@ -58,6 +60,7 @@ class Noise:
     typo_rate: float = 0.0
     join_rate: float = 0.0
     recase_rate: float = 0.0
+    clause_rate: float = 0.0
 
 
 class TrainingStream:
@@ -104,7 +107,7 @@ class TrainingStream:
         chosen: list[tuple[list[str], list[str]]] = []
         usual = [weight for _, weight in self._corpora]
         for (pairs, _), weight in zip(self._corpora, weights or usual, strict=True):
-            chosen += self._join(_repeat(pairs, weight, rng), rng)
+            chosen += self._join(self._recombine(_repeat(pairs, weight, rng), rng), rng)
         rng.shuffle(chosen)
         for start in range(0, len(chosen), _POOL):
             pool = [self._encode(pair, rng) for pair in chosen[start : start + _POOL]]
@@ -112,6 +115,19 @@ class TrainingStream:
             batches = list(group_by_length(pool, self._batch_tokens, self._batch_pairs))
             rng.shuffle(batches)
             yield from (pad(batch) for batch in batches)
+
+    def _recombine(self, pairs: list, rng: random.Random) -> list:
+        rate = self._noise.clause_rate
+        clauses = [clause for pair in pairs if (clause := subordinate_clause(pair))] if rate else []
+        if not clauses:
+            return pairs
+        recombined = []
+        for pair in pairs:
+            if rng.random() < rate and (main := main_clause(pair)):
+                clause = rng.choice(clauses)
+                pair = main[0] + clause[0], main[1] + clause[1]
+            recombined.append(pair)
+        return recombined
 
     def _join(self, pairs: list, rng: random.Random) -> list:
         rate = self._noise.join_rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from model import architectures
@@ -57,6 +57,7 @@ class TrainingConfig(JsonConfig):
     typo_rate: float = 0.0
     join_rate: float = 0.0
     recase_rate: float = 0.0
+    clause_rate: float = 0.0
     average_last: int = 5  # how many snapshots the shipped weights are the mean of
     average_every: int = 200  # steps between snapshots
     validate_every: int = 1000
@@ -86,7 +87,8 @@ class TrainingConfig(JsonConfig):
             raise ValueError(f"betas must be two numbers in [0, 1), got {self.betas}")
         if not 0 <= self.teacher_forcing <= 1:
             raise ValueError(f"teacher_forcing must be in [0, 1], got {self.teacher_forcing}")
-        for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", "typo_rate", "join_rate", "recase_rate"):
+        rates = ("typo_rate", "join_rate", "recase_rate", "clause_rate")
+        for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", *rates):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
         for name in ("learning_rate", "clip_norm", "adam_eps"):
@@ -101,7 +103,7 @@ class TrainingConfig(JsonConfig):
     @property
     def noise(self) -> Noise:
         """What training changes about the text."""
-        return Noise(self.bpe_dropout, self.bpe_dropout_target, self.typo_rate, self.join_rate, self.recase_rate)
+        return Noise(**{field.name: getattr(self, field.name) for field in fields(Noise)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,6 @@ PRESETS = {
         model=TransformerConfig(vocab_size=8000),
         training=TrainingConfig(
             data="tatoeba + multi30k",
-            final_data="tatoeba + 2*multi30k",
             steps=12_000,
             batch_tokens=3200,
             schedule="warmup_stable_decay",
@@ -106,6 +105,7 @@ PRESETS = {
             typo_rate=0.01,
             recase_rate=0.03,
             join_rate=0.1,
+            clause_rate=0.1,
             average_every=150,
             validate_every=600,
             held_out=HELD_OUT,

@@ -88,11 +88,13 @@ def show_boards(edits: Edits, chosen: Head, request: controls.Request) -> None:
             label = f"{words.KINDS[chosen.kind].name}, layer {chosen.layer}, head {chosen.head}: {actions[action]}"
             st.button(label, key=f"do-{action}", on_click=change, args=(action, chosen))
         st.button("Take every change back", key="heads-reset", on_click=_keep, args=(Edits(),), disabled=not edits)
-    values = here if colour == words_heads.HERE else coloured(colour, request)
+    with controls.place():
+        values = here if colour == words_heads.HERE else coloured(colour, request)
     explore.heading("Every head", f"{words_heads.BOARD} {words_heads.COLOURED[colour]}")
     factor, said = words_heads.unit(max((np.abs(some).max() for some in (values or {}).values()), default=0.0))
-    if said:
-        st.caption(said)
+    with controls.place():
+        if said:
+            st.caption(said)
     boards = {
         kind: board_of(
             edits, chosen, kind, None if values is None else values[kind], words_heads.VALUES[colour], factor
@@ -224,8 +226,9 @@ def importance_here(request: controls.Request) -> dict[str, np.ndarray] | None:
         st.session_state[WORK] = (request, heads_results.importance(request))
     if WORK in st.session_state and st.session_state[WORK][0] != request:
         cancel()  # it was for another sentence
-    if WORK in st.session_state and advance() < 1:
-        working()
+    with controls.place():
+        if WORK in st.session_state and advance() < 1:
+            working()
     return known()
 
 

@@ -16,7 +16,9 @@ from tests.test_model.test_training.language import sentence_pairs
 ids = st.lists(st.integers(4, 99), max_size=12)
 PAIRS = sentence_pairs(120, seed=5)
 PLAIN = Noise()
-EVERY_NOISE = Noise(bpe_dropout=0.3, bpe_dropout_target=0.3, typo_rate=0.2, join_rate=0.3)
+EVERY_NOISE = Noise(
+    bpe_dropout=0.3, bpe_dropout_target=0.3, typo_rate=0.2, join_rate=0.3, recase_rate=0.1, clause_rate=0.2
+)
 
 
 def stream(tokenizer: Tokenizer, corpora=((PAIRS, 1.0),), noise=PLAIN, **changes) -> TrainingStream:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict, fields
 
 import pytest
 import torch
 
 from model import architectures
 from model.training import schedules
+from model.training.batching import Noise
 from model.training.config import RunConfig, TrainingConfig
 from model.training.presets import PRESETS
 from tests.test_model.test_training.language import tiny_run
@@ -43,8 +45,8 @@ def test_what_is_left_out_takes_its_default():
 
 
 def test_the_noise_is_what_the_fields_say():
-    noise = tiny_run(bpe_dropout=0.1, bpe_dropout_target=0.2, typo_rate=0.3, join_rate=0.4).training.noise
-    assert (noise.bpe_dropout, noise.bpe_dropout_target, noise.typo_rate, noise.join_rate) == (0.1, 0.2, 0.3, 0.4)
+    rates = {field.name: 0.1 + 0.1 * i for i, field in enumerate(fields(Noise))}
+    assert asdict(tiny_run(**rates).training.noise) == rates
 
 
 @pytest.mark.parametrize(
