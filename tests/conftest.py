@@ -19,7 +19,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.browser import FLAGS, MISSING, find_browser
-from tests.support.guard import Guard
+from tests.support.guard import MISBEHAVED, Guard
 from tests.support.server import serve
 
 if TYPE_CHECKING:
@@ -34,10 +34,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that drive a browser, and puts them last.
 
     Last, because quick tests should speak first and because Playwright's event loop then never runs beneath the others.
+    A busy machine can come between a look at the page and the next one: such a test fails when it fails twice in a row,
+    and the summary names it when it failed once. What the guard heard counts at once.
     """
     for item in items:
         if {"browser", "page"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=MISBEHAVED))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 # These addresses hold their own content or name something inside the page: nothing is fetched.
 INSIDE = {"data", "blob", "about"}
+MISBEHAVED = "the page misbehaved"
 
 
 class Guard:
@@ -56,4 +57,4 @@ class Guard:
         complaints = list(self.errors)
         complaints += [f"request to another server than {self.allowed}: {url}" for url in self.foreign()]
         if complaints:
-            raise AssertionError("the page misbehaved:\n" + "\n".join(complaints))
+            raise AssertionError(f"{MISBEHAVED}:\n" + "\n".join(complaints))
