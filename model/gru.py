@@ -242,10 +242,11 @@ def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     Returns:
         Address to tensor; what fired once is as it was.
     """
-    arrays, taps = {}, addresses(model)
+    arrays = {}
     for address in trace:
         values = trace.all(address)
         if len(values) > 1:
+            taps = addresses(model)
             letters = taps[address].shape.split()
             axis = letters.index("T") if "T" in letters else letters.index("S")
             # Its steps went from the last word to the first.
