@@ -8,11 +8,12 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from benchmarks import click, page, visitors
+from benchmarks import click, page, pages, visitors
 from benchmarks.common import sentences
 from model import load_translator
 from model.edits import Edits
@@ -150,3 +151,22 @@ def test_click_prints_both_tables(environment: None) -> None:
     command[-3] = "1000"
     done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr.startswith("error: 0 + 1000 clicks need as many heads")
+
+
+def test_pages_prints_when_each_was_there(environment: None, browser, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(pages, "chromium", lambda: nullcontext(browser))
+
+    def lines(*options: str) -> list[str]:
+        monkeypatch.setattr(sys, "argv", ["pages", *options])
+        pages.main()
+        return capsys.readouterr().out.splitlines()
+
+    *_, lessons, check = lines("--rounds", "1", "--only", "Lessons", "Check")  # the last is below "more"
+    for line, name in ((lessons, "Lessons"), (check, "Check")):
+        window, whole = re.fullmatch(rf"{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+", line).groups()
+        assert 0 < float(window) <= float(whole)
+    with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Lessons, Heads"):
+        lines("--only", "Chek", "Check")
+    with pytest.raises(SystemExit):
+        lines("--only", "Check")
+    assert "name two pages or more" in capsys.readouterr().err
