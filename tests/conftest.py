@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     and the summary names it when it failed once. What the guard heard counts at once.
     """
     for item in items:
-        if {"browser", "page"} & set(getattr(item, "fixturenames", ())):
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=MISBEHAVED))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -95,6 +95,25 @@ def slider(label: str, low: float, high: float, default: float, key: str, **more
     """
     links.expect_number(label, key, low, high)
     return st.slider(label, low, high, default, key=key, bind="query-params", **more)
+
+
+def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
+    """Let the visitor choose one of some numbers on a slider; kept in the URL, and what is not on it there is told.
+
+    Args:
+        label: over the slider.
+        values: that can be chosen, in order; at least two.
+        default: the one chosen at first, and whenever the session or the URL holds none of them.
+        key: in the session and in the URL.
+        more: further settings of the control.
+
+    Returns:
+        The number.
+    """
+    links.expect(label, key, list(map(more.get("format_func", str), values)))
+    if st.session_state.get(key, default) not in values:
+        st.session_state[key] = default
+    return st.select_slider(label, values, default, key=key, bind="query-params", **more)
 
 
 def position(label: str, n: int, key: str, help: str) -> int:

@@ -11,7 +11,7 @@ from model.mask_experiments import conventions
 from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
-from viz.screens import controls, explore, maps, recipes, shared, words
+from viz.screens import controls, explore, links, maps, recipes, shared, words
 from viz.screens import words_language_model as said
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -137,6 +137,7 @@ def show_continuation(name: str, text: str, chance: Chance) -> None:
     explore.heading("Let it go on", said.SEED)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         count = controls.slider("Words to draw", 1, MOST_DRAWN, 30, key="words", width=220)
+        links.expect_number("Seed", "seed", 0, SEEDS - 1)
         seed = st.number_input("Seed", 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
         st.button("Draw again", key="again", on_click=next_seed)
     with st.container(border=True, gap="xsmall"):

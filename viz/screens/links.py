@@ -7,21 +7,22 @@ if a parameter ever changes its meaning, addresses will be written with a higher
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 VERSION = "1"
 SHOWN = 40  # characters of a value that are repeated
+SEVERAL = 8  # values of one control that are looked at
 _MISSED = "link-missed"  # where the session keeps, for one run, what the address asked for in vain
 
 
-def expect(label: str, key: str, names: list[str]) -> None:
+def expect(label: str, key: str, names: Sequence[str]) -> None:
     """Take note where the address asks a control for an option that it does not have; before the control is made.
 
     Args:
         label: of the control.
-        key: in the session and in the address.
+        key: in the session and in the address; of several values there, each is asked for.
         names: of its options.
     """
     _expect(label, key, names.__contains__, ", ".join(names[:8]) + (", …" if len(names) > 8 else ""))
@@ -51,9 +52,11 @@ def expect_switch(label: str, key: str) -> None:
 
 
 def _expect(label: str, key: str, fits: Callable[[str], bool], allowed: str) -> None:
-    asked = st.query_params.get(key)
-    if asked and key not in st.session_state and not fits(asked):
-        st.session_state.setdefault(_MISSED, []).append(f"{label}: {asked[:SHOWN]} (there is: {allowed})")
+    if key in st.session_state:
+        return
+    for asked in st.query_params.get_all(key)[:SEVERAL]:
+        if asked and not fits(asked):
+            st.session_state.setdefault(_MISSED, []).append(f"{label}: {asked[:SHOWN]} (there is: {allowed})")
 
 
 def tell(place: st.delta_generator.DeltaGenerator) -> None:

@@ -19,7 +19,7 @@ from viz.figures import (
     similarity_heatmap,
     wavelength_lines,
 )
-from viz.screens import controls, explore, position_results, recipes, shared, words, words_masks, words_positions
+from viz.screens import controls, explore, links, position_results, recipes, shared, words, words_masks, words_positions
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.position_results import Reading, table_code
@@ -44,6 +44,7 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
     chosen = {}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for place, default in words_positions.COMPARED.items():
+            links.expect(f"{place.capitalize()} encoding", place, list(names.values()))
             if st.session_state.get(place, default) not in names:
                 st.session_state[place] = default
             value = st.selectbox(
@@ -98,6 +99,7 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
     kept = st.session_state.get("dimensions")
     if kept is not None:  # a narrower encoding lacks some
         st.session_state["dimensions"] = [dimension for dimension in kept if dimension in range(d_model)][:MAX_WAVES]
+    links.expect("Dimensions", "dimensions", list(map(str, range(d_model))))
     dimensions = st.multiselect(
         "Dimensions",
         list(range(d_model)),

@@ -11,7 +11,7 @@ from model.edits import Cell, Edits, Force
 from model.translator import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
-from viz.screens import controls, explore, recipes, shared, words, words_steer
+from viz.screens import controls, explore, links, recipes, shared, words, words_steer
 from viz.screens.beside import Beside
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
@@ -92,6 +92,7 @@ def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
     before = st.session_state.get("heads", [])
     if not set(before) <= set(all_heads):  # another model may lack heads that were chosen before
         st.session_state["heads"] = [head for head in before if head in all_heads]
+    links.expect("Chosen heads", "heads", list(map(_head_name, all_heads)))
     chosen = st.multiselect(
         "Chosen heads",
         all_heads,

@@ -25,12 +25,8 @@ def ask() -> practice.Settings:
         norm = controls.choose("Norm", list(words.NORMS), "practice-norm", "pre", words.NORMS)
         heads = controls.choose("Heads", list(practice.HEADS), "practice-heads", 4)
     with st.container(horizontal=True, gap="medium"):
-        warmup = st.select_slider(
-            "Warmup (steps)", WARMUPS, 200, key="practice-warmup", bind="query-params", width=240, help=words.NO_WARMUP
-        )
-        peak = st.select_slider(
-            "Highest learning rate", PEAKS, 0.004, key="practice-peak", bind="query-params", width=240
-        )
+        warmup = controls.steps("Warmup (steps)", WARMUPS, 200, key="practice-warmup", width=240, help=words.NO_WARMUP)
+        peak = controls.steps("Highest learning rate", PEAKS, 0.004, key="practice-peak", width=240)
     return practice.Settings(schedule, norm, int(heads), int(warmup), float(peak))
 
 

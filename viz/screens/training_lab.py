@@ -11,7 +11,7 @@ import streamlit as st
 
 from model.training import schedules
 from viz.figures import curves
-from viz.screens import controls, explore, shared
+from viz.screens import controls, explore, links, shared
 from viz.screens import training_words as words
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -97,11 +97,12 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
     with st.container(horizontal=True, gap="medium"):
         d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d", width=240)
-        warmup = st.select_slider("Warmup (steps)", WARMUPS, 4000, key="noam-warmup", bind="query-params", width=240)
+        warmup = controls.steps("Warmup (steps)", WARMUPS, 4000, key="noam-warmup", width=240)
         factor = controls.slider("Factor", 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
-        n_steps = st.select_slider("Steps drawn", STEPS, 20_000, key="noam-steps", bind="query-params", width=240)
+        n_steps = controls.steps("Steps drawn", STEPS, 20_000, key="noam-steps", width=240)
     present = Noam(int(d_model), int(warmup), float(factor))
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
+    links.expect("Against", "against", [words.SCHEDULES[name] for name in words.OTHERS])
     others = st.pills(
         "Against",
         list(words.OTHERS),
@@ -109,11 +110,12 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         default=["cosine", "linear"],
         format_func=words.SCHEDULES.__getitem__,
         key="against",
+        bind="query-params",
         help=words.AGAINST,
     )
     epoch = 1000
     if "step_decay" in others:
-        epoch = st.select_slider("Steps an epoch", EPOCHS, epoch, key="epoch", bind="query-params", width=240)
+        epoch = controls.steps("Steps an epoch", EPOCHS, epoch, key="epoch", width=240)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         full = len(kept) >= MOST_KEPT
         st.button("Keep this Noam curve", key="keep", on_click=keep, args=(present,), disabled=full, help=words.KEEP)

@@ -128,11 +128,9 @@ def scrub(found: list[runs.RecordedRun]) -> None:
     name = controls.choose("Run", list(by_name), "run", next(iter(by_name)))
     run = by_name[name]
     steps = list(run.snapshots)
-    if st.session_state.get("snapshot") not in steps:
-        st.session_state.pop("snapshot", None)
     step = steps[0]
     if len(steps) > 1:
-        step = st.select_slider("Snapshot after step", steps, steps[-1], key="snapshot", format_func="{:,}".format)
+        step = controls.steps("Snapshot after step", steps, steps[-1], key="snapshot", format_func="{:,}".format)
     text = controls.sentence("English sentence", EXAMPLE)
     try:
         result = shared.translate(str(run.snapshots[step]), text, 1)
