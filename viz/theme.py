@@ -48,7 +48,7 @@ WAVES_HEIGHT = 260
 CELL_GAP = 1  # pixels between cells, while cells are large enough for it
 CELL_GAP_UP_TO = 32  # rows or columns
 TITLE_HEIGHT = 40
-LEGEND_HEIGHT = 26
+LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 MARGIN = 12
 TITLE_GAP = '<br><span style="font-size:8px"> </span>'  # keeps the title of a colour bar off its highest number
