@@ -10,6 +10,7 @@ import pytest
 
 from viz.figures import step_film
 from viz.figures.film import Film
+from viz.figures.numbers import numbers
 
 READ, WRITTEN, SOURCE = ["<s>", "ein", "<b>k</b>"], ["ein", "<b>k</b>", "</s>"], ["a", "a", "$5$", "</s>"]
 
@@ -68,6 +69,27 @@ def test_a_frame_shows_its_step(film, step):
     # A frame moves only what it names, and these traces are in the same places of the figure.
     assert list(frame.traces) == list(range(6))
     assert [moved.type for moved in frame.data] == [still.type for still in figure.data[:6]]
+
+
+def test_its_numbers_are_those_of_every_step(film):
+    names, table = numbers(step_film(film))
+    assert names == ["step", "panel", "query", "place", "name", "value"]
+
+    def values(panel: str, step: int, called: list[str]) -> list[float]:
+        found = [row for row in table if row[:3] == [step, panel, READ[step]]]
+        assert [row[3:5] for row in found] == [[i, name] for i, name in enumerate(called)]
+        return [row[5] for row in found]
+
+    for step in range(3):
+        own = values("decoder weight", step, READ[: step + 1])
+        np.testing.assert_allclose(own, film.decoder[step, : step + 1])
+        np.testing.assert_allclose(values("cross weight", step, SOURCE), film.cross[step])
+        np.testing.assert_allclose(values("probability of", step, film.candidates[step]), film.probabilities[step])
+        assert values("entropy (nats)", step, [""]) == [film.entropy[step]]
+    encoder = [row for row in table if row[1] == "encoder weight"]
+    np.testing.assert_allclose(np.array([row[5] for row in encoder]).reshape(4, 4), film.encoder)
+    assert [row[2] for row in encoder] == [name for name in SOURCE for _ in range(4)]
+    assert len(table) == (1 + 2 + 3) + 3 * 4 + 3 * 2 + 3 + 16
 
 
 def test_the_figure_itself_is_the_last_step_with_the_encoder_and_the_blocked_cells(film):

@@ -121,6 +121,9 @@ def step_film(film: Film) -> go.Figure:
             "n_columns": film.n_steps,
             "value": "weight",
             "range": [0.0, 1.0],
+            "read": film.read,
+            "source": film.source,
+            "candidates": film.candidates,
         },
     )
     layout.margin.r += 60  # the colour bar

@@ -33,6 +33,8 @@ def numbers(figure: go.Figure) -> Table:
         return _of_montage(figure)
     if meta.get("figure") == "attention_lines":
         return _of_lines(meta)
+    if meta.get("figure") == "step_film":
+        return _of_film(figure)
     if len(maps) == 1:
         return _of_map(np.asarray(maps[0].z), meta)
     if maps:
@@ -81,6 +83,26 @@ def _of_lines(meta: dict) -> Table:
     heads, queries, keys = meta["head_names"], meta["row_names"], meta["column_names"]
     rows = [[heads[head], i, queries[i], j, keys[j], weight] for head, i, j, weight in zip(*meta["lines"], strict=True)]
     return ["head", "row", "query", "column", "key", "weight"], rows
+
+
+def _of_film(figure: go.Figure) -> Table:
+    """A row a number of every step: what it read of itself and of the source, what it could write; then the encoder."""
+    meta = figure.layout.meta
+    rows: list[list[Any]] = []
+
+    def add(step: int | None, panel: str, query: str, names: list[str], values: np.ndarray) -> None:
+        rows.extend([step, panel, query, i, name, _number(value)] for i, (name, value) in enumerate(zip(names, values)))
+
+    for step, frame in enumerate(figure.frames):
+        query, (decoder, cross, bars, entropy) = meta["read"][step], frame.data[:4]
+        add(step, "decoder weight", query, meta["read"][: step + 1], np.asarray(decoder.z)[step])
+        add(step, "cross weight", query, meta["source"], np.asarray(cross.z)[0])
+        add(step, "probability of", query, meta["candidates"][step], np.asarray(bars.x))
+        add(step, "entropy (nats)", query, [""], np.asarray(entropy.y)[step:])
+    encoder = next(trace for trace in figure.data if trace.type == "heatmap" and trace.xaxis == "x2")
+    for query, weights in zip(meta["source"], np.asarray(encoder.z), strict=True):
+        add(None, "encoder weight", query, meta["source"], weights)
+    return ["step", "panel", "query", "place", "name", "value"], rows
 
 
 def _of_panels(maps: list[go.Heatmap]) -> Table:
