@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
-from model.training.clauses import join, main_clause, subordinate_clause
+from model.training.clauses import main_clause, subordinate_clause
 from model.training.data import Pair
 from model.training.subwords import SubwordSampler, misspell, recase
 from model.words import WordTokenizer, WordTokenizers
@@ -20,8 +20,6 @@ from model.words import WordTokenizer, WordTokenizers
 _POOL = 8192
 # Two sentences are joined only when both are short; long training examples are there by themselves.
 _JOIN_PIECES = 20
-# Of the subordinate clauses that another pair's main clause is given, how many are a sentence of their own.
-_APART = 0.3
 
 Example = tuple[list[int], list[int]]
 
@@ -126,7 +124,8 @@ class TrainingStream:
         recombined = []
         for pair in pairs:
             if rng.random() < rate and (main := main_clause(pair)):
-                pair = join(main, rng.choice(clauses), apart=rng.random() < _APART)
+                clause = rng.choice(clauses)
+                pair = main[0] + clause[0], main[1] + clause[1]
             recombined.append(pair)
         return recombined
 

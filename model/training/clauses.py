@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.training.subwords import recase
-
 Pieces = tuple[list[str], list[str]]
 
 # Both words begin a subordinate clause, and each is the other's translation more often than not.
@@ -89,36 +87,6 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
     if min(at) < 2:
         return None
     return pair[0][at[0] :], pair[1][at[1] :]
-
-
-def join(main: Pieces, clause: Pieces, apart: bool) -> Pieces:
-    """One pair of a main clause and a subordinate clause.
-
-    Args:
-        main: from `main_clause`.
-        clause: from `subordinate_clause`.
-        apart: the clause is a sentence of its own, as people write: "I sleep. Because I can."
-
-    Returns:
-        Source and target, cut into words and punctuation marks.
-
-    Example:
-        >>> main, clause = (["▁I", "▁sleep"], ["▁Ich", "▁schlafe"]), (["▁because"], [",", "▁weil"])
-        >>> join(main, clause, apart=False)
-        (['▁I', '▁sleep', '▁because'], ['▁Ich', '▁schlafe', ',', '▁weil'])
-        >>> join(main, clause, apart=True)
-        (['▁I', '▁sleep', '.', '▁Because'], ['▁Ich', '▁schlafe', '.', '▁Weil'])
-        >>> join((["▁i"], ["▁ich"]), clause, apart=True)
-        (['▁i', '.', '▁because'], ['▁ich', '.', '▁weil'])
-    """
-    if not apart:
-        return main[0] + clause[0], main[1] + clause[1]
-    sides = []
-    for before, after in zip(main, clause, strict=True):
-        first, *rest = after[1:] if after[0] == "," else after
-        begins = before[0].lstrip("▁")[:1].isupper()  # in a lowercased text sentences do not
-        sides.append([*before, ".", recase(first) if begins else first, *rest])
-    return sides[0], sides[1]
 
 
 def _spoken(pieces: Sequence[str]) -> list[str]:
