@@ -83,6 +83,15 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("folders", metavar="DIR", nargs="+", type=Path, help="a checkpoint's folder")
     command.set_defaults(run=_seal)
 
+    command = commands.add_parser(
+        "average", help="make a checkpoint of the mean weights of several, for runs of one line"
+    )
+    command.add_argument(
+        "folders", metavar="DIR", nargs="+", type=Path, help="their folders; the last one's card is kept"
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
+    command.set_defaults(run=_average)
+
     command = commands.add_parser("translate", help="translate texts, one translation a line")
     command.add_argument("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out")
     command.add_argument("--json", action="store_true", help="print tokens and probabilities, a JSON object a line")
@@ -230,6 +239,13 @@ def _seal(arguments: argparse.Namespace) -> None:
     for folder in arguments.folders:
         print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
         checkpoint.load(folder)  # what cannot be loaded is told
+
+
+def _average(arguments: argparse.Namespace) -> None:
+    from model.averaging import average
+
+    average(arguments.folders, arguments.out, arguments.command_line)
+    print(f"{arguments.out}: the mean of {len(arguments.folders)}")
 
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):

@@ -120,11 +120,7 @@ def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> N
     [
         ("I am happy. Because studying is hard.", HAPPY),
         ("I am happy. Because studing is hard.", HAPPY),
-        pytest.param(
-            "The animal didn't cross the street because it was too tired.",
-            TIRED,
-            marks=pytest.mark.xfail(reason="cross is a rare verb in the data: the clause is left out", strict=True),
-        ),
+        ("The animal didn't cross the street because it was too tired.", TIRED),
         ("Where is the train station?", r"Wo ist der Bahnhof\?"),
     ],
 )

@@ -1,0 +1,64 @@
+"""The mean of several checkpoints: its weights, its card, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import checkpoint
+from model.__main__ import main
+from tests.test_model.test_checkpoint import model_of, tokenizer
+
+
+def save(folder: Path, seed: int, **changes) -> Path:
+    model = model_of(**changes)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    card = {"steps": seed, "command": f"run {seed}", "scores": {"x": 1}, "task": "translation en-de"}
+    checkpoint.save(folder, model, tokenizer(), card)
+    (folder / "history.jsonl").write_text(f'{{"step": {seed}}}\n', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    return [save(tmp_path / name, seed) for seed, name in enumerate(("a", "b", "c"), start=1)]
+
+
+def test_weights_are_the_mean_and_the_card_says_of_what(folders, tmp_path):
+    out = tmp_path / "new" / "mean"
+    assert main(["average", *map(str, folders), "--out", str(out)]) == 0
+    weights = [dict(checkpoint.load(folder).model.named_parameters()) for folder in folders]
+    made = checkpoint.load(out)
+    for name, value in made.model.named_parameters():
+        expected = (weights[0][name] + weights[1][name] + weights[2][name]) / 3
+        torch.testing.assert_close(value, expected, atol=2e-3, rtol=1e-3)  # rounded to float16
+        assert not torch.equal(value, weights[2][name])
+    assert "scores" not in made.card and made.card["steps"] == 3
+    assert made.card["average_command"].startswith("python -m model average ")
+    listed = [(part["steps"], part["command"], part["weights"]) for part in made.card["mean_of"]]
+    digests = [checkpoint.sha256_of(folder / "model.safetensors") for folder in folders]
+    assert listed == [(i, f"run {i}", digest) for i, digest in enumerate(digests, start=1)]
+    assert json.loads((out / "history.jsonl").read_text("utf-8")) == {"step": 3}
+
+
+def test_what_cannot_be_averaged_is_told_in_one_line(folders, tmp_path, capsys):
+    a, b, c = map(str, folders)
+    other = str(save(tmp_path / "other", 4, n_decoder_layers=1))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, words in [
+        ([a, "--out", str(tmp_path / "x")], "a mean is of two checkpoints or more, got 1"),
+        ([a, b, "--out", c], "is not empty: name a new folder"),
+        ([a, other, "--out", str(tmp_path / "x")], "have different configurations"),
+        ([a, str(empty), "--out", str(tmp_path / "x")], "does not exist"),
+    ]:
+        assert main(["average", *arguments]) == 2
+        said = capsys.readouterr().err
+        assert words in said and said.count("\n") == 1
+    assert not (tmp_path / "x").exists()
