@@ -10,6 +10,7 @@ import pytest
 
 from viz.figures import step_film
 from viz.figures.film import Film
+from viz.figures.in_words import in_words
 from viz.figures.numbers import numbers
 
 READ, WRITTEN, SOURCE = ["<s>", "ein", "<b>k</b>"], ["ein", "<b>k</b>", "</s>"], ["a", "a", "$5$", "</s>"]
@@ -90,6 +91,16 @@ def test_its_numbers_are_those_of_every_step(film):
     np.testing.assert_allclose(np.array([row[5] for row in encoder]).reshape(4, 4), film.encoder)
     assert [row[2] for row in encoder] == [name for name in SOURCE for _ in range(4)]
     assert len(table) == (1 + 2 + 3) + 3 * 4 + 3 * 2 + 3 + 16
+
+
+def test_its_words_are_of_every_step(film):
+    said = in_words(step_film(film))
+    assert len(said) == 3 * 4 + len(SOURCE)
+    best = film.cross[1].argsort()[::-1]
+    first, second = (f"“{SOURCE[i]}” ({i}) {film.cross[1][i]:.3g}" for i in best[:2])
+    assert f"step 1, “ein”, cross weight: {first}, then {second}." in said
+    assert "step 1, “ein”, entropy (nats): 2." in said
+    assert sum(line.startswith("“a”, encoder weight: ") for line in said) == 2
 
 
 def test_the_figure_itself_is_the_last_step_with_the_encoder_and_the_blocked_cells(film):

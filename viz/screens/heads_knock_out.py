@@ -254,7 +254,7 @@ def cancel() -> None:
 def working() -> None:
     """Go on until everything is known. Clicks are heard between two moments: no click in a fragment interrupts it."""
     if WORK not in st.session_state:
-        return
+        st.rerun()  # cancelled: a page without this part asks no more
     share = advance()
     if share == 1:
         st.rerun()
