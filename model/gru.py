@@ -242,11 +242,11 @@ def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     Returns:
         Address to tensor; what fired once is as it was.
     """
-    arrays = {}
-    for address in trace:
-        values = trace.all(address)
+    arrays, recorded = {}, {address: trace.all(address) for address in trace}
+    several = any(len(values) > 1 for values in recorded.values())
+    taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare
+    for address, values in recorded.items():
         if len(values) > 1:
-            taps = addresses(model)
             letters = taps[address].shape.split()
             axis = letters.index("T") if "T" in letters else letters.index("S")
             # Its steps went from the last word to the first.

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from model.tokenizer import MARK
+
 Pieces = tuple[list[str], list[str]]
 
 # Both words begin a subordinate clause, and each is the other's translation more often than not.
@@ -90,9 +92,9 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
 
 
 def _spoken(pieces: Sequence[str]) -> list[str]:
-    return [piece.lstrip("▁").lower() for piece in pieces]
+    return [piece.lstrip(MARK).lower() for piece in pieces]
 
 
 def _is_word(piece: str) -> bool:
-    bare = piece.lstrip("▁")
+    bare = piece.lstrip(MARK)
     return bare == "'" or bare.isalnum()
