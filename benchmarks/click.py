@@ -22,14 +22,14 @@ from typing import Any
 
 from benchmarks.common import table
 from benchmarks.page import chromium, only_run, row, timed_page, watching
+from model import load_translator
+from model.edits import Head, all_heads
 
 BOARD = "board-cross"
 PARTS = ("whole", "translate anew", "read the old one", "build figures", "rest of the rerun", "transfer and paint")
 
 _DRAWN, FIRST = watching([BOARD, "head-after", "head-change"])
-# How many layers and heads the board has, and where on the screen the middle of a cell lies.
-SHAPE = f"() => {{ const z = document.querySelector('.st-key-{BOARD} .js-plotly-plot')._fullData[0].z; "
-SHAPE += "return [z.length, z[0].length]; }"
+# Where on the screen the middle of a cell of the board lies.
 CELL = f"""([layer, head]) => {{
   const plot = document.querySelector('.st-key-{BOARD} .js-plotly-plot');
   plot.scrollIntoView({{block: 'center'}});
@@ -74,21 +74,13 @@ def switch_off(page: Any, layer: int, head: int, log: Path) -> tuple[float, ...]
     return whole, translate, read, figures, run["rerun"] - translate - read - figures, whole - run["rerun"]
 
 
-def measure(browser: Any, rounds: int, warmup: int) -> tuple[list[tuple[float, ...]], list[float]]:
-    """Switch heads off and on again; return the parts of each click off and the seconds of each click on.
-
-    Raises:
-        SystemExit: if the model has too few heads.
-    """
+def measure(browser: Any, heads: list[Head], warmup: int) -> tuple[list[tuple[float, ...]], list[float]]:
+    """Switch each head off and on again; return the parts of each click off and the seconds of each click on."""
     off, back = [], []
     with timed_page(browser, "/heads", FIRST) as (page, log):
-        n_layers, n_heads = page.evaluate(SHAPE)
-        heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-        if warmup + rounds > len(heads):
-            raise SystemExit(f"error: {warmup} + {rounds} clicks need as many heads; the model has {len(heads)}")
-        for layer, head in heads[: warmup + rounds]:
-            off.append(switch_off(page, layer, head, log))
-            back.append(click(page, layer, head))
+        for head in heads:
+            off.append(switch_off(page, head.layer, head.head, log))
+            back.append(click(page, head.layer, head.head))
     return off[warmup:], back[warmup:]
 
 
@@ -106,8 +98,12 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure and print the table."""
     options = arguments()
+    heads, wanted = all_heads(load_translator().config, "cross"), options.warmup + options.rounds
+    if wanted > len(heads):
+        asked = f"{options.warmup} + {options.rounds} clicks"
+        raise SystemExit(f"error: {asked} need as many heads; there are {len(heads)}")
     with chromium() as browser:
-        off, back = measure(browser, options.rounds, options.warmup)
+        off, back = measure(browser, heads[:wanted], options.warmup)
     print(f"A click on the board to the repainted page, {len(off)} heads off and on again; wall-clock time\n")
     rows = [row(part, times, 1000) for part, times in zip(PARTS, zip(*off))]
     print(table(("switched off", "median, ms", "quartiles", "extremes"), rows))

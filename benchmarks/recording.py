@@ -3,8 +3,8 @@
     python -m benchmarks.recording [--checkpoint NAME] [--rounds N] [--threads 1 2]
 
 With it is `Translator.translate`; without it is `Translator.translate_lines` of one line, which does the same (text to
-tokens, encoder, search, tokens to text) except for recording the encoder, the recorded pass of the decoder, and the
-arrays. Both sides translate the same sentence, each pair another one; which side goes first alternates.
+tokens, encoder, search, tokens to text) except for recording the encoder, what the steps keep for the taps of the
+decoder, and the arrays. Both sides translate the same sentence, each pair another one; which goes first alternates.
 """
 
 from __future__ import annotations

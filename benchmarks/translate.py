@@ -2,7 +2,7 @@
 
     python -m benchmarks.translate [--checkpoint NAME] [--rounds N] [--threads 1 2]
 
-Ours is `Translator.translate`, whole: text to tokens, search, recorded passes (every tensor at every tap, not only the
+Ours is `Translator.translate`, whole: text to tokens, search, recording (every tensor at every tap, not only the
 weights), arrays, tokens to text. Theirs is `generate(output_attentions=True, return_dict_in_generate=True)` with eager
 attention, its cache and its defaults, on ready token ids: turning text into tokens and back is left out there, which
 favours them. Their weights are random; the work is the same: as many layers, heads, source tokens and words in the

@@ -105,13 +105,23 @@ class MultiHeadAttention(nn.Module):
             (B, T, D).
         """
         q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
-        attention = self._equations if observed() else self._fused
+        attention = self.equations if observed() else self._fused
         context = attention(q, k, v, mask)  # (B, H, T, K)
         context = context.transpose(1, 2).flatten(2)  # (B, T, D)
         return self.tap_output(self.output_projection(context))  # (B, T, D)
 
-    def _equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation a line."""
+    def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation a line.
+
+        Args:
+            q: (B, H, T, K).
+            k: (B, H, S, K).
+            v: (B, H, S, K).
+            mask: bool, broadcastable to (B, 1, T, S), True = may attend.
+
+        Returns:
+            (B, H, T, K), the context of each head.
+        """
         mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
         raw_scores = self.tap_raw_scores(q @ k.transpose(-2, -1))  # (B, H, T, S)
         scores = raw_scores / math.sqrt(self.d_head)

@@ -172,11 +172,13 @@ def _padding(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Ten
 
 
 def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translation) -> list[Check]:
-    """Decoding token by token over kept keys and values gives the logits and the maps of the one full pass."""
+    """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
     state = translator.stepper.start(src)
     logits = torch.cat([translator.stepper.step(state, token) for token in tgt.T])  # (T, V)
-    full = result.trace["logits"]
-    checks = [Check("cached_logits", _largest(logits.numpy() - full), OF_LOGITS, full.size)]
+    with record("decoder.*.weights", "logits") as full:
+        translator.model(src, tgt)
+    drawn, whole = result.trace["logits"], full["logits"][0].numpy()
+    checks = [Check("cached_logits", _largest(logits.numpy() - whole, drawn - whole), OF_LOGITS, whole.size)]
     memory, worst, compared = translator.model.start(src), 0.0, 0
     for t, token in enumerate(tgt.T):
         offer()
@@ -184,14 +186,16 @@ def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translatio
             translator.model.step(memory, token)
         for kind in ("decoder_self", "cross"):
             for module in result.modules(kind):
-                row = trace[f"{module}.weights"][0, :, 0].numpy()  # (H, t + 1) or (H, S)
-                whole = result.trace[f"{module}.weights"][:, t, : row.shape[1]]
-                worst, compared = _largest(worst, row - whole), compared + row.size
+                address = f"{module}.weights"
+                row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
+                drawn, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
+                worst = _largest(worst, row - whole[:, : row.shape[1]], drawn - whole)
+                compared += row.size
     return [*checks, Check("cached_maps", worst, OF_WEIGHTS, compared)]
 
 
 def _decoded(result: Translation) -> Check:
-    """The search wrote every token with the log-probability that the recorded pass finds for it."""
+    """The search wrote every token with the log-probability that is recorded for it."""
     if result.search is None:
         return Check("decoded", 0.0, OF_LOGITS, 0)
     tree = result.search.tree

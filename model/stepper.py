@@ -3,21 +3,29 @@
 A step reads one token a row. On a CPU half of its time went into Python, modules, masks that hide nothing and dropouts
 that drop nothing. Here are the equations of `layers.DecoderLayer` without these, for one position; the tests hold every
 step equal to that of `Transformer`, for every choice a configuration has. What remains is reading the matrices.
+
+What the steps of a search computed can be kept and handed to the taps afterwards, as one pass over the whole target
+would hand it to them: recording a translation then repeats none of its products but the scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, scaled_dot_product_attention
 
+from model import masks
 from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer, Residual
-from model.taps import observed
+from model.taps import addresses, observed
+from model.tokenizer import PAD_ID
 from model.transformer import Cache, Transformer
+
+See = Callable[[str, Tensor], None]
 
 
 class Stepper:
@@ -34,9 +42,10 @@ class Stepper:
         decoder = model.decoder
         self.embedding, self.scale = decoder.input.embedding.weight, decoder.input.scale
         self.positions = decoder.input.table
-        self.layers = [_Layer.of(layer) for layer in decoder.layers]
+        self.layers = [_Layer.of(layer, f"decoder.layers.{i}") for i, layer in enumerate(decoder.layers)]
         self.norm = _Norm.of(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else None
         self.output = _Linear.of(model.output)
+        self.taps = addresses(model)
 
     def start(self, src: Tensor) -> Cache:
         """Begin decoding the sources (B, S)."""
@@ -50,11 +59,65 @@ class Stepper:
         """Read one token a row (B,), extend the state, return the logits (B, V) of the next."""
         if observed() or self.model.training or state.length >= len(self.positions):  # too long: the model says so
             return self.model.step(state, tokens)
-        x = embedding(tokens, self.embedding) * self.scale + self.positions[state.length]  # (B, D)
+        see = _ignore if state.seen is None else _keep(state.seen)
+        words = embedding(tokens, self.embedding) * self.scale  # (B, D)
+        see("decoder.input.tokens", words)
+        x = words + self.positions[state.length]
+        see("decoder.input.stream", x)
         for i, layer in enumerate(self.layers):
-            x = layer.step(x, state, i)
+            x = layer.step(x, state, i, see)
         state.length += 1
-        return self.output(self.norm(x) if self.norm else x)  # (B, V)
+        x = self.norm(x) if self.norm else x
+        see("decoder.output", x)
+        logits = self.output(x)  # (B, V)
+        see("logits", logits)
+        return logits
+
+    def keeping(self, state: Cache) -> Cache:
+        """A state that has decoded nothing yet, made to keep what its steps will compute, for `replay`.
+
+        Steps that the model makes itself, because something records or intervenes, keep nothing.
+        """
+        return replace(state, seen={})
+
+    def replay(self, state: Cache, tgt: Tensor, rows: Sequence[int]) -> Tensor:
+        """Hand what the steps computed to the taps, as `Transformer.read` does in its one pass over the target.
+
+        Every product is the one that the search saw; only raw scores, scores, weights and contexts are computed again,
+        from the queries, keys and values of the steps, by the equations of the model: the steps never had them whole.
+
+        Args:
+            state: of one sentence, from `keeping`, decoded from since.
+            tgt: (1, T) the ids that the steps read, the start token first.
+            rows: for each step which row of the batch read the id.
+
+        Returns:
+            (1, T, V) logits.
+        """
+        n_steps, decoder = tgt.size(1), self.model.decoder
+        sizes = [len(logits) for logits in state.seen["logits"][:n_steps]]
+        index = torch.tensor([first + row for first, row in zip(accumulate(sizes, initial=0), rows, strict=False)])
+
+        def pass_on(address: str) -> Tensor:
+            """The rows of all steps through the tap: (1, T, ...), or with heads (1, H, T, ...)."""
+            tap, values = self.taps[address], torch.cat(state.seen[address][:n_steps])[index]  # (T, ...)
+            return tap(values.squeeze(2).transpose(0, 1)[None] if " H " in tap.shape else values[None])
+
+        pass_on("decoder.input.tokens")
+        decoder.input.tap_positions(self.positions[None, :n_steps])
+        pass_on("decoder.input.stream")
+        mask = masks.decoder_mask(tgt, PAD_ID)
+        for at, layer, cross in zip(self.layers, decoder.layers, state.cross, strict=True):
+            k, v, q = (pass_on(at.address[f"self_attention.{name}"]) for name in "kvq")
+            layer.self_attention.equations(q, k, v, mask)
+            pass_on(at.address["self_attention.output"])
+            pass_on(at.address["residual_self.stream"])
+            q = pass_on(at.address["cross_attention.q"])
+            layer.cross_attention.equations(q, *cross, state.cross_mask)
+            for name in _AFTER_CROSS:
+                pass_on(at.address[name])
+        pass_on("decoder.output")
+        return pass_on("logits")
 
 
 def lay_out(model: Transformer) -> Transformer:
@@ -73,6 +136,33 @@ def lay_out(model: Transformer) -> Transformer:
         if isinstance(module, nn.Linear):
             module.weight.data = module.weight.data.t().contiguous().t()
     return model
+
+
+def _ignore(address: str, value: Tensor) -> None:
+    """What a step computes is let go."""
+
+
+def _keep(seen: dict[str, list[Tensor]]) -> See:
+    def see(address: str, value: Tensor) -> None:
+        seen.setdefault(address, []).append(value)
+
+    return see
+
+
+_AFTER_CROSS = (
+    "cross_attention.output",
+    "residual_cross.stream",
+    "feed_forward.hidden",
+    "feed_forward.output",
+    "residual_ff.stream",
+)
+_STREAMS = ("residual_self.stream", "residual_cross.stream", "residual_ff.stream")
+_SEEN = (
+    *(f"self_attention.{name}" for name in ("q", "k", "v", "output")),
+    "residual_self.stream",
+    "cross_attention.q",
+    *_AFTER_CROSS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +215,10 @@ class _Layer:
     inner: _Linear
     activation: Callable[[Tensor], Tensor]
     outer: _Linear
+    address: dict[str, str]
 
     @classmethod
-    def of(cls, layer: DecoderLayer) -> _Layer:
+    def of(cls, layer: DecoderLayer, path: str) -> _Layer:
         own: MultiHeadAttention = layer.self_attention
         residuals: tuple[Residual, ...] = (layer.residual_self, layer.residual_cross, layer.residual_ff)
         return cls(
@@ -141,29 +232,42 @@ class _Layer:
             inner=_Linear.of(layer.feed_forward.inner),
             activation=layer.feed_forward.activation,
             outer=_Linear.of(layer.feed_forward.outer),
+            address={name: f"{path}.{name}" for name in _SEEN},
         )
 
-    def step(self, x: Tensor, state: Cache, i: int) -> Tensor:
-        """Pass one position (B, D) through the layer, the i-th of the decoder."""
-        n_rows = x.size(0)
+    def step(self, x: Tensor, state: Cache, i: int, see: See) -> Tensor:
+        """Pass one position (B, D) through the layer, the i-th of the decoder; tell `see` what is computed."""
+        n_rows, at = x.size(0), self.address
 
         def self_attention(x: Tensor) -> Tensor:
             q, k, v = self.self_qkv(x).view(n_rows, 3, self.n_heads, 1, -1).unbind(1)  # (B, H, 1, K)
+            for name, value in (("q", q), ("k", k), ("v", v)):
+                see(at["self_attention." + name], value)
             k, v = state.append(i, (k, v))  # (B, H, length, K)
             context = scaled_dot_product_attention(q, k, v)  # (B, H, 1, K); what was read is past: nothing to mask
-            return self.self_output(context.reshape(n_rows, -1))  # (B, D)
+            output = self.self_output(context.reshape(n_rows, -1))  # (B, D)
+            see(at["self_attention.output"], output)
+            return output
 
         def cross_attention(x: Tensor) -> Tensor:
             q = self.cross_q(x).view(n_rows, self.n_heads, 1, -1)  # (B, H, 1, K)
+            see(at["cross_attention.q"], q)
             context = scaled_dot_product_attention(q, *state.cross[i], attn_mask=state.needed_cross_mask)
-            return self.cross_output(context.reshape(n_rows, -1))  # (B, D)
+            output = self.cross_output(context.reshape(n_rows, -1))  # (B, D)
+            see(at["cross_attention.output"], output)
+            return output
 
         def feed_forward(x: Tensor) -> Tensor:
-            return self.outer(self.activation(self.inner(x)))  # (B, D)
+            hidden = self.activation(self.inner(x))  # (B, F)
+            see(at["feed_forward.hidden"], hidden)
+            output = self.outer(hidden)  # (B, D)
+            see(at["feed_forward.output"], output)
+            return output
 
         sublayers = (self_attention, cross_attention, feed_forward)
-        for norm, sublayer in zip(self.norms, sublayers):
+        for norm, sublayer, stream in zip(self.norms, sublayers, _STREAMS):
             x = self.around(x, norm, sublayer)
+            see(at[stream], x)
         return x
 
 

@@ -111,6 +111,7 @@ class Cache:
         own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
         sentences: which of the encoded sentences each row decodes, (B,).
         length: the number of steps so far.
+        seen: address -> what each step computed there, where it is to be kept (see `model.stepper`); else None.
     """
 
     cross: list[KeysValues]
@@ -118,6 +119,7 @@ class Cache:
     own: list[KeysValues | None]
     sentences: Tensor
     length: int = 0
+    seen: dict[str, list[Tensor]] | None = None
 
     @cached_property
     def needed_cross_mask(self) -> Tensor | None:
@@ -126,7 +128,7 @@ class Cache:
 
     def fresh(self) -> Cache:
         """A cache over the same memory that has decoded nothing yet."""
-        return replace(self, own=[None] * len(self.own), length=0)
+        return replace(self, own=[None] * len(self.own), length=0, seen=None)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
         """Add the keys and values of new positions to a layer's, and return all of them."""

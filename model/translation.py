@@ -36,7 +36,7 @@ class Translation:
         predicted_ids: their ids, of which a text may have several spellings.
         log_probabilities: (T,) float32, of each predicted token, in nats.
         finished: whether the translation ended by itself and not at the length limit.
-        trace: every recorded array of one teacher-forced pass over the translation, by address, without the batch axis;
+        trace: every array recorded while the translation was written or read, by address, without the batch axis;
             float32, masks bool.
         search: the hypotheses and the search tree; None where the target was given.
         config: of the model.

@@ -83,8 +83,9 @@ class Translator:
     ) -> Translation:
         """Translate one text and record everything.
 
-        The encoder runs once and is recorded. The search runs without recording; one teacher-forced pass of the decoder
-        over its result then gives whole maps. Nothing of an earlier call is remembered.
+        The encoder runs once and is recorded. The steps of the search keep what they compute, and the taps of the
+        decoder are given that of the best hypothesis (`Stepper.replay`). With edits, and for a recurrent model, one
+        teacher-forced pass over the result records it instead. Nothing of an earlier call is remembered.
 
         Args:
             text: in the checkpoint's source language.
@@ -110,9 +111,12 @@ class Translator:
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
-            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
+            state = source.memory.fresh()
+            if isinstance(self.stepper, Stepper):
+                state = self.stepper.keeping(state)
+            search = self._search([source.ids], beam, length_penalty, state, [prefix])[0]
             best = search.hypotheses[0]
-            return self._record(source, best.ids, best.finished, search)
+            return self._record(source, best.ids, best.finished, search, state)
 
     def source_ids(self, text: str) -> list[int]:
         """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
@@ -269,14 +273,20 @@ class Translator:
         )
 
     @torch.inference_mode()
-    def _record(self, source: _Source, ids: list[int], finished: bool, search: Search | None) -> Translation:
-        """Make the decoder read a target, recorded, and put everything together."""
+    def _record(
+        self, source: _Source, ids: list[int], finished: bool, search: Search | None, state: Cache | None = None
+    ) -> Translation:
+        """Record how the decoder reads a target, from the steps where a state has kept them, and put all together."""
         # At the length limit the last token was written and never read.
         written = [*ids, EOS_ID] if finished else ids
         read = [BOS_ID, *written[:-1]]
         tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
+            if getattr(state, "seen", None):
+                rows = search.tree.rows(search.hypotheses[0].node)
+                logits = self.stepper.replay(state, tgt, rows)  # (1, T, V)
+            else:
+                logits = self.model.read(tgt, source.memory.fresh())
         arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)

@@ -176,7 +176,20 @@ class TestFixtures:
             def test_quiet(page): page.set_content("<p>well</p>")
             def test_loud(page): page.set_content("<script>console.error('a loud complaint')</script>")
         """
-        app = "import pytest\n@pytest.fixture(scope='session')\ndef app_server(): return 'http://127.0.0.1:1'\n"
+        app = """
+import http.server, pytest, threading
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"ok")
+@pytest.fixture(scope="session")
+def app_server():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+"""
         result = outcome(source, app, **{search.VARIABLE: search.find_browser()})
         result.assert_outcomes(passed=2, errors=1)
         result.stdout.fnmatch_lines(["*console error: a loud complaint*"])

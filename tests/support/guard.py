@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -24,15 +26,26 @@ class Guard:
         self.allowed = urlsplit(url).netloc
         self.requests: list[str] = []
         self.errors: list[str] = []
+        self._leaving: list[Callable[[], None]] = []
 
     def watch(self, context: BrowserContext) -> None:
         """Starts recording every page that the context has or will open."""
-        context.on("request", lambda request: self.requests.append(request.url))
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self.errors.append(f"page error: {error.error}"))
-        context.on("page", self._watch_page)
+        handlers = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": self._hear,
+            "weberror": lambda error: self.errors.append(f"page error: {error.error}"),
+            "page": self._watch_page,
+        }
+        for event, handler in handlers.items():
+            context.on(event, handler)
+            self._leaving.append(partial(context.remove_listener, event, handler))
         for page in context.pages:
             self._watch_page(page)
+
+    def leave(self) -> None:
+        """Stops recording what the contexts do; pages that were opened meanwhile are heard until they close."""
+        while self._leaving:
+            self._leaving.pop()()
 
     def _watch_page(self, page: Page) -> None:
         page.on("websocket", lambda websocket: self.requests.append(websocket.url))

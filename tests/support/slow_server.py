@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-SECONDS = 1.5
+SECONDS = 1.0
 
 
 def main() -> None:

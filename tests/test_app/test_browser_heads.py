@@ -29,9 +29,9 @@ def translate(page: Page, text: str) -> None:
     page.wait_for_url(f"**text={text}*")
 
 
-def test_a_click_on_cancel_stops_the_work_and_keeps_what_was_found(browser, tiny_checkpoint):
+def test_a_click_on_cancel_stops_the_work_and_keeps_what_was_found(profile, tiny_checkpoint):
     with serve(module="tests.support.slow_server", environment={"PYTHONPATH": str(ROOT)}) as url:
-        page = browser.new_page()
+        page = profile.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(f"{url}/heads?text=Tired")
         button = page.get_by_role("button", name="Importance of every head")
@@ -47,7 +47,7 @@ def test_a_click_on_cancel_stops_the_work_and_keeps_what_was_found(browser, tiny
         button.click()
         cancel.click()
         expect(cancel).to_have_count(0)
-        page.wait_for_timeout(10_000)  # longer than all layers would take
+        page.wait_for_timeout(7_500)  # longer than all layers would take
         assert not numbers(page).any()
         expect(button).to_be_enabled()
         translate(page, "Tired")

@@ -148,9 +148,12 @@ def test_click_prints_both_tables(environment: None) -> None:
     numbers = {part: float(found[0]) for part, found in rows.items()}
     assert min(numbers["translate anew"], numbers["read the old one"], numbers["build figures"]) > 0
     assert numbers["translate anew"] + numbers["read the old one"] + numbers["build figures"] < numbers["whole"]
-    command[-3] = "1000"
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and done.stderr.startswith("error: 0 + 1000 clicks need as many heads")
+
+
+def test_more_clicks_than_heads_are_refused_before_anything_starts(environment: None, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["click", "--rounds", "1000", "--warmup", "0"])
+    with pytest.raises(SystemExit, match=r"error: 0 \+ 1000 clicks need as many heads; there are \d+"):
+        click.main()
 
 
 def test_pages_prints_when_each_was_there(environment: None, browser, monkeypatch, capsys) -> None:

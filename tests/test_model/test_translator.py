@@ -119,8 +119,8 @@ def test_log_probabilities_add_up_to_the_search(translation: Translation) -> Non
     assert translation.log_probabilities.sum() == pytest.approx(total, abs=1e-4)
 
 
-def test_the_recorded_pass_is_what_decoding_saw_row_by_row(translator: Translator) -> None:
-    """Teacher forcing over the result against the search itself, recorded step by step."""
+def test_what_is_recorded_is_what_decoding_saw_row_by_row(translator: Translator) -> None:
+    """The whole maps against a search with the model's own steps, recorded one by one."""
     src = torch.tensor([[*translator.tokenizer.encode(TEXT), EOS_ID]])
     with record("decoder.*.weights", "logits") as steps, torch.no_grad():
         search = beam_search(
@@ -165,16 +165,16 @@ def test_every_tap_fires_once_and_the_encoder_runs_once(
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_search_is_not_recorded_and_steps_without_modules(
+def test_the_search_is_not_recorded_and_the_decoder_never_runs_again(
     translator: Translator, beam: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps, modules = [], []
+    steps, modules = [], []  # the steps of `Stepper`, and every pass of the modules
     step, decode = translator.stepper.step, translator.model.decode
     monkeypatch.setattr(translator.stepper, "step", lambda *args: steps.append(observed()) or step(*args))
     monkeypatch.setattr(translator.model, "decode", lambda *args: modules.append(observed()) or decode(*args))
     translation = translator.translate(TEXT, beam=beam)
     assert len(steps) >= len(translation.target_tokens) and not any(steps)
-    assert modules == [True]  # the recorded pass
+    assert not modules
 
 
 def test_an_intervention_reaches_the_search(translator: Translator) -> None:
@@ -188,14 +188,23 @@ def test_an_intervention_reaches_the_search(translator: Translator) -> None:
     assert total != pytest.approx(translator.translate(TEXT, beam=1).search.hypotheses[0].log_probability, abs=1e-3)
 
 
-def test_forcing_its_own_translation_records_the_same(translator: Translator, translation: Translation) -> None:
-    spelt_alike = translator.tokenizer.encode(translation.text) == list(translation.search.hypotheses[0].ids)
-    if not (spelt_alike and translation.finished):
-        translation = translator.force(TEXT, "Zwei Männer gehen.")
-    forced = translator.force(TEXT, translation.text)
+@pytest.mark.parametrize(("beam", "alpha", "prefix"), [(1, 0.6, ()), (2, 0.0, ()), (4, 0.6, (9, 7)), (16, 1.0, ())])
+@pytest.mark.parametrize("text", [*SENTENCES, TEXT])
+def test_what_the_search_saw_is_what_teacher_forcing_records(
+    translator: Translator, text: str, beam: int, alpha: float, prefix: tuple[int, ...]
+) -> None:
+    """Every tap, along whatever rows of the beam the best hypothesis has gone."""
+    found = translator.translate(text, beam, alpha, prefix=prefix)
+    forced = translator.force(text, found)
     assert forced.search is None
-    assert forced.target_tokens == translation.target_tokens
-    np.testing.assert_allclose(forced.attention("cross"), translation.attention("cross"), atol=1e-6)
+    assert (forced.text, forced.target_tokens, forced.predicted_ids) == (
+        found.text,
+        found.target_tokens,
+        found.predicted_ids,
+    )
+    assert list(forced.trace) == list(found.trace)
+    for address, expected in forced.trace.items():
+        np.testing.assert_allclose(found.trace[address], expected, atol=1e-5, err_msg=address)
 
 
 def test_forcing_reads_the_given_target(translator: Translator) -> None:

@@ -36,15 +36,17 @@ CLAIMS = {
     ),
     "cached_logits": (
         "Cached decoding equals the full pass: logits",
-        "Token by token with kept keys and values, as the search decodes, against one pass over all tokens.",
+        "Token by token with kept keys and values, as the search decodes, and what was recorded, against one pass over "
+        "all tokens.",
     ),
     "cached_maps": (
         "Cached decoding equals the full pass: maps",
-        "The row that each step of cached decoding attends with, against the same row of the maps that are drawn.",
+        "The row that each step of cached decoding attends with, and the maps that are drawn, against one pass over "
+        "all tokens.",
     ),
     "decoded": (
-        "The recorded pass equals what was decoded",
-        "The log-probability of every token when the search wrote it, against the pass whose maps are drawn.",
+        "What is recorded is what was decoded",
+        "The log-probability of every token when the search wrote it, against the recorded logits.",
     ),
     "positions": (
         "Positions are those of the formula",
