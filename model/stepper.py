@@ -96,7 +96,8 @@ class Stepper:
         """
         n_steps, decoder = tgt.size(1), self.model.decoder
         sizes = [len(logits) for logits in state.seen["logits"][:n_steps]]
-        index = torch.tensor([first + row for first, row in zip(accumulate(sizes, initial=0), rows, strict=False)])
+        path = [first + row for first, row in zip(accumulate(sizes, initial=0), rows, strict=False)]
+        index = slice(n_steps) if path == list(range(n_steps)) else torch.tensor(path)  # one row a step, or a path
 
         def pass_on(address: str) -> Tensor:
             """The rows of all steps through the tap: (1, T, ...), or with heads (1, H, T, ...)."""
