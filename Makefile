@@ -39,7 +39,8 @@ lint: venv-dev
 # $(call install,the requirements files,the record of what is installed)
 # Does nothing when the record equals the requirements. `installing` holds the number of the process that installs:
 # while that process lives it is waited for; if it was killed the environment may be half made, and is made again.
-# pip failing by itself (no network, say) leaves a usable environment, which is kept.
+# pip failing by itself (no network, say) leaves a usable environment, which is kept. Nothing is compiled in advance:
+# that took a third of the time, for files of which most are never imported; Python compiles the others as it reads them.
 define install
 	@set -e; busy="$(VENV)/installing"; \
 	if [ -f "$$busy" ] && kill -0 "$$(cat "$$busy")" 2>/dev/null; then \
@@ -58,7 +59,7 @@ define install
 	fi; \
 	if ! cat $(1) | cmp -s - "$(VENV)/$(2)"; then \
 	  trap 'exit 130' INT TERM HUP; echo $$$$ > "$$busy"; rm -f "$(VENV)/$(2)"; \
-	  if "$(PY)" -m pip install --disable-pip-version-check $(PIP_FLAGS) -r $(lastword $(1)); then \
+	  if "$(PY)" -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS) -r $(lastword $(1)); then \
 	    cat $(1) > "$(VENV)/$(2)"; rm -f "$$busy"; \
 	  else \
 	    rm -f "$$busy"; echo "pip could not install $(lastword $(1)); its own words are above" >&2; exit 2; \

@@ -351,8 +351,8 @@ class TestMakefile:
 
         return SimpleNamespace(make=make, folder=folder)
 
-    install = "-m pip install --disable-pip-version-check -r requirements.txt"
-    install_dev = "-m pip install --disable-pip-version-check -r requirements-dev.txt"
+    install = "-m pip install --disable-pip-version-check --no-compile -r requirements.txt"
+    install_dev = "-m pip install --disable-pip-version-check --no-compile -r requirements-dev.txt"
     serve = "-m streamlit run app.py --server.address 127.0.0.1 --server.port 8501"
 
     def test_run_sets_up_once(self, project):
@@ -373,7 +373,7 @@ class TestMakefile:
 
     def test_port_and_flags_for_pip_pass_through(self, project):
         steps = project.make("run", "PORT=9000", "PIP_FLAGS=--no-cache-dir --quiet").steps
-        assert steps[1].startswith("-m pip install --disable-pip-version-check --no-cache-dir --quiet -r")
+        assert steps[1].startswith("-m pip install --disable-pip-version-check --no-compile --no-cache-dir --quiet -r")
         assert steps[2].endswith("--server.port 9000")
 
     def test_a_failing_pip_is_one_sentence_and_what_is_there_is_kept(self, project):

@@ -41,9 +41,9 @@ def plot(page: Page, key: str):
 
 
 def open_page(page: Page, url: str, title: str) -> None:
-    """Goes to a page as visitors do, by the navigation."""
+    """Goes to a page as visitors do, by the navigation, from one without charts."""
     page.set_default_timeout(PATIENCE)
-    page.goto(url)
+    page.goto(f"{url}/lessons")
     link = page.get_by_role("link", name=title, exact=True)
     item = page.get_by_role("menuitem", name=title, exact=True)
     more = page.get_by_role("button", name=re.compile(r"^\d+ more$"))
