@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,8 @@ UNSEEN = 200  # strings that are never trained on
 SOLVED = 0.99  # of the unseen strings written without a mistake
 SAMPLE = "headlight"
 MAX_RUNS = 2  # at a time, of all visitors
-FORGOTTEN_AFTER = 60.0  # seconds without a look until a run ends by itself
+FORGOTTEN_AFTER = 60.0  # seconds without a look until a run ends by itself; browsers look once a minute in a hidden tab
+GONE_AFTER = 5.0  # seconds until it ends when whom it is for has left; a broken connection comes back sooner
 BREATH = 0.002  # seconds after every step in which other threads have their turn
 _STARTING = threading.Lock()  # the weights are drawn from torch's one global generator
 _SLOTS = threading.BoundedSemaphore(MAX_RUNS)
@@ -192,12 +194,13 @@ class Run:
 
     Args:
         settings: what is trained.
+        present: says whether whom the run is for is still there; asked by the thread before every step.
 
     Raises:
         ValueError: if as many runs as are allowed are under way.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, present: Callable[[], bool] = lambda: True) -> None:
         if not _SLOTS.acquire(blocking=False):
             raise ValueError(
                 f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: try again in a minute"
@@ -206,7 +209,8 @@ class Run:
         self._lock = threading.Lock()
         self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
         self._going.set()
-        self._looked = time.monotonic()
+        self._looked = self._seen = time.monotonic()
+        self._present = present
         self._status = "running"
         try:
             self._practice = Practice(settings)
@@ -267,10 +271,16 @@ class Run:
             self._ended.set()
             _SLOTS.release()
 
+    def _nobody_looks(self) -> bool:
+        now = time.monotonic()
+        if self._present():
+            self._seen = now
+        return now - self._looked > FORGOTTEN_AFTER or now - self._seen > GONE_AFTER
+
     def _train(self) -> str:
         """Train until something ends it; says what did."""
         while not self._ended.is_set():
-            if time.monotonic() - self._looked > FORGOTTEN_AFTER:
+            if self._nobody_looks():
                 break
             if not self._going.wait(timeout=0.2):
                 continue

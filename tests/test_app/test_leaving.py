@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from model.training.practice import FORGOTTEN_AFTER
 from tests.support.server import ROOT, serve
 from tests.support.visitor import visit
 
@@ -42,6 +45,27 @@ except BaseException as error:
     raise
 """
 
+# A page on which a model is trained at once, and paused, since a small one may be done before anybody leaves.
+TRAINING = """
+import os, threading
+from pathlib import Path
+import streamlit as st
+from model.training import practice
+from viz.screens import training_here
+
+log = Path(os.environ["LOG"])
+training_here.start(practice.Settings())
+run = st.session_state[training_here.NOW]
+run.pause()
+
+def follow():
+    run._ended.wait()
+    log.write_text("step " + run.frame().status)
+
+threading.Thread(target=follow, daemon=True).start()
+log.write_text("step")
+"""
+
 
 def lines(log: Path) -> list[str]:
     return log.read_text(encoding="utf-8").split() if log.exists() else []
@@ -57,15 +81,30 @@ async def look_in_and_leave(url: str, log: Path) -> None:
             await asyncio.sleep(0.05)
 
 
-def test_a_search_ends_when_its_visitor_leaves(checkpoints: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def after_leaving(checkpoints: Path, tmp_path: Path) -> Callable[[str], list[str]]:
+    """What a page has noted when it is over with a visitor who left as soon as the work had begun."""
     script, log = tmp_path / "page.py", tmp_path / "log"
-    script.write_text(PAGE, encoding="utf-8")
     environment = {"LOG": str(log), "PYTHONPATH": str(ROOT), "HEADLIGHT_CHECKPOINTS": str(checkpoints)}
-    with serve(script, environment=environment) as url:
-        asyncio.run(look_in_and_leave(url, log))
-        deadline = time.monotonic() + PATIENCE
-        while set(lines(log)) == {"step"} and time.monotonic() < deadline:
-            time.sleep(0.1)
-        *steps, ended = lines(log)
+
+    def run(page: str) -> list[str]:
+        script.write_text(page, encoding="utf-8")
+        with serve(script, environment=environment) as url:
+            asyncio.run(look_in_and_leave(url, log))
+            deadline = time.monotonic() + PATIENCE
+            while set(lines(log)) <= {"step"} and time.monotonic() < deadline:
+                time.sleep(0.1)
+            return lines(log)
+
+    return run
+
+
+def test_a_search_ends_when_its_visitor_leaves(after_leaving: Callable[[str], list[str]]) -> None:
+    *steps, ended = after_leaving(PAGE)
     assert ended == "StopException"
     assert len(steps) < 8  # of 60 and more
+
+
+def test_training_ends_when_its_visitor_leaves(after_leaving: Callable[[str], list[str]]) -> None:
+    assert FORGOTTEN_AFTER >= PATIENCE  # so that it is the leaving that ended it
+    assert after_leaving(TRAINING) == ["step", "stopped"]

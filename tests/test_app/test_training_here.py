@@ -22,8 +22,8 @@ def quick(monkeypatch):
     made = []
 
     class Watched(practice.Run):
-        def __init__(self, settings):
-            super().__init__(settings)
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
             made.append(self)
 
     monkeypatch.setattr(practice, "MAX_STEPS", 10)

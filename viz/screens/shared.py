@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check
+from streamlit import runtime
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model import analysis
 from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
@@ -62,6 +64,14 @@ def end_unwanted() -> None:
 
 
 TURNS.still_wanted = end_unwanted
+
+
+def presence() -> Callable[[], bool]:
+    """Make a function that says, in any thread, whether the visitor for whom the page runs now is still connected."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return lambda: True
+    return partial(runtime.get_instance().is_active_session, context.session_id)
 
 
 def style() -> None:

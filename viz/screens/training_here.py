@@ -36,7 +36,7 @@ def start(settings: practice.Settings) -> None:
     if before is not None and before.active:
         return
     try:
-        run = practice.Run(settings)
+        run = practice.Run(settings, shared.presence())
     except ValueError as error:
         st.session_state["practice-problem"] = shared.sentence(error)
         return

@@ -194,6 +194,14 @@ class TestRun:
         frame = wait(Run(Settings()))
         assert frame.status == "stopped" and frame.step == 0
 
+    def test_a_run_whose_visitor_has_left_ends(self, monkeypatch):
+        monkeypatch.setattr(practice, "GONE_AFTER", 0.1)
+        asked = []
+        run = Run(Settings(), lambda: asked.append(1) or len(asked) < 3)
+        run.pause()  # a paused run ends, too
+        assert wait(run).status == "stopped"
+        assert len(asked) >= 3
+
     def test_a_run_that_cannot_start_frees_its_place(self, monkeypatch):
         def broken(settings):
             raise MemoryError
