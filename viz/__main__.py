@@ -46,7 +46,7 @@ def _report(arguments: argparse.Namespace) -> None:
     from model.writer import Writer
     from viz.report import ADDRESS, Settings, link_to, report
     from viz.screens import words
-    from viz.screens.code_lines import call
+    from viz.screens.code_lines import call, with_imports
 
     address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
@@ -58,8 +58,6 @@ def _report(arguments: argparse.Namespace) -> None:
     beam = "greedy" if arguments.beam == 1 else str(arguments.beam)
     state = {"text": result.source, "model": arguments.checkpoint, "beam": beam}
     lines = (
-        "from model import load_translator",
-        "",
         f"translator = {call('load_translator', arguments.checkpoint)}",
         f"result = {call('translator.translate', result.source, beam=arguments.beam)}",
     )
@@ -68,7 +66,7 @@ def _report(arguments: argparse.Namespace) -> None:
         decoded=words.how_decoded(arguments.beam, 0.6, forced=False),
         card=words.describe_card(arguments.checkpoint, translator.card),
         link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
-        code="\n".join(lines),
+        code=with_imports(*lines),
     )
     content = report(result, settings)
     arguments.out.write_bytes(content)

@@ -29,7 +29,8 @@ class Settings:
         decoded: how it was decoded, in a sentence.
         card: what the checkpoint is, in a line.
         link: where a running app shows it; empty where the app has no such search.
-        code: lines of Python that make it again.
+        code: a Python program that makes it again.
+        changes: what was changed inside the model, and what it writes without that, in sentences.
         head: kind, layer and head that is drawn large at first, each counted from 0; of other kinds the first one.
     """
 
@@ -38,22 +39,24 @@ class Settings:
     card: str
     link: str
     code: str
+    changes: tuple[str, ...] = ()
     head: tuple[str, int, int] = ("", 0, 0)
 
 
-def link_to(address: str, state: Mapping[str, object]) -> str:
-    """A link to the page Translate of an app.
+def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
+    """A link to a page of an app.
 
     Args:
         address: of the app, any page of it.
         state: parameters by name.
+        page: its path; Translate has none.
 
     Example:
         >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
         'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
     """
     origin = "/".join(address.split("?")[0].split("/")[:3])
-    return f"{origin}/?{urlencode(dict(state), doseq=True, errors='replace')}"
+    return f"{origin}/{page}?{urlencode(dict(state), doseq=True, errors='replace')}"
 
 
 def report(result: Translation, settings: Settings) -> bytes:
@@ -69,6 +72,8 @@ def report(result: Translation, settings: Settings) -> bytes:
     page = Page(f"“{result.source}”")
     page.text(result.text or "(the model wrote nothing)", large=True)
     page.text(settings.decoded + ("" if result.finished else " The translation was stopped at the length limit."))
+    for sentence in settings.changes:
+        page.text(sentence)
     page.heading("Settings")
     known = [("checkpoint", settings.checkpoint), ("about it", settings.card), *vars(result.config).items()]
     page.table(("setting", "value"), known)

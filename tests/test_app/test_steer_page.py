@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
+from urllib.parse import parse_qs, urlsplit
+
 import numpy as np
 import pytest
 
@@ -9,7 +13,8 @@ from model.edits import Cell, Edits, Force
 from model.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
-from viz.screens import steer_results, words_steer
+from viz.report import report
+from viz.screens import steer_results, whole_report, words_steer
 from viz.screens.steer_results import prefix_code, read_prefix
 
 SENTENCE = "A man is too tired."
@@ -312,3 +317,33 @@ def test_a_locked_beginning_is_written_and_read(ids):
 )
 def test_cells_of_later_steps_are_no_part_of_a_shorter_translation(kind, query, key, expected):
     assert steer_results.in_steps(kind, query, key, 3) is expected
+
+
+@pytest.fixture
+def reports(monkeypatch):
+    """What the button of the report is given, instead of being clicked."""
+    given = []
+    monkeypatch.setattr(whole_report, "partial", lambda make, *arguments: given.append(arguments) or b"")
+    return given
+
+
+@pytest.mark.parametrize(("edits", "locked"), [("", ()), ("v1_oc0-1_f1-2-1h0-0", ()), ("v1_bc2-1", (260,))])
+def test_the_report_says_what_was_changed_and_makes_it_again(recorded, reports, edits, locked):
+    query = {name: code for name, code in (("edits", edits), ("prefix", prefix_code(list(locked)))) if code}
+    at = open_page(text=SENTENCE, **query)
+    result, settings = reports[-1]
+    expected = assert_shown(at, recorded, SENTENCE, edits, query.get("prefix", ""))
+    made = report(result, settings).decode()
+    changes = [text for text in re.findall(r"<p>(.*?)</p>", made) if "hange" in text]
+    if not query:
+        assert not settings.changes and not changes
+    else:
+        said = words_steer.changes(len(locked), Edits.from_code(edits))
+        plain = recorded.translate(SENTENCE)
+        assert changes == [html.escape(text) for text in (f"Changed: {said}", words_steer.UNCHANGED.format(plain.text))]
+    assert "/steer?" in settings.link
+    asked = parse_qs(urlsplit(settings.link).query)
+    assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()
+    names: dict = {}
+    exec(settings.code, names)
+    assert names["result"].text == expected.text == result.text

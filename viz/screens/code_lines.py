@@ -80,7 +80,12 @@ def program(*lines: str) -> str:
     Returns:
         A program that runs as it is, and shows the figure at its end.
     """
-    body = "\n".join([*lines, "figure.show()"])
+    return with_imports(*lines, "figure.show()")
+
+
+def with_imports(*lines: str) -> str:
+    """Put the imports that lines of Python need before them, and return a program that runs as it is."""
+    body = "\n".join(lines)
     names = [node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)]
     used = {node.id for node in names} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
     imports = {_IMPORTS[name] for name in used if name in _IMPORTS}

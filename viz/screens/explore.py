@@ -73,7 +73,7 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
         else:
             show_attention(result, built, kind, named, layer, head, stretch, recipe, code)
 
-    whole_report.offer(result, request, card, (kind, layer, head))
+    whole_report.offer(result, request, card, recipe, (kind, layer, head))
     if controls.switch("Numbers as tables", "tables", words.TABLES):
         show_tables(result, built, kind, layer, head)
 

@@ -9,8 +9,18 @@ import streamlit as st
 
 from model import analysis
 from model.edits import Edits
-from viz.screens import asking, compare_edits, controls, shared, steer_edits, steer_search, words, words_steer
-from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, steer
+from viz.screens import (
+    asking,
+    compare_edits,
+    controls,
+    shared,
+    steer_edits,
+    steer_search,
+    whole_report,
+    words,
+    words_steer,
+)
+from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, recipe, steer
 
 
 def ask() -> tuple[Request, dict]:
@@ -98,6 +108,14 @@ def show_changes(request: Request, result: shared.Shown) -> None:
             compare_edits.link(request, request.edits, request.prefix)
 
 
+def said(request: Request) -> tuple[str, ...]:
+    """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
+    if request.is_plain:
+        return ()
+    changed = words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits))
+    return words_steer.CHANGED.format(changed), words_steer.UNCHANGED.format(steer(request.plain).text or "(nothing)")
+
+
 def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
     """Aligned words: a row before, a row after, and a row that says what became of them."""
     fates = ["" if a == b else "new" if not a else "gone" if not b else "changed" for a, b in pairs]
@@ -141,6 +159,7 @@ def live() -> None:
             VIEWS[view](request, result)
         with changes:  # they link to the head that is chosen below
             show_changes(request, result)
+        whole_report.offer(result, request, card, recipe(request), page="steer", changes=said(request))
     shared.small(words.describe_card(asked.checkpoint, card), "card")
 
 

@@ -7,18 +7,39 @@ from functools import partial
 import streamlit as st
 
 from viz.report import ADDRESS, Settings, link_to, report
-from viz.screens import controls, recipes, shared, words
+from viz.screens import controls, shared, words
+from viz.screens.beside import Recipe
+from viz.screens.code_lines import with_imports
 
 
-def offer(result: shared.Shown, request: controls.Request, card: dict, head: tuple[str, int, int]) -> None:
-    """Offer everything about the translation in one file, which is made when it is asked for."""
+def offer(
+    result: shared.Shown,
+    request: controls.Request,
+    card: dict,
+    recipe: Recipe,
+    head: tuple[str, int, int] = ("", 0, 0),
+    page: str = "",
+    changes: tuple[str, ...] = (),
+) -> None:
+    """Offer everything about the translation in one file, which is made when it is asked for.
+
+    Args:
+        result: the translation.
+        request: what it is of.
+        card: of its model.
+        recipe: the lines that make it.
+        head: that is drawn large at first, as for `viz.report.Settings`.
+        page: the path of the page that shows it.
+        changes: as for `viz.report.Settings`.
+    """
     state = st.query_params.to_dict() | {"text": request.text, "model": request.checkpoint}
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),
         card=words.describe_card(request.checkpoint, card),
-        link=link_to(st.context.url or ADDRESS, state),
-        code="\n".join(recipes.translation(request).lines),
+        link=link_to(st.context.url or ADDRESS, state, page),
+        code=with_imports(*recipe.lines),
+        changes=changes,
         head=head,
     )
     st.download_button(

@@ -56,6 +56,9 @@ def step_name(step: int, tokens: list[str]) -> str:
     return f"{step}: {tokens[step]}"
 
 
+CHANGED, UNCHANGED = "Changed: {}", "Without the changes the model writes: {}"
+
+
 def changes(n_locked: int, edits: Edits) -> str:
     """Say what is changed."""
     parts = []
