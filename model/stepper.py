@@ -5,14 +5,13 @@ that drop nothing. Here are the equations of `layers.DecoderLayer` without these
 step equal to that of `Transformer`, for every choice a configuration has. What remains is reading the matrices.
 
 What the steps of a search computed can be kept and handed to the taps afterwards, as one pass over the whole target
-would hand it to them: recording a translation then repeats none of its products but the scores.
+would hand it to them: recording a translation then repeats none of its products but the scores and the contexts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +33,9 @@ class Stepper:
     Args:
         model: whose parameters are used, as they are now. While something records or intervenes, or while it is
             trained, it makes the steps itself, so that taps see them and dropout takes place.
+
+    Attributes:
+        kept: about how many numbers a step keeps for each row of the batch, where it keeps them.
     """
 
     @torch.no_grad()
@@ -46,6 +48,8 @@ class Stepper:
         self.norm = _Norm.of(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else None
         self.output = _Linear.of(model.output)
         self.taps = addresses(model)
+        config = model.config
+        self.kept = config.vocab_size + config.n_decoder_layers * (10 * config.d_model + config.d_ff)
 
     def start(self, src: Tensor) -> Cache:
         """Begin decoding the sources (B, S)."""
@@ -95,13 +99,14 @@ class Stepper:
             (1, T, V) logits.
         """
         n_steps, decoder = tgt.size(1), self.model.decoder
-        sizes = [len(logits) for logits in state.seen["logits"][:n_steps]]
-        path = [first + row for first, row in zip(accumulate(sizes, initial=0), rows, strict=False)]
-        index = slice(n_steps) if path == list(range(n_steps)) else torch.tensor(path)  # one row a step, or a path
+        greedy = all(len(logits) == 1 for logits in state.seen["logits"][:n_steps])
 
         def pass_on(address: str) -> Tensor:
             """The rows of all steps through the tap: (1, T, ...), or with heads (1, H, T, ...)."""
-            tap, values = self.taps[address], torch.cat(state.seen[address][:n_steps])[index]  # (T, ...)
+            tap, steps = self.taps[address], state.seen[address][:n_steps]
+            if not greedy:
+                steps = [step[row : row + 1] for step, row in zip(steps, rows, strict=True)]
+            values = torch.cat(steps)  # (T, ...)
             return tap(values.squeeze(2).transpose(0, 1)[None] if " H " in tap.shape else values[None])
 
         pass_on("decoder.input.tokens")

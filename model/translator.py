@@ -34,6 +34,7 @@ DEFAULT_CHECKPOINT = "en-de"
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000
+MAX_KEPT = 16_000_000  # numbers that the steps of a search keep to be recorded: 64 MB
 _NO_EDITS = Edits()
 
 
@@ -84,8 +85,9 @@ class Translator:
         """Translate one text and record everything.
 
         The encoder runs once and is recorded. The steps of the search keep what they compute, and the taps of the
-        decoder are given that of the best hypothesis (`Stepper.replay`). With edits, and for a recurrent model, one
-        teacher-forced pass over the result records it instead. Nothing of an earlier call is remembered.
+        decoder are given that of the best hypothesis (`Stepper.replay`). With edits of the decoder, for a recurrent
+        model, and where it could become too much to keep, one teacher-forced pass over the result records it instead.
+        Nothing of an earlier call is remembered.
 
         Args:
             text: in the checkpoint's source language.
@@ -112,7 +114,7 @@ class Translator:
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
             state = source.memory.fresh()
-            if isinstance(self.stepper, Stepper):
+            if isinstance(self.stepper, Stepper) and beam * self._limit(ids) * self.stepper.kept <= MAX_KEPT:
                 state = self.stepper.keeping(state)
             search = self._search([source.ids], beam, length_penalty, state, [prefix])[0]
             best = search.hypotheses[0]
@@ -242,7 +244,7 @@ class Translator:
 
     @torch.inference_mode()
     def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
-        """Run the encoder once, recorded, for both the search and the recorded pass of the decoder."""
+        """Run the encoder once, recorded, for both the search and the recording of the decoder."""
         with edits.applied(self.config, "encoder"), record() as trace:
             memory = self.model.start(torch.tensor([ids]))
         return _Source(text, ids, joined(self.model, trace), memory)

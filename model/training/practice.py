@@ -37,8 +37,8 @@ UNSEEN = 200  # strings that are never trained on
 SOLVED = 0.99  # of the unseen strings written without a mistake
 SAMPLE = "headlight"
 MAX_RUNS = 2  # at a time, of all visitors
-FORGOTTEN_AFTER = 60.0  # seconds without a look until a run ends by itself; browsers look once a minute in a hidden tab
-GONE_AFTER = 5.0  # seconds until it ends when whom it is for has left; a broken connection comes back sooner
+FORGOTTEN_AFTER = 90.0  # seconds without a look until a run ends by itself; browsers look once a minute in a hidden tab
+GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
 BREATH = 0.002  # seconds after every step in which other threads have their turn
 _STARTING = threading.Lock()  # the weights are drawn from torch's one global generator
 _SLOTS = threading.BoundedSemaphore(MAX_RUNS)
@@ -209,8 +209,8 @@ class Run:
         self._lock = threading.Lock()
         self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
         self._going.set()
-        self._looked = self._seen = time.monotonic()
-        self._present = present
+        self._looked = time.monotonic()
+        self._present, self._gone_since = present, None
         self._status = "running"
         try:
             self._practice = Practice(settings)
@@ -273,9 +273,9 @@ class Run:
 
     def _nobody_looks(self) -> bool:
         now = time.monotonic()
-        if self._present():
-            self._seen = now
-        return now - self._looked > FORGOTTEN_AFTER or now - self._seen > GONE_AFTER
+        self._gone_since = None if self._present() else self._gone_since or now
+        gone = self._gone_since is not None and now - self._gone_since > GONE_AFTER
+        return gone or now - self._looked > FORGOTTEN_AFTER
 
     def _train(self) -> str:
         """Train until something ends it; says what did."""

@@ -347,3 +347,15 @@ def test_the_report_says_what_was_changed_and_makes_it_again(recorded, reports, 
     names: dict = {}
     exec(settings.code, names)
     assert names["result"].text == expected.text == result.text
+
+
+def test_the_report_of_a_result_that_stayed_leads_to_that_result(recorded, reports):
+    at = open_page(text=SENTENCE, edits="v1_oc0-1", beam="2")
+    at.text_input(key="text").set_value("x" * 5000).run()
+    assert "Shown below: the last result." in screen.warnings(at)[0]
+    _, settings = reports[-1]
+    asked = {name: value for name, (value,) in parse_qs(urlsplit(settings.link).query).items()}
+    assert (asked["text"], asked["edits"], asked["beam"]) == (SENTENCE, "v1_oc0-1", "2")
+    assert settings.changes and "v1_oc0-1" in settings.code
+    at = screen.open_page("steer.py", text=SENTENCE, edits="nonsense")
+    assert "edits" not in parse_qs(urlsplit(reports[-1][1].link).query) and not reports[-1][1].changes

@@ -13,6 +13,7 @@ import torch
 from model import checkpoint, load_translator, masks
 from model.config import TransformerConfig
 from model.decoding import beam_search
+from model.edits import Edits, Head
 from model.positional import sinusoidal
 from model.taps import addresses, intervene, observed, record
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
@@ -21,6 +22,8 @@ from model.translator import MAX_CHARACTERS, Translation, Translator, available,
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
 TEXT = "Two men walk on the street, and the animal was too tired."
+
+NONE = Edits()
 
 
 @pytest.fixture(scope="module")
@@ -194,8 +197,28 @@ def test_what_the_search_saw_is_what_teacher_forcing_records(
     translator: Translator, text: str, beam: int, alpha: float, prefix: tuple[int, ...]
 ) -> None:
     """Every tap, along whatever rows of the beam the best hypothesis has gone."""
-    found = translator.translate(text, beam, alpha, prefix=prefix)
-    forced = translator.force(text, found)
+    assert_recorded_as_forced(translator, text, beam, length_penalty=alpha, prefix=prefix)
+
+
+def test_what_the_search_saw_with_an_edited_encoder_is_what_teacher_forcing_records(translator: Translator) -> None:
+    """Its steps run without modules, too."""
+    assert_recorded_as_forced(translator, TEXT, 4, edits=Edits(off=(Head("encoder_self", 1, 2),)))
+
+
+def test_a_search_too_large_to_keep_is_recorded_by_a_pass(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.translator.MAX_KEPT", translator.stepper.kept * 4 * 40)
+    monkeypatch.setattr(translator.stepper, "replay", None)
+    assert_recorded_as_forced(translator, TEXT, 4)
+    with pytest.raises(TypeError):
+        translator.translate("A", 4)
+
+
+def assert_recorded_as_forced(translator: Translator, text: str, beam: int, edits: Edits = NONE, **more) -> None:
+    """Every array of a translation is the one that reading the same tokens records."""
+    found = translator.translate(text, beam, edits=edits, **more)
+    forced = translator.force(text, found, edits)
     assert forced.search is None
     assert (forced.text, forced.target_tokens, forced.predicted_ids) == (
         found.text,

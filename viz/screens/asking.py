@@ -11,6 +11,7 @@ from model.translator import available, checkpoints_folder
 from viz.screens import controls, shared, words, words_steer
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
+ADDRESSED = ("model", "text", "beam", "penalty", "mode", "reference", "edits", "prefix", "kind", "layer", "head")
 
 
 def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
@@ -47,6 +48,25 @@ def changes() -> tuple[str, str]:
         prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
         edits = st.text_input("Edits", key="edits", bind="query-params")
     return (prefix or "").strip(), (edits or "").strip()
+
+
+def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, str]:
+    """What is translated and changed, and the chosen head, as the pages keep them in their addresses (ADDRESSED)."""
+    asked = {
+        "model": request.checkpoint,
+        "text": request.text,
+        "beam": controls.BEAMS[request.beam],
+        "penalty": f"{request.length_penalty:g}",
+        "edits": edits,
+        "prefix": prefix,
+    }
+    if request.reference is not None:
+        asked |= {"mode": words.FORCED, "reference": request.reference}
+    chosen = {name: st.session_state.get(name) for name in ("kind", "layer", "head")}
+    asked |= {name: str(value) for name, value in chosen.items() if value is not None}
+    if "kind" in asked:
+        asked["kind"] = words.KINDS[asked["kind"]].name
+    return {name: value for name, value in asked.items() if value}
 
 
 def compute(request: controls.Request) -> shared.Shown:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.edits import Edits
-from viz.screens import asking, controls, words, words_compare, words_steer
+from viz.screens import asking, controls, words_compare, words_steer
 from viz.screens.compare_results import Recipe
 from viz.screens.steer_results import read_prefix
 
@@ -50,7 +50,7 @@ def show_notes(a: Recipe, b: Recipe) -> None:
         st.caption(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT, width="content")
         request = controls.Request(a.checkpoint, a.text, a.beam, a.penalty, a.reads)
         for name, page in EDITORS.items():
-            st.page_link(page, label=name, query_params=in_address(request, b.edits, b.prefix))
+            st.page_link(page, label=name, query_params=asking.in_address(request, b.edits, b.prefix))
 
 
 def link(request: controls.Request, edits: str, prefix: str = "") -> None:
@@ -61,23 +61,6 @@ def link(request: controls.Request, edits: str, prefix: str = "") -> None:
         edits, prefix: codes of the changes.
     """
     versus = {"versus": words_compare.VERSUS[words_compare.EDIT]}
-    st.page_link("compare.py", label=words_compare.TO_COMPARE, query_params=versus | in_address(request, edits, prefix))
-
-
-def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, str]:
-    """What is translated and changed, and the chosen head, as the pages keep them in their addresses."""
-    asked = {
-        "model": request.checkpoint,
-        "text": request.text,
-        "beam": controls.BEAMS[request.beam],
-        "penalty": f"{request.length_penalty:g}",
-        "edits": edits,
-        "prefix": prefix,
-    }
-    if request.reference is not None:
-        asked |= {"mode": words.FORCED, "reference": request.reference}
-    chosen = {name: st.session_state.get(name) for name in ("kind", "layer", "head")}
-    asked |= {name: str(value) for name, value in chosen.items() if value is not None}
-    if "kind" in asked:
-        asked["kind"] = words.KINDS[asked["kind"]].name
-    return {name: value for name, value in asked.items() if value}
+    st.page_link(
+        "compare.py", label=words_compare.TO_COMPARE, query_params=versus | asking.in_address(request, edits, prefix)
+    )

@@ -22,6 +22,8 @@ from viz.screens import (
 )
 from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, recipe, steer
 
+NOTHING_WRITTEN = "(nothing)"
+
 
 def ask() -> tuple[Request, dict]:
     """Ask for a sentence, the model, how to search, and what is changed.
@@ -94,8 +96,8 @@ def show_changes(request: Request, result: shared.Shown) -> None:
         return
     old = steer(request.plain)
     with st.container(border=True, gap="xsmall"):
-        st.caption(words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits)))
-        shared.small(f"Before: {old.text or '(nothing)'}", "before")
+        st.caption(counted(request))
+        shared.small(f"Before: {old.text or NOTHING_WRITTEN}", "before")
         pairs = analysis.align(old.text.split(), result.text.split())
         if old.text == result.text:
             st.caption(words_steer.SAME)
@@ -108,12 +110,17 @@ def show_changes(request: Request, result: shared.Shown) -> None:
             compare_edits.link(request, request.edits, request.prefix)
 
 
+def counted(request: Request) -> str:
+    """How much is changed."""
+    return words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits))
+
+
 def said(request: Request) -> tuple[str, ...]:
     """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
     if request.is_plain:
         return ()
-    changed = words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits))
-    return words_steer.CHANGED.format(changed), words_steer.UNCHANGED.format(steer(request.plain).text or "(nothing)")
+    before = steer(request.plain).text or NOTHING_WRITTEN
+    return words_steer.CHANGED.format(counted(request)), words_steer.UNCHANGED.format(before)
 
 
 def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
@@ -159,7 +166,8 @@ def live() -> None:
             VIEWS[view](request, result)
         with changes:  # they link to the head that is chosen below
             show_changes(request, result)
-        whole_report.offer(result, request, card, recipe(request), page="steer", changes=said(request))
+        changed = {"edits": request.edits, "prefix": request.prefix, "changes": said(request)}
+        whole_report.offer(result, request, card, recipe(request), page="steer", **changed)
     shared.small(words.describe_card(asked.checkpoint, card), "card")
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from viz.report import ADDRESS, Settings, link_to, report
-from viz.screens import controls, shared, words
+from viz.screens import asking, controls, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import with_imports
 
@@ -19,6 +19,8 @@ def offer(
     recipe: Recipe,
     head: tuple[str, int, int] = ("", 0, 0),
     page: str = "",
+    edits: str = "",
+    prefix: str = "",
     changes: tuple[str, ...] = (),
 ) -> None:
     """Offer everything about the translation in one file, which is made when it is asked for.
@@ -30,9 +32,12 @@ def offer(
         recipe: the lines that make it.
         head: that is drawn large at first, as for `viz.report.Settings`.
         page: the path of the page that shows it.
+        edits, prefix: codes of what is changed.
         changes: as for `viz.report.Settings`.
     """
-    state = st.query_params.to_dict() | {"text": request.text, "model": request.checkpoint}
+    # What is shown may be an earlier translation than what the address asks for.
+    views = {name: value for name, value in st.query_params.to_dict().items() if name not in asking.ADDRESSED}
+    state = views | asking.in_address(request, edits, prefix)
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),

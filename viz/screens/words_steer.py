@@ -48,15 +48,13 @@ EFFECT = (
 )
 FREE_SAME = "Free-running, the model writes the same with the edited masks and without them."
 FREE_OTHER = "Free-running, the edited masks change what the model writes. Without them it would write:"
+CHANGED, UNCHANGED = "Changed: {}", "Without the changes the model writes: {}"
 TEXT_LINE = "The page's changes as they stand in its address. Both fields can be edited; empty ones change nothing."
 
 
 def step_name(step: int, tokens: list[str]) -> str:
     """A step of the decoder, counted as on the axes, with the token it wrote."""
     return f"{step}: {tokens[step]}"
-
-
-CHANGED, UNCHANGED = "Changed: {}", "Without the changes the model writes: {}"
 
 
 def changes(n_locked: int, edits: Edits) -> str:
