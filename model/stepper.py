@@ -20,11 +20,11 @@ from torch.nn.functional import embedding, scaled_dot_product_attention
 from model import masks
 from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer, Residual
-from model.taps import addresses, observed
+from model.taps import Trace, addresses, observed
 from model.tokenizer import PAD_ID
 from model.transformer import Cache, Transformer
 
-See = Callable[[str, Tensor], None]
+See = Callable[[str, Tensor], None]  # is told an address and what was computed there
 
 
 class Stepper:
@@ -63,7 +63,7 @@ class Stepper:
         """Read one token a row (B,), extend the state, return the logits (B, V) of the next."""
         if observed() or self.model.training or state.length >= len(self.positions):  # too long: the model says so
             return self.model.step(state, tokens)
-        see = _ignore if state.seen is None else _keep(state.seen)
+        see = _ignore if state.seen is None else state.seen.add
         words = embedding(tokens, self.embedding) * self.scale  # (B, D)
         see("decoder.input.tokens", words)
         x = words + self.positions[state.length]
@@ -82,7 +82,7 @@ class Stepper:
 
         Steps that the model makes itself, because something records or intervenes, keep nothing.
         """
-        return replace(state, seen={})
+        return replace(state, seen=Trace())
 
     def replay(self, state: Cache, tgt: Tensor, rows: Sequence[int]) -> Tensor:
         """Hand what the steps computed to the taps, as `Transformer.read` does in its one pass over the target.
@@ -99,11 +99,11 @@ class Stepper:
             (1, T, V) logits.
         """
         n_steps, decoder = tgt.size(1), self.model.decoder
-        greedy = all(len(logits) == 1 for logits in state.seen["logits"][:n_steps])
+        greedy = all(len(logits) == 1 for logits in state.seen.all("logits")[:n_steps])
 
         def pass_on(address: str) -> Tensor:
             """The rows of all steps through the tap: (1, T, ...), or with heads (1, H, T, ...)."""
-            tap, steps = self.taps[address], state.seen[address][:n_steps]
+            tap, steps = self.taps[address], state.seen.all(address)[:n_steps]
             if not greedy:
                 steps = [step[row : row + 1] for step, row in zip(steps, rows, strict=True)]
             values = torch.cat(steps)  # (T, ...)
@@ -146,13 +146,6 @@ def lay_out(model: Transformer) -> Transformer:
 
 def _ignore(address: str, value: Tensor) -> None:
     """What a step computes is let go."""
-
-
-def _keep(seen: dict[str, list[Tensor]]) -> See:
-    def see(address: str, value: Tensor) -> None:
-        seen.setdefault(address, []).append(value)
-
-    return see
 
 
 _AFTER_CROSS = (

@@ -17,7 +17,7 @@ from model.config import TransformerConfig
 from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
-from model.taps import Tap, name_taps
+from model.taps import Tap, Trace, name_taps
 from model.tokenizer import PAD_ID
 
 
@@ -111,7 +111,7 @@ class Cache:
         own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
         sentences: which of the encoded sentences each row decodes, (B,).
         length: the number of steps so far.
-        seen: address -> what each step computed there, where it is to be kept (see `model.stepper`); else None.
+        seen: what each step computed, by address, where it is to be kept (see `model.stepper`); else None.
     """
 
     cross: list[KeysValues]
@@ -119,7 +119,7 @@ class Cache:
     own: list[KeysValues | None]
     sentences: Tensor
     length: int = 0
-    seen: dict[str, list[Tensor]] | None = None
+    seen: Trace | None = None
 
     @cached_property
     def needed_cross_mask(self) -> Tensor | None:
