@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model.translator import KINDS
+from viz.language import say, spellings
 from viz.screens import links, maps, shared, words
 
 BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
@@ -21,7 +22,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
         options: what can be chosen.
         key: in the session and in the URL.
         default: the option chosen at first, and whenever the session or the URL holds none of them.
-        names: what the options are called.
+        names: what the options are called, in English.
         more: further settings of the control.
 
     Returns:
@@ -29,6 +30,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     """
     names = names or {option: str(option) for option in options}
     links.expect(label, key, [names[option] for option in options])
+    _as_spoken_elsewhere(key, names)
     # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
     if key in st.session_state and st.session_state[key] not in options:
         st.session_state[key] = default
@@ -37,7 +39,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
         options,
         default=default,
         required=True,
-        format_func=names.__getitem__,
+        format_func=lambda option: say(names[option]),
         key=key,
         bind="query-params",
         wrap=True,
@@ -48,6 +50,16 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
             return default
         st.rerun()
     return value
+
+
+def _as_spoken_elsewhere(key: str, names: dict) -> None:
+    """Choose what the address names in another language than the page's: links are read in any of them."""
+    asked = st.query_params.get(key)
+    if asked is None or key in st.session_state:
+        return
+    for option, name in names.items():
+        if asked != say(name) and asked in spellings(name):
+            st.session_state[key] = option
 
 
 def place(view: object = None, key: str | None = None):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from viz.language import say, spellings
+
 VERSION = "1"
 SHOWN = 40  # characters of a value that are repeated
 SEVERAL = 8  # values of one control that are looked at
@@ -23,9 +25,10 @@ def expect(label: str, key: str, names: Sequence[str]) -> None:
     Args:
         label: of the control.
         key: in the session and in the address; of several values there, each is asked for.
-        names: of its options.
+        names: of its options, in English; the address may have them in any language of the app.
     """
-    _expect(label, key, names.__contains__, ", ".join(names[:8]) + (", …" if len(names) > 8 else ""))
+    known = set().union(*map(spellings, names))
+    _expect(label, key, known.__contains__, ", ".join(map(say, names[:8])) + (", …" if len(names) > 8 else ""))
 
 
 def expect_number(label: str, key: str, low: float, high: float) -> None:
@@ -43,7 +46,7 @@ def expect_number(label: str, key: str, low: float, high: float) -> None:
         except ValueError:
             return False
 
-    _expect(label, key, fits, f"{low} to {high}")
+    _expect(label, key, fits, say("{low} to {high}", low=low, high=high))
 
 
 def expect_switch(label: str, key: str) -> None:
@@ -56,7 +59,9 @@ def _expect(label: str, key: str, fits: Callable[[str], bool], allowed: str) -> 
         return
     for asked in st.query_params.get_all(key)[:SEVERAL]:
         if asked and not fits(asked):
-            st.session_state.setdefault(_MISSED, []).append(f"{label}: {asked[:SHOWN]} (there is: {allowed})")
+            st.session_state.setdefault(_MISSED, []).append(
+                say("{label}: {asked} (there is: {allowed})", label=label, asked=asked[:SHOWN], allowed=allowed)
+            )
 
 
 def tell(place: st.delta_generator.DeltaGenerator) -> None:
@@ -69,10 +74,20 @@ def tell(place: st.delta_generator.DeltaGenerator) -> None:
     with place:
         if version != VERSION:
             st.warning(
-                "This address was made by another version of Headlight. What it asks for is read as version "
-                f"{VERSION} reads it; please look whether it is what you expect."
+                say(
+                    "This address was made by another version of Headlight. What it asks for is read as version "
+                    "{version} reads it; please look whether it is what you expect.",
+                    version=VERSION,
+                )
             )
-            st.text(f"Version: {version[:SHOWN]} (there is: {VERSION})")
+            st.text(
+                say(
+                    "{label}: {asked} (there is: {allowed})",
+                    label=say("Version"),
+                    asked=version[:SHOWN],
+                    allowed=VERSION,
+                )
+            )
         if missed:
-            st.warning("The address asks for something that is not there. The usual is shown in its place.")
+            st.warning(say("The address asks for something that is not there. The usual is shown in its place."))
             st.text("\n".join(missed))

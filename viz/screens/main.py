@@ -4,31 +4,33 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.screens import links, shared, tour
+from viz.language import say
+from viz.screens import links, shared, speaking, tour
 
 # A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
 ICON = Path(__file__).with_name("icon.svg")
 
-st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+st.set_page_config(page_title=say("Headlight"), page_icon=str(ICON), layout="wide")
 shared.style()
+speaking.bar()
 # The last ones stand below "more" where the window is narrow.
 PAGES = [
-    st.Page("translate.py", title="Translate", default=True),
-    st.Page("lessons.py", title="Lessons"),
-    st.Page("heads.py", title="Heads"),
-    st.Page("inside.py", title="Inside a head"),
-    st.Page("steps.py", title="Steps"),
-    st.Page("steer.py", title="Steer"),
-    st.Page("compare.py", title="Compare"),
-    st.Page("masks.py", title="Masks"),
-    st.Page("positions.py", title="Positions"),
-    st.Page("training.py", title="Training"),
-    st.Page("models.py", title="Models"),
-    st.Page("language_model.py", title="Language model"),
-    st.Page("alignment.py", title="Alignment"),
-    st.Page("open_file.py", title="Open"),
-    st.Page("pitfalls.py", title="Pitfalls"),
-    st.Page("check.py", title="Check"),
+    st.Page("translate.py", title=say("Translate"), default=True),
+    st.Page("lessons.py", title=say("Lessons")),
+    st.Page("heads.py", title=say("Heads")),
+    st.Page("inside.py", title=say("Inside a head")),
+    st.Page("steps.py", title=say("Steps")),
+    st.Page("steer.py", title=say("Steer")),
+    st.Page("compare.py", title=say("Compare")),
+    st.Page("masks.py", title=say("Masks")),
+    st.Page("positions.py", title=say("Positions")),
+    st.Page("training.py", title=say("Training")),
+    st.Page("models.py", title=say("Models")),
+    st.Page("language_model.py", title=say("Language model")),
+    st.Page("alignment.py", title=say("Alignment")),
+    st.Page("open_file.py", title=say("Open")),
+    st.Page("pitfalls.py", title=say("Pitfalls")),
+    st.Page("check.py", title=say("Check")),
 ]
 page = st.navigation(PAGES, position="top")
 tour.bar()

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.screens import shared, words_lessons
+from viz.screens import shared, speaking, words_lessons
 from viz.screens.words_lessons import LESSONS, Lesson
 
 PARAMETER = "lesson"
@@ -25,7 +25,7 @@ def address(name: str, number: int) -> str:
         number: of the step, from 1.
     """
     step = LESSONS[name].steps[number - 1]
-    return f"/{step.page}?{urlencode({PARAMETER: f'{name}-{number}', **step.query})}"
+    return f"/{step.page}?{urlencode(speaking.address({PARAMETER: f'{name}-{number}', **step.query}))}"
 
 
 def read(value: str) -> tuple[str, int] | None:
