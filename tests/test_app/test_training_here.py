@@ -120,7 +120,7 @@ def test_pause_go_on_and_stop(quick, monkeypatch):
     assert run.frame().status == "paused"
     assert at.get("progress")[0].proto.text.startswith("Paused")
     assert at.button(key="practice-start").disabled, "one run at a time"
-    at = at.button(key="practice-go-on").click().run()
+    at = at.button(key="practice-pause").click().run()
     assert run.frame().status == "running"
     at = at.button(key="practice-stop").click().run()
     assert run.frame().status == "stopped" and not at.exception

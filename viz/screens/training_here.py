@@ -12,6 +12,7 @@ from viz.screens import training_words as words
 from viz.screens.beside import Beside
 
 REFRESH = 1.0  # seconds between two pictures of a run
+PAUSE_WIDTH = 110  # pixels
 NOW, BEFORE = "practice", "practice-before"
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
@@ -47,12 +48,13 @@ def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
     """Offer what can be done now."""
     active = run is not None and run.active
     paused = active and run.frame().status == "paused"
+    pause = None if run is None else run.go_on if paused else run.pause
+    # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
+    # the mouse, between press and release.
     with st.container(horizontal=True, gap="xsmall"):
         st.button("Train", key="practice-start", type="primary", on_click=start, args=(settings,), disabled=active)
-        if paused:
-            st.button("Go on", key="practice-go-on", on_click=run.go_on)
-        else:
-            st.button("Pause", key="practice-pause", on_click=run.pause if run else None, disabled=not active)
+        name = "Go on" if paused else "Pause"
+        st.button(name, key="practice-pause", on_click=pause, disabled=not active, width=PAUSE_WIDTH)
         st.button("Stop", key="practice-stop", on_click=run.stop if run else None, disabled=not active)
     problem = st.session_state.pop("practice-problem", None)
     if problem:
