@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from model.__main__ import DEFAULT_CHECKPOINT, carry_out
+from viz.language import ENGLISH, LANGUAGES, using
 
 WIDEST_OF_THE_APP = 8  # beam that its page offers
 
@@ -37,11 +38,21 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--address", metavar="URL", help="of the app that the report links to; default: where make run serves it"
     )
+    # No `choices`: those are told in several lines.
+    known = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+    command.add_argument(
+        "--lang", default=ENGLISH, metavar="CODE", help=f"language of the report: {known}; default: %(default)s"
+    )
     command.set_defaults(run=_report)
     return parser
 
 
 def _report(arguments: argparse.Namespace) -> None:
+    with using(arguments.lang):
+        _make_report(arguments)
+
+
+def _make_report(arguments: argparse.Namespace) -> None:
     from model import load_translator
     from model.writer import Writer
     from viz.report import ADDRESS, Settings, link_to, report
@@ -57,6 +68,8 @@ def _report(arguments: argparse.Namespace) -> None:
     result = translator.translate(arguments.text, arguments.beam)
     beam = "greedy" if arguments.beam == 1 else str(arguments.beam)
     state = {"text": result.source, "model": arguments.checkpoint, "beam": beam}
+    if arguments.lang != ENGLISH:
+        state["lang"] = arguments.lang
     lines = (
         f"translator = {call('load_translator', arguments.checkpoint)}",
         f"result = {call('translator.translate', result.source, beam=arguments.beam)}",

@@ -14,11 +14,30 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
+from viz import language
+from viz.figures import labels
 from viz.figures.export import in_html
+from viz.figures.heatmap import NOT_ALLOWED
+from viz.language import message, say
 
 _SCRIPT = Path(__file__).with_name("page.js")
 # The file may draw and may hand out pictures of itself; it may ask nobody for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+# What Plotly's buttons say, and the button that page.js adds.
+_BUTTONS = (
+    message("Download plot as a PNG"),
+    message("Download plot as an SVG"),
+    message("Zoom"),
+    message("Pan"),
+    message("Zoom in"),
+    message("Zoom out"),
+    message("Reset axes"),
+    message("Preparing image - this may take a few seconds"),
+    message("Image download succeeded"),
+    message("Sorry, there was a problem downloading your image!"),
+    message("Double-click to zoom back out"),
+    message("Double-click on legend to isolate one trace"),
+)
 _STYLE = """
 body { margin: 0 auto; max-width: 75rem; padding: 1.5rem; background: #fff; color: #222;
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -38,9 +57,11 @@ class Page:
 
     Args:
         title: of the page.
+        language: of its texts, a key of `viz.language.LANGUAGES`; the one spoken where the page is begun if left out.
     """
 
     title: str
+    language: str = field(default_factory=language.current)
     _parts: list[str] = field(default_factory=list)
     _numbers: itertools.count = field(default_factory=itertools.count)
 
@@ -85,18 +106,35 @@ class Page:
         """
         return self._figure(figure, name, "")
 
-    def overview(self, figure: go.Figure, name: str, weights: np.ndarray, large: go.Figure, large_name: str) -> None:
+    def overview(
+        self,
+        figure: go.Figure,
+        name: str,
+        weights: np.ndarray,
+        large: go.Figure,
+        large_name: str,
+        place: tuple[int, int],
+        place_in_title: str,
+    ) -> None:
         """Add the overview of all heads, and below it the map of one, which a click in the overview exchanges.
 
         Args:
             figure: of `head_overview`.
             name: as for `figure`.
             weights: float32 (L, H, T, S), what the overview draws.
-            large: of `attention_heatmap`, "layer N, head N" in its title.
+            large: of `attention_heatmap`, its head named in its title.
             large_name: as for `figure`.
+            place: layer and head of the large one, counted from 0.
+            place_in_title: how the title names them, with {layer} and {head} in the places of the numbers.
         """
         numbers = f"n{next(self._numbers)}"
-        content = {"shape": weights.shape, "bytes": base64.b64encode(weights.astype("<f4").tobytes()).decode()}
+        content = {
+            "shape": weights.shape,
+            "bytes": base64.b64encode(weights.astype("<f4").tobytes()).decode(),
+            "shown": place,
+            "named": labels.escape(place_in_title),
+            "masked": say(NOT_ALLOWED),
+        }
         self._parts.append(f'<script type="application/json" id="{numbers}">{json.dumps(content)}</script>')
         self._figure(figure, name, f' data-heads="{numbers}" data-opens="large-{numbers}"')
         self._figure(large, large_name, f' id="large-{numbers}"')
@@ -114,11 +152,14 @@ class Page:
     def to_html(self) -> bytes:
         """The whole file, UTF-8."""
         title = html.escape(self.title)
+        with language.using(self.language):
+            buttons = json.dumps({text: say(text) for text in _BUTTONS}).replace("<", "\\u003c")
         text = (
-            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+            f'<!DOCTYPE html>\n<html lang="{self.language}"><head><meta charset="utf-8"><title>{title}</title>'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head><body>'
-            f"<h1>{title}</h1>{''.join(self._parts)}<script>{get_plotlyjs()}</script>"
+            f"<h1>{title}</h1>{''.join(self._parts)}"
+            f'<script type="application/json" id="buttons">{buttons}</script><script>{get_plotlyjs()}</script>'
             f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
         )
         return text.encode("utf-8", "replace")

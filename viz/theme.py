@@ -6,6 +6,8 @@ the page's own theme, and the colours that carry meaning can be told apart by co
 
 import plotly.graph_objects as go
 
+from viz.language import message
+
 TRANSPARENT = "rgba(0,0,0,0)"
 
 # Probabilities on [0, 1]: evenly growing lightness, also in greyscale print and for colour-blind readers.
@@ -18,7 +20,7 @@ DIVERGING = ((0.0, "#08519c"), (0.25, "#6baed6"), (0.5, "#f0f0f0"), (0.75, "#f5a
 MAY_ATTEND = "#0072b2"
 BLOCKED = "#e69f00"
 MASK_SCALE = ((0.0, BLOCKED), (0.5, BLOCKED), (0.5, MAY_ATTEND), (1.0, MAY_ATTEND))
-MASK_WORDS = ("blocked (orange)", "may attend (blue)")
+MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 
 # Cells that a mask takes out of a map: hatched, because every plain colour already means a number.
 HATCH_FILL = "#8a8d93"

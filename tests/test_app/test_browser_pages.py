@@ -22,6 +22,7 @@ from viz.screens.words_check import ALL_HOLD, CLAIMS
 from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
+WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 
 
@@ -77,18 +78,23 @@ def assert_nothing_sticks_out(page: Page) -> None:
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_every_pitfall_is_drawn(page, app_server, width, scheme):
-    page.emulate_media(color_scheme=scheme)
+def assert_it_fits(page: Page, *keys: str) -> None:
+    """Nothing sticks out of a wide window in light, nor of a narrow one in dark, where these charts are still drawn."""
+    for width, scheme in (WIDE, NARROW):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        for key in keys:
+            expect(plot(page, key)).to_be_visible()
+        assert_nothing_sticks_out(page)
+
+
+def test_every_pitfall_is_drawn(page, app_server):
     open_page(page, app_server, "Pitfalls")
-    page.set_viewport_size({"width": width, "height": 900})
     for words in PITFALLS.values():
         choose(page, words.name)
         expect(page.get_by_role("heading", name=words.name, exact=True)).to_be_visible()
         expect(page.get_by_text(words.wrong_picture, exact=True)).to_be_visible()
-        for side in ("wrong", "right"):
-            expect(plot(page, side)).to_be_visible()
-        assert_nothing_sticks_out(page)
+        assert_it_fits(page, "wrong", "right")
 
 
 def test_the_schedule_lab_follows_its_controls(page, app_server):
@@ -140,23 +146,17 @@ def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server)
     expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_a_file_of_attention_is_opened(page, app_server, tmp_path, width, scheme):
-    page.emulate_media(color_scheme=scheme)
+def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     open_page(page, app_server, "Open")
-    page.set_viewport_size({"width": width, "height": 900})
     file = tmp_path / "mine.npz"
     np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
     page.locator("input[type=file]").set_input_files(file)
-    for key in ("overview", "heatmap"):
-        expect(plot(page, key)).to_be_visible()
-    assert_nothing_sticks_out(page)
+    assert_it_fits(page, "overview", "heatmap")
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no such file")
     page.locator("input[type=file]").set_input_files(broken)
     expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
-    expect(plot(page, "heatmap")).to_be_visible()
-    assert_nothing_sticks_out(page)
+    assert_it_fits(page, "heatmap")
 
 
 def test_two_sentences_are_compared_and_partners_light_up_together(page, app_server):
@@ -229,9 +229,8 @@ def assert_step(page: Page, result, step: int) -> None:
     assert written_at == [name == result.predicted_tokens[step] for name in names]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_server, recorded, width, scheme):
-    look_at(page, f"{app_server}/steps", width, scheme, reduced_motion="reduce")
+def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_server, recorded):
+    look_at(page, f"{app_server}/steps", *WIDE, reduced_motion="reduce")
     slider = page.locator(".film").get_by_role("slider", name="Step")
     expect(slider).to_be_visible()
     result = recorded.translate(EXAMPLE)
@@ -247,14 +246,15 @@ def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_s
     assert_step(page, result, last)
     page.get_by_role("button", name="Back", exact=True).click()
     assert_step(page, result, last - 1)
+    assert_it_fits(page)
+    assert_step(page, result, last - 1)  # in dark, too
     page.locator(".panel.cross canvas").hover()
     expect(page.locator(".film .tip")).to_contain_text(f"query {last - 1} “{result.target_tokens[last - 1]}”, key")
     assert_nothing_sticks_out(page)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width, scheme):
-    look_at(page, f"{app_server}/inside", width, scheme)
+def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server):
+    look_at(page, f"{app_server}/inside", *WIDE)
     expect(plot(page, "project-1")).to_be_visible()
     page.locator(".st-key-step").get_by_role("radio", name="q, k", exact=True).focus()
     page.keyboard.press("ArrowRight")
@@ -265,8 +265,7 @@ def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server, width,
     page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-large-query")).to_contain_text("2 ")
     choose(page, "all")
-    expect(plot(page, "context-0")).to_be_visible()
-    assert_nothing_sticks_out(page)
+    assert_it_fits(page, "context-0")
 
 
 # Where on the screen the middle of a cell of a clickable map lies.
@@ -349,19 +348,14 @@ def systems(checkpoints):
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems, width, scheme):
-    page.emulate_media(color_scheme=scheme)
+def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems):
     open_page(page, app_server, "Models")
-    page.set_viewport_size({"width": width, "height": 900})
-    for key in ("map-0", "map-1", "map-2", "lengths"):
-        expect(plot(page, key)).to_be_visible()
+    assert_it_fits(page, "map-0", "map-1", "map-2", "lengths")
     choose(page, "English → German")
     expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
     assert_nothing_sticks_out(page)
     page.goto(f"{app_server}/language_model?beginning=the+cat")
-    for key in ("next-own", "next-drawn", "overview", "heatmap", "mask"):
-        expect(plot(page, key)).to_be_visible()
+    assert_it_fits(page, "next-own", "next-drawn", "overview", "heatmap", "mask")
     page.get_by_role("button", name="Draw again").click()
     expect(page.get_by_text("Drawn with seed 1,")).to_be_visible()
     assert_nothing_sticks_out(page)
@@ -373,9 +367,8 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_a_lesson_is_walked_through_its_links(page, app_server, width, scheme):
-    look_at(page, f"{app_server}/lessons", width, scheme)
+def test_a_lesson_is_walked_through_its_links(page, app_server):
+    look_at(page, f"{app_server}/lessons", *WIDE)
     windows = len(page.context.pages)
     page.get_by_role("link", name="Start").nth(2).click()  # "Why positions"
     for number, step in enumerate(POSITIONS.steps, 1):
@@ -384,7 +377,7 @@ def test_a_lesson_is_walked_through_its_links(page, app_server, width, scheme):
         expect(page.get_by_text(step.answer)).to_be_hidden()
         page.get_by_text(ANSWER).click()
         expect(page.get_by_text(step.answer)).to_be_visible()
-        assert_nothing_sticks_out(page)
+        assert_it_fits(page)
         if number < len(POSITIONS.steps):
             page.get_by_role("link", name=NEXT).click()
     assert len(page.context.pages) == windows  # everything happened in one
@@ -392,9 +385,8 @@ def test_a_lesson_is_walked_through_its_links(page, app_server, width, scheme):
     expect(page.get_by_role("heading", name="Lessons", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
-def test_the_claims_are_a_table_that_is_read_aloud(page, app_server, width, scheme):
-    look_at(page, f"{app_server}/check", width, scheme)
+def test_the_claims_are_a_table_that_is_read_aloud(page, app_server):
+    look_at(page, f"{app_server}/check", *WIDE)
     expect(page.get_by_text(ALL_HOLD)).to_be_visible()
     expect(page.get_by_role("table").get_by_role("row")).to_have_count(1 + len(CLAIMS))
-    assert_nothing_sticks_out(page)
+    assert_it_fits(page)

@@ -81,7 +81,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     at = open_page()
     assert at.button_group(key="direction").value == "de-en"
     assert_translations(at, shipped)
-    assert any(words_models.SAME.format("0") in element.value for element in at.caption)
+    assert any(words_models.SAME.format(difference="0") in element.value for element in at.caption)
     assert not any("Not here for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():

@@ -89,7 +89,7 @@ def test_every_encoding_beside_the_papers(name):
     trained = [element.value for element in at.caption if "Trained here for" in element.value]
     assert bool(trained) == (name == "learned")
     if name == "sinusoidal_concatenated":
-        assert any(words_positions.SAME_WAVES.format("0") == element.value for element in at.caption)
+        assert any(words_positions.SAME_WAVES.format(difference="0") == element.value for element in at.caption)
     n_lines = len(screen.figure(at, "wavelengths")["data"])
     assert n_lines == (1 if name in ("none", "learned", "learned_start") else 2)
 

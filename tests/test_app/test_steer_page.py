@@ -340,7 +340,9 @@ def test_the_report_says_what_was_changed_and_makes_it_again(recorded, reports, 
     else:
         said = words_steer.changes(len(locked), Edits.from_code(edits))
         plain = recorded.translate(SENTENCE)
-        assert changes == [html.escape(text) for text in (f"Changed: {said}", words_steer.UNCHANGED.format(plain.text))]
+        assert changes == [
+            html.escape(text) for text in (f"Changed: {said}", words_steer.UNCHANGED.format(text=plain.text))
+        ]
     assert "/steer?" in settings.link
     asked = parse_qs(urlsplit(settings.link).query)
     assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
 from viz.figures.labels import visible
 from viz.screens import words, words_steps
+
+PLACE = re.compile(r"\{\w+\}")
 
 
 def open_page(**query):
@@ -81,6 +85,21 @@ def test_a_reference_is_a_film_too_and_says_so(recorded):
     at = open_page(mode=words.FORCED, reference="Ein Mann war müde.")
     assert_film(at, recorded.force(EXAMPLE, "Ein Mann war müde."), 1, 2, 0)
     assert words_steps.FORCED in [caption.value for caption in at.caption]
+
+
+@pytest.mark.parametrize(
+    ("lang", "play", "cross"),
+    [("de", "Abspielen", "Cross-Attention, Schicht 1, Kopf 0"), ("ko", "재생", "크로스 어텐션, 레이어 1, 헤드 0")],
+)
+def test_the_film_speaks_the_language_of_the_page(lang, play, cross):
+    spoken, english = (screen.component(open_page(lang=of), "film") for of in (lang, "en"))
+    assert english["texts"]["play"] == "Play" and english["panels"]["cross"][0] == "Cross-attention, layer 1, head 0"
+    assert spoken["texts"]["play"] == play and spoken["panels"]["cross"][0] == cross
+    for name, text in english["texts"].items():  # the script fills the same places in every language
+        assert sorted(PLACE.findall(text)) == sorted(PLACE.findall(spoken["texts"][name])), name
+    assert {name: value for name, value in spoken.items() if name not in ("texts", "panels")} == {
+        name: value for name, value in english.items() if name not in ("texts", "panels")
+    }
 
 
 @pytest.mark.parametrize("query", [{"layer": "9", "head": "x", "encoder-layer": "-1"}, {"mean-of-heads": "perhaps"}])

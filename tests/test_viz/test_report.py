@@ -14,7 +14,9 @@ from model import load_translator
 from model.translator import KINDS
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
+from viz import language
 from viz.__main__ import WIDEST_OF_THE_APP, main
+from viz.report import Settings, report
 from viz.screens.controls import BEAMS
 
 TEXT = 'A man\'s </script><b>street</b> & "too".'
@@ -68,6 +70,42 @@ def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("lang", "heading", "place"),
+    [
+        ("en", "Settings", "layer 0, head 0"),
+        ("de", "Einstellungen", "Schicht 0, Kopf 0"),
+        ("ko", "설정", "레이어 0, 헤드 0"),
+    ],
+)
+def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang, heading, place):
+    assert main(["report", "a", "--out", str(tmp_path / "r.html"), "--lang", lang]) == 0
+    assert "r.html: " in capsys.readouterr().out
+    made = (tmp_path / "r.html").read_text("utf-8")
+    assert f'<html lang="{lang}">' in made
+    assert f"<h2>{heading}</h2>" in made
+    assert ("lang=" in re.search(r'href="([^"]+)"', made)[1]) == (lang != "en")
+    numbers = [one for one in contents(made) if "bytes" in one]
+    titles = [one["layout"]["title"]["text"] for one in contents(made) if "layout" in one]
+    for one in numbers:  # what a click puts into the title, and what it looks for there
+        assert one["shown"] == [0, 0]
+        assert one["named"].format(layer=0, head=0) == place
+    with language.using(lang):
+        positions = language.say("Positional encoding of the source")
+    assert any(positions in title for title in titles)
+    assert sum(place in title for title in titles) == len(numbers) == len(KINDS)
+    assert (contents(made)[-1]["Zoom in"] == "Zoom in") == (lang == "en"), "Plotly's buttons speak it too"
+    assert language.current() == "en"
+
+
+def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
+    result = load_translator(str(folder / "en-de")).translate("a", beam=1)
+    with language.using("de"):
+        settings = Settings("en-de", "", "", "", "")
+    made = report(result, settings).decode("utf-8")
+    assert '<html lang="de">' in made and "Einstellungen" in made
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([""], "nothing to translate"),
@@ -75,6 +113,7 @@ def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
         (["a", "--checkpoint", "nope"], "no checkpoint 'nope'"),
         (["a", "--checkpoint", "lm"], "'lm' is a language model"),
         (["a", "--address", "javascript:x"], "begins with http:// or https://"),
+        (["a", "--lang", "xx"], "there is no language 'xx': choose one of en, de, ko"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(tmp_path, capsys, arguments, said):

@@ -2,7 +2,8 @@
 // The slider takes the arrow keys, Home and End; the space bar on it plays and pauses. Nothing ever plays by itself.
 // Where the film stands still, its step is written into the page's address, and read from there when the page opens.
 // Cells are drawn on canvases, all texts are elements set by textContent: a token is never read as HTML, and texts
-// follow the page's colours.
+// follow the page's colours. What is said comes with the data, in the visitor's language; places in braces are filled
+// here.
 
 const CELL = { least: 9, most: 26, row: 24 }; // pixels; row is the height of the cross row
 const NAME = 96; // pixels that a token may take beside a map
@@ -19,13 +20,18 @@ function keepInAddress(step) {
   if (address.href !== window.location.href) window.history.replaceState(window.history.state, "", address);
 }
 
+// The text with its {places} filled.
+function fill(text, places) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => places[name]);
+}
+
 // The step that the address asks for, and what to say where there is no such step.
-function askedStep(last) {
+function askedStep(last, texts) {
   const asked = new URLSearchParams(window.location.search).get(PARAMETER);
   if (asked === null) return [0, ""];
   const step = /^[0-9]{1,4}$/.test(asked) ? Number(asked) : NaN;
   if (step <= last) return [step, ""];
-  return [0, `The address asks for step “${asked.slice(0, 20)}”, but the steps of this film are 0 to ${last}.`];
+  return [0, fill(texts.noStep, { asked: asked.slice(0, 20), last })];
 }
 
 function element(tag, className, text) {
@@ -54,7 +60,7 @@ function hatched(context, x, y, width, height, [fill, line]) {
 
 // A map of rows (queries) by columns (keys) with its labels. `paint` draws the rows from `first` up to but without
 // `end`, at most `columns` of each, and frames one of them; what is not drawn stays blank.
-function makeMap({ rows, columns, values, colors, hatch, selected, rowHeight }) {
+function makeMap({ rows, columns, values, colors, hatch, selected, texts, rowHeight }) {
   const node = element("div", "map");
   const rowNames = element("div", "rows");
   const canvas = element("canvas", "cells");
@@ -121,8 +127,8 @@ function makeMap({ rows, columns, values, colors, hatch, selected, rowHeight }) 
       const [i, j] = [first + Math.floor(event.offsetY / height), Math.floor(event.offsetX / width)];
       if (i < first || i >= end || j < 0 || j >= columns.length) return "";
       const value = values[i][j];
-      const weight = value === null ? "not allowed (masked)" : `weight ${value.toFixed(3)}`;
-      return `query ${i} “${rows[i]}”, key ${j} “${columns[j]}”: ${weight}`;
+      const places = { i, j, query: rows[i], key: columns[j], weight: value?.toFixed(3) };
+      return fill(value === null ? texts.masked : texts.cell, places);
     };
   };
   return { node, canvas, size, paint };
@@ -136,14 +142,14 @@ function panel(name, [title, line], content) {
   return made;
 }
 
-function legend({ colors, hatch }) {
+function legend({ colors, hatch, texts }) {
   const made = element("div", "legend");
   const bar = element("span", "bar");
   const stops = colors.filter((_, i) => i % 15 === 0);
   bar.style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
   const blocked = element("span", "blocked");
   blocked.style.background = `repeating-linear-gradient(135deg, ${hatch[0]} 0 3px, ${hatch[1]} 3px 4px)`;
-  made.append("weight 0", bar, "1", blocked, "not allowed (masked) · blank: not written yet");
+  made.append(texts.nothing, bar, "1", blocked, texts.hatched);
   return made;
 }
 
@@ -151,15 +157,16 @@ export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".film");
   root.stop?.(); // what still plays is another film's
   root.watch?.disconnect();
+  const { texts } = data;
   const last = data.read.length - 1;
   const same = root.written === data.written.join("\n"); // another head of the same film: the step stays
-  const [asked, problem] = root.written === undefined ? askedStep(last) : [0, ""]; // the address is read once
+  const [asked, problem] = root.written === undefined ? askedStep(last, texts) : [0, ""]; // the address is read once
   let step = same ? Math.min(root.step, last) : asked;
   root.written = data.written.join("\n");
   let timer = null;
   let resting = null;
 
-  const settings = { colors: data.colors, hatch: data.hatch, selected: data.selected };
+  const settings = { colors: data.colors, hatch: data.hatch, selected: data.selected, texts };
   const maps = {
     decoder: makeMap({ rows: data.read, columns: data.read, values: data.decoder, ...settings }),
     cross: makeMap({ rows: data.read, columns: data.source, values: data.cross, rowHeight: CELL.row, ...settings }),
@@ -180,7 +187,7 @@ export default function ({ data, parentElement }) {
   const tip = element("p", "tip", "");
   const range = element("input", "range");
   Object.assign(range, { type: "range", min: 0, max: last, step: 1, disabled: last === 0 });
-  range.setAttribute("aria-label", "Step");
+  range.setAttribute("aria-label", texts.step);
   const button = (name, act) => {
     const made = element("button", "button", name);
     made.type = "button";
@@ -188,11 +195,14 @@ export default function ({ data, parentElement }) {
     return made;
   };
 
+  const now = () => ({ step, last, read: data.read[step], written: data.written[step] });
+  const entropyNow = () => data.entropy[step].toFixed(3);
   const sentence = () => {
     const cross = data.cross[step].map((weight, j) => [weight, j]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-    const looked = cross.slice(0, NAMED).map(([weight, j]) => `“${data.source[j]}” ${weight.toFixed(3)}`);
-    return `Step ${step} of 0 to ${last}: reads “${data.read[step]}”, writes “${data.written[step]}”. `
-      + `Entropy of the next token ${data.entropy[step].toFixed(3)} nats. Looks most at ${looked.join(", ")}.`;
+    const looked = cross.slice(0, NAMED).map(([weight, j]) =>
+      fill(texts.looked, { token: data.source[j], weight: weight.toFixed(3) })
+    );
+    return fill(texts.sentence, { ...now(), entropy: entropyNow(), looked: looked.join(", ") });
   };
   const drawNext = () => {
     next.replaceChildren(...data.candidates[step].map((name, rank) => {
@@ -220,11 +230,11 @@ export default function ({ data, parentElement }) {
       column.classList.toggle("later", i > step);
       column.classList.toggle("current", i === step);
     });
-    curve.setAttribute("aria-label", `${words("entropy")} Here ${data.entropy[step].toFixed(3)} nats.`);
+    curve.setAttribute("aria-label", `${words("entropy")} ${fill(texts.here, { entropy: entropyNow() })}`);
     said.textContent = sentence();
     range.value = step;
-    range.setAttribute("aria-valuetext", `step ${step}: reads ${data.read[step]}, writes ${data.written[step]}`);
-    tip.textContent = "Point at a cell to read its weight.";
+    range.setAttribute("aria-valuetext", fill(texts.stepNow, now()));
+    tip.textContent = texts.point;
     root.step = step;
     root.dataset.step = step;
   };
@@ -241,13 +251,13 @@ export default function ({ data, parentElement }) {
     clearInterval(timer);
     timer = null;
     rest();
-    play.textContent = "Play";
+    play.textContent = texts.play;
     said.setAttribute("aria-live", "polite");
   };
   const start = () => {
     if (step === last) go(0);
     said.setAttribute("aria-live", "off"); // a film would talk without end
-    play.textContent = "Pause";
+    play.textContent = texts.pause;
     timer = setInterval(() => {
       go(step + 1);
       if (step === last) stop();
@@ -258,7 +268,7 @@ export default function ({ data, parentElement }) {
     stop();
     go(to);
   };
-  const play = button("Play", toggle);
+  const play = button(texts.play, toggle);
   range.oninput = () => byHand(Number(range.value));
   range.onkeydown = (event) => {
     if (event.key !== " ") return;
@@ -266,15 +276,15 @@ export default function ({ data, parentElement }) {
     toggle();
   };
   for (const { canvas } of Object.values(maps)) {
-    canvas.onpointermove = (event) => (tip.textContent = canvas.cellAt(event) || "Not written yet.");
+    canvas.onpointermove = (event) => (tip.textContent = canvas.cellAt(event) || texts.notWritten);
   }
 
   const controls = element("div", "controls");
   controls.setAttribute("role", "group");
-  controls.setAttribute("aria-label", "Film");
-  controls.append(button("Back", () => byHand(step - 1)), play, button("Next", () => byHand(step + 1)), range);
+  controls.setAttribute("aria-label", texts.film);
+  controls.append(button(texts.back, () => byHand(step - 1)), play, button(texts.next, () => byHand(step + 1)), range);
   const entropy = element("div", "entropy-box");
-  entropy.append(curve, element("span", "line", `highest ${most.toFixed(3)} nats`));
+  entropy.append(curve, element("span", "line", fill(texts.highest, { entropy: most.toFixed(3) })));
   const panels = element("div", "panels");
   panels.append(
     panel("decoder", data.panels.decoder, maps.decoder.node),

@@ -12,9 +12,34 @@ from plotly.colors import sample_colorscale
 from viz import theme
 from viz.figures import labels
 from viz.figures.film import STEP_MILLISECONDS, Film
+from viz.language import message, say
 
 _FOLDER = Path(__file__).parent
 _COLORS = sample_colorscale(theme.SEQUENTIAL, np.linspace(0, 1, 256).tolist())
+# What film.js says; it fills the places in braces.
+_TEXTS = {
+    "back": message("Back"),
+    "cell": message("query {i} “{query}”, key {j} “{key}”: weight {weight}"),
+    "film": message("Film"),
+    "here": message("Here {entropy} nats."),
+    "highest": message("highest {entropy} nats"),
+    "looked": message("“{token}” {weight}"),
+    "masked": message("query {i} “{query}”, key {j} “{key}”: not allowed (masked)"),
+    "next": message("Next"),
+    "noStep": message("The address asks for step “{asked}”, but the steps of this film are 0 to {last}."),
+    "notWritten": message("Not written yet."),
+    "nothing": message("weight 0"),
+    "hatched": message("not allowed (masked) · blank: not written yet"),
+    "pause": message("Pause"),
+    "play": message("Play"),
+    "point": message("Point at a cell to read its weight."),
+    "sentence": message(
+        "Step {step} of 0 to {last}: reads “{read}”, writes “{written}”. Entropy of the next token {entropy} nats. "
+        "Looks most at {looked}."
+    ),
+    "step": message("Step"),
+    "stepNow": message("step {step}: reads {read}, writes {written}"),
+}
 _mount = st.components.v2.component(
     "headlight_film",
     html='<div class="film"></div>',
@@ -44,6 +69,7 @@ def film(film: Film, panels: Mapping[str, tuple[str, str]], key: str) -> None:
         "entropy": np.round(film.entropy.astype(np.float64), 3).tolist(),
         "mostRead": [film.most_read(step) for step in range(film.n_steps)],
         "panels": panels,
+        "texts": {name: say(text) for name, text in _TEXTS.items()},
         "colors": _COLORS,
         "hatch": [theme.HATCH_FILL, theme.HATCH_LINE],
         "selected": theme.SELECTED,

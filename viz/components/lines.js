@@ -19,9 +19,14 @@ function drawn(tag, attributes) {
   return made;
 }
 
+// A sentence with its places filled: "“{token}” reads {parts}".
+function filled(sentence, values) {
+  return sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".lines");
-  const { heads, queries, keys, rowHeight } = data;
+  const { heads, queries, keys, rowHeight, words } = data;
   // What was switched off stays off when another sentence comes, as long as the heads are the same ones.
   const same = root.headNames === heads.map((head) => head.name).join("\n");
   const off = same ? root.off : new Set();
@@ -31,7 +36,7 @@ export default function ({ data, parentElement }) {
 
   const legend = element("div", "heads");
   legend.setAttribute("role", "group");
-  legend.setAttribute("aria-label", "Heads");
+  legend.setAttribute("aria-label", words.heads);
   const said = element("div", "said", data.hint);
   said.setAttribute("aria-live", "polite");
   const body = element("div", "body");
@@ -53,13 +58,13 @@ export default function ({ data, parentElement }) {
   const sentence = ({ side, place }) => {
     const [own, other] = side === "query" ? [queries, keys] : [keys, queries];
     const mine = all.filter((line) => line[side] === place && !off.has(line.head)).reverse(); // the strongest first
-    const verb = side === "query" ? "reads" : "is read by";
-    if (!mine.length) return `“${own[place]}” ${verb} nothing that is drawn.`;
+    const verb = side === "query" ? "reads" : "read by";
+    if (!mine.length) return filled(words[`${verb} nothing`], { token: own[place] });
     const parts = mine.slice(0, NAMED).map((line) => {
-      const name = other[side === "query" ? line.key : line.query];
-      return `“${name}” ${line.weight.toFixed(2)} (${heads[line.head].name})`;
+      const token = other[side === "query" ? line.key : line.query];
+      return filled(words.part, { token, weight: line.weight.toFixed(2), head: heads[line.head].name });
     });
-    return `“${own[place]}” ${verb} ${parts.join(", ")}${mine.length > NAMED ? " …" : ""}`;
+    return filled(words[verb], { token: own[place], parts: parts.join(", ") + (mine.length > NAMED ? " …" : "") });
   };
   const show = (token) => {
     for (const line of all) {
@@ -120,7 +125,7 @@ export default function ({ data, parentElement }) {
     legend.appendChild(node);
     return node;
   });
-  const everything = element("button", "head every", "all");
+  const everything = element("button", "head every", words.all);
   everything.type = "button";
   everything.onclick = () => {
     off.clear();

@@ -11,9 +11,19 @@ import streamlit as st
 from viz import theme
 from viz.figures import labels
 from viz.figures.lines import choose_lines, line_style
+from viz.language import message, say
 
 _FOLDER = Path(__file__).parent
 _DASHES = {"solid": "", "dash": "8 5", "dot": "2 4", "dashdot": "8 4 2 4"}  # Plotly's names as SVG draws them
+_WORDS = {  # what the browser says; it fills the places in braces
+    "heads": message("Heads"),
+    "all": message("all"),
+    "reads": message("“{token}” reads {parts}"),
+    "read by": message("“{token}” is read by {parts}"),
+    "reads nothing": message("“{token}” reads nothing that is drawn."),
+    "read by nothing": message("“{token}” is read by nothing that is drawn."),
+    "part": message("“{token}” {weight} ({head})"),
+}
 _mount = st.components.v2.component(
     "headlight_lines",
     html='<div class="lines"></div>',
@@ -39,7 +49,7 @@ def lines(
         weights: float (H, T, S), probabilities, or summaries of such within [0, 1].
         queries, keys: T and S tokens.
         head_names: H names.
-        titles: of the left and the right column.
+        titles: of the left and the right column, in English.
         hint: what is said while nothing is pointed at.
         key: a name that no other part of the page has.
         shown: bool (H, T, S), False = no line.
@@ -59,10 +69,11 @@ def lines(
         ],
         "queries": [labels.visible(token) for token in queries],
         "keys": [labels.visible(token) for token in keys],
-        "titles": titles,
+        "titles": list(map(say, titles)),
         "lines": np.stack([chosen.head, chosen.query, chosen.key], axis=1).tolist(),
         "weights": np.round(chosen.weight.astype(np.float64), 3).tolist(),
         "hint": hint,
+        "words": {name: say(text) for name, text in _WORDS.items()},
         "rowHeight": theme.ROW_HEIGHT,
     }
     _mount(key=key, data=data)

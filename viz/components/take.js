@@ -3,15 +3,15 @@
 const FORMATS = { PNG: { format: "png", scale: 2 }, SVG: { format: "svg", scale: 1 } };
 
 let loading = null;
-function load(script) {
+function load(script, words) {
   loading ??= new Promise((resolve, reject) => {
     const element = document.createElement("script");
     element.src = script;
-    element.onload = () => (window.Plotly ? resolve(window.Plotly) : reject(new Error("it is no Plotly")));
+    element.onload = () => (window.Plotly ? resolve(window.Plotly) : reject(new Error(words["not plotly"])));
     element.onerror = () => {
       loading = null; // asked again with the next click
       element.remove();
-      reject(new Error("it could not be loaded"));
+      reject(new Error(words["not loaded"]));
     };
     document.head.appendChild(element);
   });
@@ -35,16 +35,16 @@ export default function ({ data, parentElement }) {
     button.textContent = label;
     button.onclick = async () => {
       buttons.forEach((one) => (one.disabled = true));
-      said.textContent = "Drawing …";
+      said.textContent = data.words.drawing;
       try {
-        const Plotly = await load(data.script);
+        const Plotly = await load(data.script, data.words);
         const { data: traces, layout } = JSON.parse(data.figure);
         const size = { width: data.width, height: data.height };
         const picture = { data: traces, layout: { ...layout, ...size }, config: {} };
         save(await Plotly.toImage(picture, { ...options, ...size }), `${data.name}.${options.format}`);
         said.textContent = "";
       } catch (error) {
-        said.textContent = `No picture could be made: ${error.message}.`;
+        said.textContent = data.words.failed.replace("{reason}", () => error.message);
       }
       buttons.forEach((one) => (one.disabled = false));
     };

@@ -9,8 +9,15 @@ import streamlit as st
 
 from viz.components.plotly_js import ADDRESS
 from viz.figures.export import WIDTH
+from viz.language import message, say
 
 _FOLDER = Path(__file__).parent
+_WORDS = {  # what the browser says; it fills the place in braces
+    "drawing": message("Drawing …"),
+    "failed": message("No picture could be made: {reason}."),
+    "not plotly": message("it is no Plotly"),
+    "not loaded": message("it could not be loaded"),
+}
 _mount = st.components.v2.component(
     "headlight_take",
     html='<div class="take"></div>',
@@ -28,5 +35,12 @@ def take(figure: go.Figure, name: str, key: str) -> None:
         key: a name that no other part of the page has.
     """
     width = figure.layout.width or WIDTH
-    data = {"figure": figure.to_json(), "name": name, "script": ADDRESS, "width": width, "height": figure.layout.height}
+    data = {
+        "figure": figure.to_json(),
+        "name": name,
+        "script": ADDRESS,
+        "width": width,
+        "height": figure.layout.height,
+        "words": {key: say(text) for key, text in _WORDS.items()},
+    }
     _mount(key=key, data=data, width="content")

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks
+from viz.language import say
 
 
 def aligned_rows(figure: go.Figure, places: Sequence[int], n_rows: int) -> go.Figure:
@@ -34,7 +35,7 @@ def aligned_rows(figure: go.Figure, places: Sequence[int], n_rows: int) -> go.Fi
     cells = np.full((n_rows, *np.shape(trace.customdata)[1:]), "", dtype=object)
     cells[places] = trace.customdata
     trace.update(z=values, customdata=cells, hoverongaps=False)
-    blank = " Blank rows are words that only another system has." if n_rows > len(places) else ""
+    blank = " " + say("Blank rows are words that only another system has.") if n_rows > len(places) else ""
     layout, meta = figure.layout, figure.layout.meta
     names: list[str] = [""] * n_rows
     for place, name in zip(places, meta["row_names"], strict=True):

@@ -6,10 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, heatmap, labels
+from viz.figures import checks, clicks, heatmap, labels
 from viz.figures.montage import Montage
-
-_HOVER = "query %{customdata[0]}<br>key %{customdata[1]}<br>"
+from viz.language import message, say
 
 
 def attention_heatmap(
@@ -17,15 +16,15 @@ def attention_heatmap(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    query_axis: str = "query (asks)",
-    key_axis: str = "key (is read)",
+    query_axis: str = message("query (asks)"),
+    key_axis: str = message("key (is read)"),
     title: str = "",
     mask: np.ndarray | None = None,
     shown: np.ndarray | None = None,
     read: Sequence[str] | None = None,
     predicted: Sequence[str] | None = None,
     removed: np.ndarray | None = None,
-    value: str = "weight",
+    value: str = message("weight"),
     scale_to_max: bool = False,
     most: float = 1.0,
 ) -> go.Figure:
@@ -35,13 +34,13 @@ def attention_heatmap(
         weights: float (T, S), probabilities after softmax, or a summary of such within [0, 1].
         queries: T tokens, drawn top to bottom.
         keys: S tokens, drawn left to right.
-        query_axis, key_axis: what the rows and the columns are.
+        query_axis, key_axis: what the rows and the columns are, in English.
         title: text above the map.
         mask: bool (T, S), True = may attend; the other cells are hatched and their hover text says so.
         shown: bool (T, S), False = left blank; the hover text still names the number.
         read, predicted: T tokens, what the step of each row read or predicted beside its name; the hover names it.
         removed: float (T,), the part of each row that went to columns which are not drawn; the hover text names it.
-        value: what a number is, for the colour bar and the hover text.
+        value: what a number is, in English, for the colour bar and the hover text.
         scale_to_max: let the colours end at the largest weight instead of 1; the colour bar then says so.
         most: the largest possible weight, above 1 where dropout scaled them up: 1 / (1 - dropout).
 
@@ -56,17 +55,24 @@ def attention_heatmap(
     blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
     top, colors = _weight_colors(weights, scale_to_max, value, most)
-    description = (
-        f"Rows ask, columns are read: how much each query token attends to each key token, from 0 to {most:.3g}."
+    description = say(
+        "Rows ask, columns are read: how much each query token attends to each key token, from 0 to {most:.3g}.",
+        most=most,
     )
-    description += " Hatched cells are not allowed by the mask." if blocked.any() else ""
-    description += " Blank cells are below the threshold." if blank.any() else ""
+    description += " " + say("Hatched cells are not allowed by the mask.") if blocked.any() else ""
+    description += " " + say("Blank cells are below the threshold.") if blank.any() else ""
     texts = _cell_texts(weights, blocked, blank) if blocked.any() or blank.any() else None
     return heatmap.token_heatmap(
         np.where(blank, np.float32(np.nan), weights) if blank.any() else weights,
         queries,
         keys,
-        hover=f"{_HOVER}{labels.escape(value)} " + ("%{z:.3f}" if texts is None else "%{customdata[2]}"),
+        hover=say(
+            "query {query}<br>key {key}<br>{value} {number}",
+            query="%{customdata[0]}",
+            key="%{customdata[1]}",
+            value=labels.escape(say(value)),
+            number="%{z:.3f}" if texts is None else "%{customdata[2]}",
+        ),
         meta={"figure": "attention_heatmap", "description": description, "value": value, "range": [0.0, top]},
         title=title,
         query_axis=query_axis,
@@ -81,8 +87,9 @@ def attention_heatmap(
 def _cell_texts(weights: np.ndarray, blocked: np.ndarray, blank: np.ndarray) -> np.ndarray:
     """Write the weights, and why a cell is hatched or blank."""
     texts = heatmap.value_texts(weights, blocked, ".3f")
+    not_drawn = say(heatmap.NOT_DRAWN)
     for place in zip(*np.nonzero(blank & ~blocked), strict=True):
-        texts[place] += f", {heatmap.NOT_DRAWN}"
+        texts[place] += f", {not_drawn}"
     return texts
 
 
@@ -91,15 +98,20 @@ def _row_notes(n: int, read, predicted, removed) -> list[str] | None:
     if read is None and predicted is None and removed is None:
         return None
     notes = [""] * n
-    for word, tokens in (("read", read), ("predicted", predicted)):
+    for name, note_of, tokens in (
+        ("read", message("read {token}"), read),
+        ("predicted", message("predicted {token}"), predicted),
+    ):
         if tokens is not None:
-            tokens = checks.as_tokens(word, tokens, n, "rows")
-            notes = [f"{note}, {word} {labels.quoted(token)}" for note, token in zip(notes, tokens, strict=True)]
+            tokens = checks.as_tokens(name, tokens, n, "rows")
+            said = [say(note_of, token=labels.quoted(token)) for token in tokens]
+            notes = [f"{note}, {more}" for note, more in zip(notes, said, strict=True)]
     if removed is not None:
         removed = checks.as_float("removed", removed, "T")
         if len(removed) != n:
             raise ValueError(f"removed has {len(removed)} numbers, but the array has {n} rows; allowed is one a row.")
-        notes = [f"{note}<br>{mass:.3f} of this row is hidden" for note, mass in zip(notes, removed, strict=True)]
+        hidden = [say("{mass:.3f} of this row is hidden", mass=mass) for mass in removed]
+        notes = [f"{note}<br>{more}" for note, more in zip(notes, hidden, strict=True)]
     return notes
 
 
@@ -112,7 +124,7 @@ def head_overview(
     shown: np.ndarray | None = None,
     layer_names: Sequence[str] | None = None,
     head_names: Sequence[str] | None = None,
-    value: str = "weight",
+    value: str = message("weight"),
     scale_to_max: bool = False,
 ) -> go.Figure:
     """Draw every head of every layer as one montage: layers in rows, heads in columns, each tile a small attention map.
@@ -128,7 +140,7 @@ def head_overview(
         n_columns: tiles in a row, for narrow pages; with less than H the heads of a layer continue in the next row.
         shown: bool (L, H, T, S), False = left blank.
         layer_names, head_names: L and H names where tiles are no single layers or heads.
-        value: what a number is.
+        value: what a number is, in English.
         scale_to_max: let the colours end at the largest weight of all heads instead of 1; the colour bar then says so.
 
     Returns:
@@ -185,10 +197,13 @@ def _overview_meta(montage: Montage, top: float, value: str) -> dict:
     """Return what the overview says about itself."""
     return {
         "figure": "head_overview",
-        "description": (
-            f"Every map at a glance: rows are {montage.layer_names[0]} to {montage.layer_names[-1]}, "
-            f"columns are {montage.head_names[0]} to {montage.head_names[-1]}; "
-            "in each tile rows ask and columns are read. Click a tile to open it."
+        "description": say(
+            "Every map at a glance: rows are {first_row} to {last_row}, columns are {first_column} to {last_column}; "
+            "in each tile rows ask and columns are read. Click a tile to open it.",
+            first_row=montage.layer_names[0],
+            last_row=montage.layer_names[-1],
+            first_column=montage.head_names[0],
+            last_column=montage.head_names[-1],
         ),
         "rows": "layer",
         "columns": "head",
@@ -204,7 +219,9 @@ def _overview_meta(montage: Montage, top: float, value: str) -> dict:
 def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, most: float = 1.0) -> tuple[float, dict]:
     """Return the end of the colour range and the colour settings of a map of weights."""
     top = float(weights.max()) if scale_to_max and weights.max() > 0 else most
-    title = labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")
+    title = labels.escape(say(value))
+    if scale_to_max:
+        title = say("{value}<br>(largest<br>{top:.3g})", value=title, top=top)
     return top, {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
 
 
@@ -213,17 +230,23 @@ def _head_markers(montage: Montage, weights: np.ndarray, value: str) -> go.Scatt
     heads = [(layer, head) for layer in range(montage.n_layers) for head in range(montage.n_heads)]
     xs, ys = zip(*(montage.center(layer, head) for layer, head in heads), strict=True)
     invisible = {"marker": {"opacity": 0}}
+    value = labels.escape(say(value))
     return go.Scatter(
         x=np.array(xs, dtype=np.float32),
         y=np.array(ys, dtype=np.float32),
         # Lists on purpose: rows of an array reach Streamlit as {"0": layer, "1": head}.
         customdata=[list(pair) for pair in heads],
         text=[
-            f"{montage.layer_names[layer]}, {montage.head_names[head]}<br>"
-            f"largest {labels.escape(value)} {weights[layer, head].max():.3f}"
+            say(
+                "{layer}, {head}<br>largest {value} {weight:.3f}",
+                layer=montage.layer_names[layer],
+                head=montage.head_names[head],
+                value=value,
+                weight=weights[layer, head].max(),
+            )
             for layer, head in heads
         ],
-        hovertemplate="%{text}<br>click to open<extra></extra>",
+        **clicks.hover("%{text}", say("click to open")),
         mode="markers",
         marker={"size": theme.TILE_MARKER, "symbol": "square", "opacity": 0},
         selected=invisible,

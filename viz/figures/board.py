@@ -6,10 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, heatmap, labels
+from viz.figures import checks, clicks, heatmap, labels
 from viz.figures.scores import centred_colors
+from viz.language import message, say
 
-OFF = "switched off"
+OFF = message("switched off")
 ROW_HEIGHT = 46  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
@@ -20,7 +21,7 @@ def head_board(
     texts: Sequence[Sequence[str]] | None = None,
     *,
     off: np.ndarray | None = None,
-    value: str = "value",
+    value: str = message("value"),
     colors: bool = True,
     title: str = "",
 ) -> go.Figure:
@@ -30,7 +31,7 @@ def head_board(
         values: float (L, H).
         texts: L times H texts to write into the cells; the numbers where there are none.
         off: bool (L, H), True = switched off: hatched.
-        value: what a number is.
+        value: what a number is, in English.
         colors: whether a colour bar stands beside it.
         title: text above the board.
 
@@ -47,13 +48,13 @@ def head_board(
     if len(written) != n_layers:
         raise ValueError(f"texts has {len(written)} rows; allowed are {n_layers}, one a layer.")
     written = [[labels.escape(text) for text in checks.as_tokens("texts", row, n_heads, "columns")] for row in written]
-    limit, scale = centred_colors(values, labels.escape(value))
+    limit, scale = centred_colors(values, labels.escape(say(value)))
     layers, heads = ([name(i) for i in range(n)] for name, n in ((labels.layer_label, n_layers), (_number, n_heads)))
     board = go.Heatmap(
         z=values,
         customdata=heatmap.hover_cells(layers, [labels.head_label(i) for i in range(n_heads)], _object(written)),
         text=written,
-        hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{labels.escape(value)} %{{z:+.4g}}"
+        hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{labels.escape(say(value))} %{{z:+.4g}}"
         "<br>%{customdata[2]}<extra></extra>",
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
@@ -69,13 +70,16 @@ def head_board(
             left=labels.tick_width(layers) + theme.MARGIN,
             top=theme.LEGEND_HEIGHT if any_off else 0,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.axis(heads, labels.number_step(n_heads), "head"),
+            xaxis=heatmap.axis(heads, labels.number_step(n_heads), message("head")),
             yaxis=heatmap.axis(layers, labels.tick_step(n_layers), "", downwards=True),
             meta={
                 "figure": "head_board",
-                "description": f"A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
-                "rows": "layer",
-                "columns": "head",
+                "description": say(
+                    "A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
+                    value=say(value),
+                ),
+                "rows": message("layer"),
+                "columns": message("head"),
                 "n_rows": n_layers,
                 "n_columns": n_heads,
                 "value": value,
@@ -129,7 +133,9 @@ def head_map(
             dragmode=False,
             meta={
                 "figure": "head_map",
-                "description": "Each point is a head, numbered in its layer; near points are heads that look alike.",
+                "description": say(
+                    "Each point is a head, numbered in its layer; near points are heads that look alike."
+                ),
                 "rows": "head",
                 "columns": "coordinate",
                 "n_rows": len(points),
@@ -153,7 +159,7 @@ def _points(layer: int, places: np.ndarray) -> go.Scatter:
         marker={"size": 11, "symbol": SYMBOLS[layer % len(SYMBOLS)], "color": theme.LINES[layer % len(theme.LINES)]},
         selected=same,
         unselected=same,
-        hovertemplate=f"{labels.layer_label(layer)}, head %{{text}}<br>click to open<extra></extra>",
+        **clicks.hover(f"{labels.layer_label(layer)}, {say('head {n}', n='%{text}')}", say("click to open")),
         name=labels.layer_label(layer),
     )
 

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
 _TEXT_UP_TO = 26  # rows; more are too low for letters
 
@@ -42,7 +43,9 @@ def candidates_heatmap(
         written = checks.as_probabilities("written", written, "T")
         if len(written) != n_steps:
             raise ValueError(f"written has {len(written)} numbers, but there are {n_steps} rows; allowed is one a row.")
-        rows = [f"{row}<br>written with probability {p:.3f}" for row, p in zip(rows, written, strict=True)]
+        rows = [
+            say("{row}<br>written with probability {p:.3f}", row=row, p=p) for row, p in zip(rows, written, strict=True)
+        ]
     names = [checks.as_tokens("candidates", row, count, "columns") for row in candidates or [[""] * count] * n_steps]
     if len(names) != n_steps:
         raise ValueError(f"candidates has {len(names)} rows; allowed are {n_steps}, one for each token.")
@@ -50,22 +53,29 @@ def candidates_heatmap(
         probabilities,
         tokens,
         [str(rank + 1) for rank in range(count)],
-        hover="step %{customdata[0]}<br>candidate %{customdata[2]}<br>probability %{z:.3f}",
+        hover=say(
+            "step {step}<br>candidate {candidate}<br>probability {number}",
+            step="%{customdata[0]}",
+            candidate="%{customdata[2]}",
+            number="%{z:.3f}",
+        ),
         meta={
             "figure": "candidates_heatmap",
-            "description": "Rows are the tokens that were written, columns the most probable candidates of each step.",
-            "columns": "candidate",
+            "description": say(
+                "Rows are the tokens that were written, columns the most probable candidates of each step."
+            ),
+            "columns": message("candidate"),
             "value": "probability",
             "range": [0.0, 1.0],
         },
         title=title,
-        query_axis="token that was written",
-        key_axis="candidate (1 = most probable)",
+        query_axis=message("token that was written"),
+        key_axis=message("candidate (1 = most probable)"),
         cell_texts=np.array([[labels.quoted(name) for name in row] for row in names], dtype=object),
         colorscale=theme.SEQUENTIAL,
         zmin=0.0,
         zmax=1.0,
-        colorbar=theme.color_bar("probability"),
+        colorbar=theme.color_bar(say("probability")),
     )
     cells = figure.data[0].customdata
     cells[..., 0] = np.array(rows, dtype=object)[:, None]

@@ -21,7 +21,7 @@ def make_clickable(figure: go.Figure, action: str) -> None:
 
     Args:
         figure: of a function for maps of tokens; it is changed.
-        action: what a click does, added to the hover text; plain.
+        action: what a click does, added to the hover text; plain, as it is shown.
     """
     cells = figure.data[0]
     rows, columns = (index.ravel() for index in np.indices(np.shape(cells.z)))
@@ -32,7 +32,7 @@ def make_clickable(figure: go.Figure, action: str) -> None:
         # Lists on purpose: rows of an array reach Streamlit as {"0": row, "1": column}.
         customdata=np.stack([rows, columns], axis=1).tolist(),
         text=[_hover(cells, row, column) for row, column in zip(rows, columns, strict=True)],
-        hovertemplate=f"%{{text}}<br>{labels.escape(action)}<extra></extra>",
+        **hover("%{text}", action),
         mode="markers",
         marker={"size": MARKER_SIZE, "symbol": "square", "opacity": 0},
         selected=invisible,
@@ -46,13 +46,27 @@ def make_clickable(figure: go.Figure, action: str) -> None:
     figure.update_layout(clickmode="event+select", hovermode="closest", hoverdistance=-1, dragmode=False)
 
 
+def hover(template: str, action: str) -> dict:
+    """The hover text of markers that take clicks.
+
+    Args:
+        template: what they say, for Plotly.
+        action: what a click does; plain, as it is shown.
+
+    Returns:
+        Settings of a trace. Its `meta` keeps the line that says what a click does: files leave it out.
+    """
+    line = f"<br>{labels.escape(action)}"
+    return {"hovertemplate": f"{template}{line}<extra></extra>", "meta": {"click": line}}
+
+
 def outline(figure: go.Figure, cells: Iterable[tuple[int, int]], name: str, *, dotted: bool = False) -> None:
     """Draw frames round some cells of a map, with an entry in the legend; nothing where there are none.
 
     Args:
         figure: of a function for maps of tokens; it is changed.
         cells: (row, column) of each.
-        name: what they have in common; plain.
+        name: what they have in common; plain, as it is shown.
         dotted: for a second kind of frame.
     """
     cells = list(cells)

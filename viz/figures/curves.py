@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, labels
+from viz.language import message, say
 
 CURVES_HEIGHT = 320
 MARK_SIZE = 9
@@ -18,8 +19,8 @@ LEGEND_LETTERS = 110  # that fit in one row of the legend
 def curves(
     lines: Mapping[str, np.ndarray],
     *,
-    x_axis: str = "step",
-    y_axis: str = "value",
+    x_axis: str = message("step"),
+    y_axis: str = message("value"),
     log_x: bool = False,
     log_y: bool = False,
     marks: Sequence[tuple[str, float, float, str]] = (),
@@ -29,7 +30,7 @@ def curves(
 
     Args:
         lines: name to float (2, n): x in the first row, y in the second; their order is the legend's.
-        x_axis, y_axis: what x and y are.
+        x_axis, y_axis: what x and y are, in English.
         log_x, log_y: whether an axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
         title: text above the lines.
@@ -50,8 +51,10 @@ def curves(
     styles = {name: _style(k) for k, name in enumerate(drawn)}
     everything = np.concatenate(list(drawn.values()), axis=1)
     low, high = float(everything[1].min()), float(everything[1].max())
+    axes = say(x_axis), say(y_axis)
+    said = {"x": axes[0], "y": axes[1], "low": low, "high": high}
     return go.Figure(
-        [_line(name, line, styles[name], (x_axis, y_axis)) for name, line in drawn.items()]
+        [_line(name, line, styles[name], axes) for name, line in drawn.items()]
         + [_mark(mark, styles[mark[0]]) for mark in marks],
         layout=theme.layout(
             CURVES_HEIGHT,
@@ -59,15 +62,16 @@ def curves(
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=_axis(x_axis, everything[0], log_x),
-            yaxis=_axis(y_axis, everything[1], log_y),
+            xaxis=_axis(axes[0], everything[0], log_x),
+            yaxis=_axis(axes[1], everything[1], log_y),
             meta={
                 "figure": "curves",
                 "description": (
-                    f"{len(drawn)} {'curve' if len(drawn) == 1 else 'curves'} of {y_axis} over {x_axis}, "
-                    f"from {low:.3g} to {high:.3g}."
+                    say("1 curve of {y} over {x}, from {low:.3g} to {high:.3g}.", **said)
+                    if len(drawn) == 1
+                    else say("{n} curves of {y} over {x}, from {low:.3g} to {high:.3g}.", n=len(drawn), **said)
                 ),
-                "rows": "line",
+                "rows": message("line"),
                 "columns": x_axis,
                 "n_rows": len(drawn),
                 "n_columns": max(line.shape[1] for line in drawn.values()),

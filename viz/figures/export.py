@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 
 import plotly.graph_objects as go
@@ -15,7 +14,6 @@ _LINE = 110  # letters in a line of the note
 _MOST_LINES = 3
 _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
-_CLICK = re.compile(r"<br>click to [^<]*")  # what only the app's own markers do
 
 
 def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go.Figure:
@@ -58,8 +56,9 @@ def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go
     layout.margin.r = max(layout.margin.r or 0, 24)
     layout.height = (layout.height or 450) + height
     for trace in copy.data:
-        if not clicks and getattr(trace, "hovertemplate", None):
-            trace.hovertemplate = _CLICK.sub("", trace.hovertemplate)
+        if not clicks and trace.meta:  # as clicks.hover made it
+            trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
+            trace.meta = None
     return copy
 
 

@@ -10,13 +10,14 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
 STEP_MILLISECONDS = 900  # how long a step is shown while the film plays
 _LEFT, _RIGHT = (0.0, 0.42), (0.6, 1.0)  # the two columns, as parts of the width
 _ROW_BAND, _CURVE_BAND = 40, 90  # pixels
 _SLIDER_HEIGHT = 110  # pixels, with the buttons
 _NAME_ROOM = 0.9  # beside the longest bar, in units of its axis
-_KEY = "key %{customdata[1]}<br>weight %{z:.3f}<extra></extra>"
+_PLACES = {"query": "%{customdata[0]}", "key": "%{customdata[1]}", "weight": "%{z:.3f}"}  # in a hover text
 _COLORS = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0, "showscale": False}
 _AT_ONCE = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
 
@@ -111,15 +112,16 @@ def step_film(film: Film) -> go.Figure:
         updatemenus=[_buttons()],
         meta={
             "figure": "step_film",
-            "description": (
-                f"A film of {film.n_steps} decoding steps: the decoder's map so far, the row with which the step reads "
-                "the source, the encoder's map, the likeliest next tokens, and the entropy of the next token."
+            "description": say(
+                "A film of {n} decoding steps: the decoder's map so far, the row with which the step reads "
+                "the source, the encoder's map, the likeliest next tokens, and the entropy of the next token.",
+                n=film.n_steps,
             ),
-            "rows": "query",
-            "columns": "key",
+            "rows": message("query"),
+            "columns": message("key"),
             "n_rows": film.n_steps,
             "n_columns": film.n_steps,
-            "value": "weight",
+            "value": message("weight"),
             "range": [0.0, 1.0],
             "read": film.read,
             "source": film.source,
@@ -166,19 +168,21 @@ def _axes(film: Film, bands: dict) -> dict:
         return axis | {"anchor": anchor, "domain": domain}
 
     return {
-        "xaxis": placed(heatmap.token_axis(film.read, "token so far (is read)"), "y", _LEFT),
-        "yaxis": placed(heatmap.token_axis(film.read, "token read (asks)", downwards=True), "x", bands["maps"]),
-        "xaxis2": placed(heatmap.token_axis(film.source, "source token (is read)"), "y2", _RIGHT),
+        "xaxis": placed(heatmap.token_axis(film.read, say("token so far (is read)")), "y", _LEFT),
+        "yaxis": placed(heatmap.token_axis(film.read, say("token read (asks)"), downwards=True), "x", bands["maps"]),
+        "xaxis2": placed(heatmap.token_axis(film.source, say("source token (is read)")), "y2", _RIGHT),
         "yaxis2": placed(heatmap.token_axis(film.source, "", downwards=True), "x2", bands["maps"]),
-        "xaxis3": placed(heatmap.token_axis(film.source, "source token (is read by this step)"), "y3", _LEFT),
+        "xaxis3": placed(heatmap.token_axis(film.source, say("source token (is read by this step)")), "y3", _LEFT),
         "yaxis3": {"visible": False, "range": [0.5, -0.5], "anchor": "x3", "domain": bands["row"]},
         "xaxis4": placed(
-            {"title": {"text": "probability"}, "range": [0, 1 + _NAME_ROOM], "tickvals": [0, 0.5, 1]}, "y4", _RIGHT
+            {"title": {"text": say("probability")}, "range": [0, 1 + _NAME_ROOM], "tickvals": [0, 0.5, 1]},
+            "y4",
+            _RIGHT,
         ),
         "yaxis4": {"visible": False, "range": [n_candidates - 0.4, -0.6], "anchor": "x4", "domain": bands["bars"]},
-        "xaxis5": placed(heatmap.number_axis(film.n_steps, "step"), "y5", _LEFT),
+        "xaxis5": placed(heatmap.number_axis(film.n_steps, say("step")), "y5", _LEFT),
         "yaxis5": placed(
-            {"title": {"text": "entropy<br>(nats)"}, "range": [0, 1.1 * top], "nticks": 3}, "x5", bands["curve"]
+            {"title": {"text": say("entropy<br>(nats)")}, "range": [0, 1.1 * top], "nticks": 3}, "x5", bands["curve"]
         ),
     }
 
@@ -197,14 +201,14 @@ def _styles(film: Film, bands: dict) -> list[dict]:
         _COLORS
         | {
             "customdata": heatmap.hover_cells(reading, reading),
-            "hovertemplate": f"query %{{customdata[0]}}<br>{_KEY}",
+            "hovertemplate": _hover(),
             "showscale": True,
-            "colorbar": theme.color_bar("weight", len=high - low, y=1, yanchor="top"),
+            "colorbar": theme.color_bar(say("weight"), len=high - low, y=1, yanchor="top"),
         },
         _COLORS
         | {
             "customdata": heatmap.hover_cells([""], source),
-            "hovertemplate": f"this step<br>{_KEY}",
+            "hovertemplate": say("this step<br>key {key}<br>weight {weight}", **_PLACES) + "<extra></extra>",
             "xaxis": "x3",
             "yaxis": "y3",
         },
@@ -222,7 +226,8 @@ def _styles(film: Film, bands: dict) -> list[dict]:
         {
             "mode": "lines+markers",
             "line": {"color": theme.LINES[0]},
-            "hovertemplate": "step %{x}<br>entropy %{y:.3f} nats<extra></extra>",
+            "hovertemplate": say("step {step}<br>entropy {entropy} nats", step="%{x}", entropy="%{y:.3f}")
+            + "<extra></extra>",
             "xaxis": "x5",
             "yaxis": "y5",
             "showlegend": False,
@@ -235,10 +240,12 @@ def _styles(film: Film, bands: dict) -> list[dict]:
 def _changes(film: Film, step: int) -> list[dict]:
     """What a step changes of the traces that move."""
     so_far = slice(0, step + 1)
-    names = [
-        f"{labels.tick_text(name)} {p:.3f}" + (" (written)" if name == film.written[step] else "")
-        for name, p in zip(film.candidates[step], film.probabilities[step], strict=True)
-    ]
+
+    def bar(name: str, p: float) -> str:
+        token = labels.tick_text(name)
+        return say("{token} {p:.3f} (written)", token=token, p=p) if name == film.written[step] else f"{token} {p:.3f}"
+
+    names = [bar(*one) for one in zip(film.candidates[step], film.probabilities[step], strict=True)]
     allowed = np.where(film.mask, film.decoder, np.float32(np.nan))
     return [
         {"type": "heatmap", "z": allowed[so_far, so_far].copy()},
@@ -260,12 +267,17 @@ def _beside(row: int) -> np.ndarray:
     return np.array([row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5], dtype=np.float32)
 
 
+def _hover() -> str:
+    """What is said of a cell of a whole map."""
+    return say("query {query}<br>key {key}<br>weight {weight}", **_PLACES) + "<extra></extra>"
+
+
 def _encoder(film: Film) -> go.Heatmap:
     names = labels.hover_texts(film.source)
     return go.Heatmap(
         z=film.encoder,
         customdata=heatmap.hover_cells(names, names),
-        hovertemplate=f"query %{{customdata[0]}}<br>{_KEY}",
+        hovertemplate=_hover(),
         xaxis="x2",
         yaxis="y2",
         **_COLORS,
@@ -274,13 +286,14 @@ def _encoder(film: Film) -> go.Heatmap:
 
 def _title(film: Film, step: int) -> str:
     read, written = labels.quoted(film.read[step]), labels.quoted(film.written[step])
-    return f"Step {step} of 0 to {film.n_steps - 1}: reads {read}, writes {written}"
+    places = {"step": step, "last": film.n_steps - 1, "read": read, "written": written}
+    return say("Step {step} of 0 to {last}: reads {read}, writes {written}", **places)
 
 
 def _slider(film: Film) -> dict:
     return {
         "active": film.n_steps - 1,
-        "currentvalue": {"prefix": "step "},
+        "currentvalue": {"prefix": say("step") + " "},
         "pad": {"t": 64},
         "steps": [
             {"label": str(step), "method": "animate", "args": [[str(step)], _AT_ONCE]} for step in range(film.n_steps)
@@ -301,7 +314,7 @@ def _buttons() -> dict:
         "pad": {"t": 56},
         "showactive": False,
         "buttons": [
-            {"label": "Play", "method": "animate", "args": [None, playing]},
-            {"label": "Pause", "method": "animate", "args": [[None], _AT_ONCE]},
+            {"label": say("Play"), "method": "animate", "args": [None, playing]},
+            {"label": say("Pause"), "method": "animate", "args": [[None], _AT_ONCE]},
         ],
     }

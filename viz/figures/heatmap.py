@@ -8,9 +8,10 @@ from plotly.colors import hex_to_rgb
 
 from viz import theme
 from viz.figures import labels
+from viz.language import message, say
 
-NOT_ALLOWED = "not allowed (masked)"
-NOT_DRAWN = "not drawn (below the threshold)"
+NOT_ALLOWED = message("not allowed (masked)")
+NOT_DRAWN = message("not drawn (below the threshold)")
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
 _INKS = ("#000", "#fff")
 
@@ -33,7 +34,7 @@ def axis(tick_texts: Sequence[str], step: int, title: str, *, downwards: bool = 
     Args:
         tick_texts: n escaped labels.
         step: distance between two labelled positions.
-        title: title of the axis, not escaped.
+        title: title of the axis, in English, not escaped.
         downwards: position 0 on top, for rows.
         more: further settings of the axis.
 
@@ -43,7 +44,7 @@ def axis(tick_texts: Sequence[str], step: int, title: str, *, downwards: bool = 
     n = len(tick_texts)
     ends = [-0.5, n - 0.5]
     return {
-        "title": {"text": labels.escape(title)},
+        "title": {"text": labels.escape(say(title))},
         "tickmode": "array",
         "tickvals": list(range(0, n, step)),
         "ticktext": list(tick_texts[::step]),
@@ -62,7 +63,7 @@ def token_axis(tokens: Sequence[str], title: str, *, downwards: bool = False) ->
     """Build the axis of these tokens: positions are the coordinates, so equal tokens keep rows of their own."""
     step = labels.tick_step(len(tokens))
     if step > 1:
-        title += f" · every {labels.ordinal(step)} labelled"
+        title = say("{title} · every {nth} labelled", title=say(title), nth=labels.ordinal(step))
     return axis(
         [labels.tick_text(token) for token in tokens],
         step,
@@ -108,10 +109,11 @@ def value_texts(values: np.ndarray, blocked: np.ndarray, form: str) -> np.ndarra
         object array (T, S) of str.
     """
     texts = np.empty(values.shape, dtype=object)
+    not_allowed = say(NOT_ALLOWED)
     for place, value in np.ndenumerate(values):
         number = format(value, form)
         nothing = value == 0 or not np.isfinite(value)
-        texts[place] = number if not blocked[place] else NOT_ALLOWED if nothing else f"{number}, {NOT_ALLOWED}"
+        texts[place] = number if not blocked[place] else not_allowed if nothing else f"{number}, {not_allowed}"
     return texts
 
 
@@ -120,7 +122,7 @@ def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
 
     Args:
         blocked: bool (T, S), True = masked.
-        name: of what is hatched, escaped.
+        name: of what is hatched, in English, escaped.
 
     Returns:
         A filled trace of one box for each run of masked cells in a row.
@@ -149,7 +151,7 @@ def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
             "solidity": 0.2,
         },
         hoverinfo="skip",
-        name=name,
+        name=say(name),
         showlegend=True,
     )
 
@@ -245,7 +247,7 @@ def token_heatmap(
         hover: hover template over customdata, see hover_cells.
         meta: what the figure says about itself, with a "description".
         title: text above the map, not escaped.
-        query_axis, key_axis: titles of the axes, not escaped.
+        query_axis, key_axis: titles of the axes, in English, not escaped.
         blocked: bool (T, S), cells to hatch.
         cell_texts: str (T, S) for customdata[2].
         row_notes: T escaped texts to add to the queries in customdata[0].
@@ -276,8 +278,8 @@ def token_heatmap(
             xaxis=token_axis(keys, key_axis),
             yaxis=token_axis(queries, query_axis, downwards=True),
             meta={
-                "rows": "query",
-                "columns": "key",
+                "rows": message("query"),
+                "columns": message("key"),
                 "n_rows": n_rows,
                 "n_columns": n_columns,
                 "row_names": list(queries),

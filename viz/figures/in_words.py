@@ -7,8 +7,9 @@ from itertools import groupby, pairwise
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import visible
+from viz.figures import labels
 from viz.figures.numbers import numbers
+from viz.language import say
 
 NAMED_AT_MOST = 8  # keys that one sentence lists
 
@@ -52,38 +53,56 @@ def _row(cells: list[list], header: list[str], meta: dict) -> str:
     asks = _named(cells[0][1], header[1], cells[0][0])
     if meta.get("figure") == "mask_heatmap":
         allowed = [_named(cell[3], header[3], cell[2]) for cell in cells if cell[4]]
-        return f"{asks} may read {len(allowed)} of {len(cells)}: {_listed(allowed) or 'nothing'}."
+        if not allowed:
+            return say("{query} may read 0 of {total}: nothing.", query=asks, total=len(cells))
+        counts = {"n": len(allowed), "total": len(cells)}
+        return say("{query} may read {n} of {total}: {keys}.", query=asks, keys=_listed(allowed), **counts)
     known = sorted((cell for cell in cells if cell[4] is not None), key=lambda cell: -cell[4])
     if not known:
-        return f"{asks}: blank."
+        return say("{name}: blank.", name=asks)
     said = [f"{_named(cell[3], header[3], cell[2])} = {cell[4]:.3g}" for cell in known]
     if known[-1][4] < 0:  # of numbers with a sign both ends count
-        return f"{asks}: largest {said[0]}, smallest {said[-1]}."
-    return f"{asks}: {said[0]}{f', then {said[1]}' if len(said) > 1 else ''}."
+        return say("{name}: largest {high}, smallest {low}.", name=asks, high=said[0], low=said[-1])
+    return _first_two(asks, said)
 
 
 def _map(cells: list[list], header: list[str], width: int) -> str:
     """The largest cell of one of several maps."""
-    where = ", ".join(f"{name} {number}" for name, number in zip(header[:width], cells[0][:width], strict=True))
+    if width == 2:
+        where = f"{labels.layer_label(cells[0][0])}, {labels.head_label(cells[0][1])}"
+    else:
+        where = say("map {n}", n=cells[0][0])
     known = [cell for cell in cells if cell[-1] is not None]
     if not known:
-        return f"{where}: blank."
+        return say("{name}: blank.", name=where)
     *_, row, column, value = max(known, key=lambda cell: cell[-1])
-    return f"{where}: largest {header[-1]} {value:.3g}, at {header[-3]} {row} and {header[-2]} {column}."
+    return say(
+        "{name}: largest {value} {number:.3g}, at {row} and {column}.",
+        name=where,
+        value=say(header[-1]),
+        number=value,
+        row=_named("", header[-3], row),
+        column=_named("", header[-2], column),
+    )
 
 
 def _moment(cells: list[list]) -> str:
     """What one panel of a film shows of one step, or of one row of the encoder."""
     step, panel, query = cells[0][:3]
-    where = f"{f'step {step}, ' if step is not None else ''}“{visible(query)}”, {panel}"
+    where = f"{_quoted(query)}, {say(panel)}"
+    if step is not None:
+        where = say("step {n}, {more}", n=step, more=where)
     known = sorted((cell for cell in cells if cell[5] is not None), key=lambda cell: -cell[5])
-    said = [f"“{visible(name)}” ({i}) {value:.3g}" if name else f"{value:.3g}" for *_, i, name, value in known[:2]]
-    return f"{where}: {', then '.join(said) or 'blank'}."
+    said = [f"{_quoted(name)} ({i}) {value:.3g}" if name else f"{value:.3g}" for *_, i, name, value in known[:2]]
+    return _first_two(where, said) if said else say("{name}: blank.", name=where)
 
 
 def _lines_of_head(name: str, lines: list[list]) -> str:
     """The strongest lines of a head, strongest first."""
-    said = [f"{_named(q, 'query', i)} reads {_named(k, 'key', j)} {weight:.3g}" for _, i, q, j, k, weight in lines]
+    said = [
+        say("{query} reads {key} {weight:.3g}", query=_named(q, "query", i), key=_named(k, "key", j), weight=weight)
+        for _, i, q, j, k, weight in lines
+    ]
     return f"{name}: {_listed(said)}."
 
 
@@ -95,7 +114,15 @@ def _line(name: str, points: list[list]) -> str:
     if len(known) == 1:
         return f"{name}: {_point(known[0])}."
     low, high = min(known, key=lambda point: point[2]), max(known, key=lambda point: point[2])
-    return f"{name}: {len(known)} points, lowest {_point(low)}, highest {_point(high)}."
+    ends = {"low": _point(low), "high": _point(high)}
+    return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(known), **ends)
+
+
+def _first_two(name: str, said: list[str]) -> str:
+    """The largest of something, and the next where there is one."""
+    if len(said) == 1:
+        return f"{name}: {said[0]}."
+    return say("{name}: {first}, then {second}.", name=name, first=said[0], second=said[1])
 
 
 def _listed(said: list[str]) -> str:
@@ -104,7 +131,7 @@ def _listed(said: list[str]) -> str:
 
 def _point(point: list) -> str:
     _, x, y, text = point
-    at = f"{_short(y)} at {_short(x)}"
+    at = say("{y} at {x}", y=_short(y), x=_short(x))
     return f"{at} ({text})" if text else at
 
 
@@ -113,4 +140,9 @@ def _short(value: object) -> str:
 
 
 def _named(name: str, what: str, number: int) -> str:
-    return f"“{visible(name)}” ({what} {number})" if name else f"{what} {number}"
+    place = f"{say(what)} {number}"
+    return f"{_quoted(name)} ({place})" if name else place
+
+
+def _quoted(token: str) -> str:
+    return labels.in_quotes(labels.visible(token))

@@ -9,19 +9,22 @@ import unicodedata
 from collections.abc import Sequence
 
 from viz import theme
+from viz.language import message, say
 
 _JOINERS = "\u200c\u200d"
+_ORDINALS = {1: message("{n}st"), 2: message("{n}nd"), 3: message("{n}rd")}
+_OTHER_ORDINAL = message("{n}th")
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
 def layer_label(layer: int) -> str:
     """Name a layer with the number its address has, counted from 0."""
-    return f"layer {layer}"
+    return say("layer {n}", n=layer)
 
 
 def head_label(head: int) -> str:
     """Name a head with the number its address has, counted from 0."""
-    return f"head {head}"
+    return say("head {n}", n=head)
 
 
 def escape(text: str) -> str:
@@ -36,7 +39,7 @@ def visible(token: str) -> str:
     ('a␉b␊', '␣the', '[U+200B]', '(empty)')
     """
     if token == "":
-        return "(empty)"
+        return say("(empty)")
     return "".join(_visible_character(token, i) for i in range(len(token)))
 
 
@@ -53,7 +56,12 @@ def quoted(token: str) -> str:
     text = visible(token)
     if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
         text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
-    return f"“{escape(text)}”"
+    return in_quotes(escape(text))
+
+
+def in_quotes(text: str) -> str:
+    """Put a text into quotation marks."""
+    return say("“{text}”", text=text)
 
 
 def hover_text(token: str, position: int) -> str:
@@ -81,8 +89,7 @@ def number_step(n: int) -> int:
 
 def ordinal(n: int) -> str:
     """Write a number as 2nd, 3rd, 4th."""
-    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{ending}"
+    return say(_OTHER_ORDINAL if n % 100 in (11, 12, 13) else _ORDINALS.get(n % 10, _OTHER_ORDINAL), n=n)
 
 
 def text_width(text: str) -> int:

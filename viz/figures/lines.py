@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, labels
+from viz.language import message, say
 
 LEAST_WEIGHT = 3 / 255  # fainter lines cannot be seen
 MOST_LINES = 4000  # more take a browser longer than a moment
@@ -71,8 +72,8 @@ def attention_lines(
     keys: Sequence[str],
     *,
     head_names: Sequence[str] | None = None,
-    query_axis: str = "query (asks)",
-    key_axis: str = "key (is read)",
+    query_axis: str = message("query (asks)"),
+    key_axis: str = message("key (is read)"),
     title: str = "",
     shown: np.ndarray | None = None,
 ) -> go.Figure:
@@ -83,7 +84,7 @@ def attention_lines(
         queries: T tokens, left, top to bottom.
         keys: S tokens, right, top to bottom.
         head_names: H names where the maps are no numbered heads.
-        query_axis, key_axis: what stands left and right.
+        query_axis, key_axis: what stands left and right, in English.
         title: text above the lines.
         shown: bool (H, T, S), False = no line.
 
@@ -114,9 +115,11 @@ def attention_lines(
         dragmode=False,
         meta={
             "figure": "attention_lines",
-            "description": (
+            "description": say(
                 "Lines lead from who asks (left) to who is read (right): the stronger a line, the larger the weight, "
-                f"a colour is a head. {len(lines.weight)} lines are drawn, {lines.n_left_out} fainter ones left out."
+                "a colour is a head. {n} lines are drawn, {left_out} fainter ones left out.",
+                n=len(lines.weight),
+                left_out=lines.n_left_out,
             ),
             "rows": "query",
             "columns": "key",
@@ -187,7 +190,7 @@ def _column_titles(query_axis: str, key_axis: str) -> list[dict]:
     """Write over the two columns what they are."""
     ends = {"xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
     return [
-        {"text": labels.escape(text), "x": x, "xanchor": anchor, **ends}
+        {"text": labels.escape(say(text)), "x": x, "xanchor": anchor, **ends}
         for text, x, anchor in ((query_axis, _ASKING, "left"), (key_axis, _READ, "right"))
     ]
 

@@ -7,8 +7,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
-_MAY, _BLOCKED = "may attend", "is blocked from"
+_MAY, _BLOCKED = message("may attend"), message("is blocked from")
 _WRITTEN_UP_TO = 12  # rows or columns; more leave no room for letters in the cells
 _WRITTEN_SIZE = 11  # of these letters
 
@@ -18,8 +19,8 @@ def mask_heatmap(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    query_axis: str = "query (asks)",
-    key_axis: str = "key (is read)",
+    query_axis: str = message("query (asks)"),
+    key_axis: str = message("key (is read)"),
     title: str = "",
     written: np.ndarray | None = None,
     legend: bool = True,
@@ -30,7 +31,7 @@ def mask_heatmap(
         mask: bool (T, S), True = may attend.
         queries: T tokens, drawn top to bottom.
         keys: S tokens, drawn left to right.
-        query_axis, key_axis: what the rows and the columns are.
+        query_axis, key_axis: what the rows and the columns are, in English.
         title: text above the map.
         written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
@@ -47,12 +48,18 @@ def mask_heatmap(
         mask.astype(np.uint8),
         queries,
         keys,
-        hover="query %{customdata[0]}<br>%{customdata[2]}<br>key %{customdata[1]}",
+        hover=say(
+            "query {query}<br>{may_or_not}<br>key {key}",
+            query="%{customdata[0]}",
+            may_or_not="%{customdata[2]}",
+            key="%{customdata[1]}",
+        ),
         meta={
             "figure": "mask_heatmap",
-            "description": (
-                "Rows ask, columns are read: which key tokens each query token may attend "
-                f"({int(mask.sum())} of {mask.size} cells)."
+            "description": say(
+                "Rows ask, columns are read: which key tokens each query token may attend ({n} of {total} cells).",
+                n=int(mask.sum()),
+                total=mask.size,
             ),
             "value": "mask",
             "range": [0, 1],
@@ -60,13 +67,13 @@ def mask_heatmap(
         title=title,
         query_axis=query_axis,
         key_axis=key_axis,
-        cell_texts=np.where(mask, np.array(_MAY, dtype=object), np.array(_BLOCKED, dtype=object)),
+        cell_texts=np.where(mask, np.array(say(_MAY), dtype=object), np.array(say(_BLOCKED), dtype=object)),
         colorscale=theme.MASK_SCALE,
         zmin=0,
         zmax=1,
         showscale=legend,
         colorbar=theme.color_bar(
-            "", tickvals=[0.25, 0.75], ticktext=list(theme.MASK_WORDS), tickangle=-90, len=1, ticks=""
+            "", tickvals=[0.25, 0.75], ticktext=list(map(say, theme.MASK_WORDS)), tickangle=-90, len=1, ticks=""
         ),
     )
     if written is not None:
@@ -81,7 +88,9 @@ def _write(figure: go.Figure, written: np.ndarray, shape: tuple[int, ...]) -> No
         raise ValueError(f"written has shape {texts.shape}; allowed is a string for each cell, shape {shape}.")
     trace = figure.data[0]
     trace.text = [[labels.escape(text) for text in row] for row in texts]
-    trace.hovertemplate = trace.hovertemplate.replace("<extra>", "<br>written as %{text}<extra>")
+    trace.hovertemplate = trace.hovertemplate.replace(
+        "<extra>", f"<br>{say('written as {text}', text='%{text}')}<extra>"
+    )
     if max(shape) <= _WRITTEN_UP_TO:
         figure.add_trace(heatmap.cell_texts(trace, trace.text))
         figure.data[-1].textfont.size = _WRITTEN_SIZE

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.figures import heatmap, labels
+from viz.language import say
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Montage:
             if self.rows_per_layer > 1:
                 first = row % self.rows_per_layer * self.n_columns
                 last = min(first + self.n_columns, self.n_heads) - 1
-                name += f"<br>heads {first}–{last}" if last > first else f"<br>head {first}"
+                heads = say("heads {first}–{last}", first=first, last=last)
+                name += f"<br>{heads if last > first else labels.head_label(first)}"
             names.append(name)
         return names
 
@@ -92,7 +94,7 @@ class Montage:
         return [
             self.head_names[column]
             if self.rows_per_layer == 1
-            else "heads " + ", ".join(map(str, range(column, self.n_heads, self.n_columns)))
+            else say("heads {numbers}", numbers=", ".join(map(str, range(column, self.n_heads, self.n_columns))))
             for column in range(self.n_columns)
         ]
 

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.montage import Montage
+from viz.language import message
 
 Table = tuple[list[str], list[list[Any]]]
 
@@ -95,13 +96,13 @@ def _of_film(figure: go.Figure) -> Table:
 
     for step, frame in enumerate(figure.frames):
         query, (decoder, cross, bars, entropy) = meta["read"][step], frame.data[:4]
-        add(step, "decoder weight", query, meta["read"][: step + 1], np.asarray(decoder.z)[step])
-        add(step, "cross weight", query, meta["source"], np.asarray(cross.z)[0])
-        add(step, "probability of", query, meta["candidates"][step], np.asarray(bars.x))
-        add(step, "entropy (nats)", query, [""], np.asarray(entropy.y)[step:])
+        add(step, message("decoder weight"), query, meta["read"][: step + 1], np.asarray(decoder.z)[step])
+        add(step, message("cross weight"), query, meta["source"], np.asarray(cross.z)[0])
+        add(step, message("probability of"), query, meta["candidates"][step], np.asarray(bars.x))
+        add(step, message("entropy (nats)"), query, [""], np.asarray(entropy.y)[step:])
     encoder = next(trace for trace in figure.data if trace.type == "heatmap" and trace.xaxis == "x2")
     for query, weights in zip(meta["source"], np.asarray(encoder.z), strict=True):
-        add(None, "encoder weight", query, meta["source"], weights)
+        add(None, message("encoder weight"), query, meta["source"], weights)
     return ["step", "panel", "query", "place", "name", "value"], rows
 
 
@@ -112,7 +113,7 @@ def _of_panels(maps: list[go.Heatmap]) -> Table:
         for number, trace in enumerate(maps)
         for (i, j), value in np.ndenumerate(np.asarray(trace.z))
     ]
-    return ["map", "row", "column", "value"], rows
+    return ["map", message("row"), message("column"), message("value")], rows
 
 
 def _of_points(traces: list, names: list[str] | None) -> Table:

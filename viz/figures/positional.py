@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.scores import centred_colors
+from viz.language import message, say
 
 
 def positional_heatmap(
-    table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "", value: str = "value"
+    table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "", value: str = message("value")
 ) -> go.Figure:
     """Draw a table of positional encodings: positions in rows, dimensions in columns.
 
@@ -19,7 +20,7 @@ def positional_heatmap(
         table: float (T, D), an encoding or the difference of two.
         tokens: T tokens that stand at these positions; without them rows carry their numbers.
         title: text above the map.
-        value: what a number is, for the colour bar and the hover text.
+        value: what a number is, for the colour bar and the hover text, in English.
 
     Returns:
         go.Figure; data[0].z is the table, float32 (T, D). The colours run from -1 to 1, further where the values do.
@@ -32,13 +33,20 @@ def positional_heatmap(
     tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
     rows = None if tokens is None else np.array(labels.hover_texts(tokens), dtype=object)
     position = "%{y:d}" if tokens is None else "%{customdata}"
-    value = labels.escape(value)
-    limit, colors = centred_colors(table, value, least=1.0)
+    named = labels.escape(say(value))
+    limit, colors = centred_colors(table, named, least=1.0)
     return go.Figure(
         go.Heatmap(
             z=table,
             customdata=None if rows is None else np.repeat(rows[:, None], n_dimensions, axis=1),
-            hovertemplate=f"position {position}<br>dimension %{{x:d}}<br>{value} %{{z:.3f}}<extra></extra>",
+            hovertemplate=say(
+                "position {position}<br>dimension {dimension}<br>{value} {number}",
+                position=position,
+                dimension="%{x:d}",
+                value=named,
+                number="%{z:.3f}",
+            )
+            + "<extra></extra>",
             **colors,
         ),
         layout=theme.layout(
@@ -46,20 +54,23 @@ def positional_heatmap(
             title=labels.escape(title),
             left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_dimensions, "dimension"),
+            xaxis=heatmap.number_axis(n_dimensions, say("dimension")),
             yaxis=_position_axis(n_positions, tokens, downwards=True),
             meta={
                 "figure": "positional_heatmap",
-                "description": (
-                    "Rows are positions, columns are dimensions: "
-                    f"the {value} at each of {n_positions} positions, {n_dimensions} numbers each."
+                "description": say(
+                    "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
+                    "{n_dimensions} numbers each.",
+                    value=named,
+                    n_positions=n_positions,
+                    n_dimensions=n_dimensions,
                 ),
-                "rows": "position",
-                "columns": "dimension",
+                "rows": message("position"),
+                "columns": message("dimension"),
                 "n_rows": n_positions,
                 "n_columns": n_dimensions,
                 "row_names": tokens,
-                "value": value,
+                "value": labels.escape(value),
                 "range": [-limit, limit],
             },
         ),
@@ -110,9 +121,16 @@ def _wave(values: np.ndarray, dimension: int, k: int, hover: list[str]) -> go.Sc
             "dash": theme.DASHES[k % len(theme.DASHES)],
             "width": theme.LINE_WIDTH,
         },
-        name=f"dimension {dimension}",
+        name=say("dimension {dimension}", dimension=dimension),
         text=hover,
-        hovertemplate=f"position %{{text}}<br>dimension {dimension}<br>value %{{y:.3f}}<extra></extra>",
+        hovertemplate=say(
+            "position {position}<br>dimension {dimension}<br>{value} {number}",
+            position="%{text}",
+            dimension=dimension,
+            value=say("value"),
+            number="%{y:.3f}",
+        )
+        + "<extra></extra>",
         showlegend=True,
     )
 
@@ -132,12 +150,15 @@ def _waves_layout(table: np.ndarray, chosen: list[int], tokens: list[str] | None
     return layout.update(
         xaxis=_position_axis(n_positions, tokens),
         # a little more than the range, so that crests are not cut
-        yaxis={"title": {"text": "value"}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
+        yaxis={"title": {"text": say("value")}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
         meta={
             "figure": "positional_waves",
-            "description": (
-                f"One line a dimension: its value at each of {n_positions} positions "
-                f"(dimensions {', '.join(map(str, chosen))} of {n_dimensions})."
+            "description": say(
+                "One line a dimension: its value at each of {n_positions} positions "
+                "(dimensions {chosen} of {n_dimensions}).",
+                n_positions=n_positions,
+                chosen=", ".join(map(str, chosen)),
+                n_dimensions=n_dimensions,
             ),
             "rows": "dimension",
             "columns": "position",
@@ -152,5 +173,5 @@ def _waves_layout(table: np.ndarray, chosen: list[int], tokens: list[str] | None
 def _position_axis(n: int, tokens: list[str] | None, *, downwards: bool = False) -> dict:
     """Build the axis of positions, labelled with tokens where there are some."""
     if tokens is None:
-        return heatmap.number_axis(n, "position", downwards=downwards)
-    return heatmap.token_axis(tokens, "position", downwards=downwards)
+        return heatmap.number_axis(n, say("position"), downwards=downwards)
+    return heatmap.token_axis(tokens, say("position"), downwards=downwards)

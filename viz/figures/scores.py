@@ -7,8 +7,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
-_HOVER = "query %{customdata[0]}<br>key %{customdata[1]}<br>"
+_PLACES = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}  # in a hover text
 
 
 def scores_heatmap(
@@ -17,8 +18,8 @@ def scores_heatmap(
     keys: Sequence[str],
     mask: np.ndarray | None = None,
     *,
-    query_axis: str = "query (asks)",
-    key_axis: str = "key (is read)",
+    query_axis: str = message("query (asks)"),
+    key_axis: str = message("key (is read)"),
     title: str = "",
 ) -> go.Figure:
     """Draw the scores of one head before softmax, with masked cells hatched.
@@ -29,7 +30,7 @@ def scores_heatmap(
         keys: S tokens, drawn left to right.
         mask: bool (T, S), True = may attend; masks cells whose score is still finite too (raw scores); the hover
             text keeps their number.
-        query_axis, key_axis: what the rows and the columns are.
+        query_axis, key_axis: what the rows and the columns are, in English.
         title: text above the map.
 
     Returns:
@@ -44,19 +45,25 @@ def scores_heatmap(
     blocked = np.isneginf(scores)
     if mask is not None:
         blocked |= ~checks.as_mask("mask", mask, scores.shape)
-    description = "Rows ask, columns are read: the score of each query token with each key token, before softmax."
+    description = say("Rows ask, columns are read: the score of each query token with each key token, before softmax.")
     if blocked.any():
-        description += " Hatched cells are masked."
-    limit, colors = centred_colors(scores[~blocked], "score")
+        description += " " + say("Hatched cells are masked.")
+    limit, colors = centred_colors(scores[~blocked], say("score"))
+    score = "%{customdata[2]}" if blocked.any() else "%{z:.3f}"
     return heatmap.token_heatmap(
         np.where(np.isneginf(scores), np.float32(np.nan), scores),
         queries,
         keys,
-        hover=_HOVER + ("score %{customdata[2]}" if blocked.any() else "score %{z:.3f}"),
-        meta={"figure": "scores_heatmap", "description": description, "value": "score", "range": [-limit, limit]},
+        hover=say("query {query}<br>key {key}<br>score {score}", score=score, **_PLACES),
+        meta={
+            "figure": "scores_heatmap",
+            "description": description,
+            "value": message("score"),
+            "range": [-limit, limit],
+        },
         title=title,
-        query_axis=query_axis,
-        key_axis=key_axis,
+        query_axis=say(query_axis),
+        key_axis=say(key_axis),
         blocked=blocked,
         cell_texts=heatmap.value_texts(scores, blocked, ".3f") if blocked.any() else None,
         **colors,
@@ -70,8 +77,8 @@ def difference_heatmap(
     *,
     a: str = "A",
     b: str = "B",
-    query_axis: str = "query (asks)",
-    key_axis: str = "key (is read)",
+    query_axis: str = message("query (asks)"),
+    key_axis: str = message("key (is read)"),
     title: str = "",
 ) -> go.Figure:
     """Draw the difference of two maps on colours that are symmetric about 0.
@@ -80,8 +87,8 @@ def difference_heatmap(
         a_minus_b: float (T, S), the first map minus the second.
         queries: T tokens, drawn top to bottom.
         keys: S tokens, drawn left to right.
-        a, b: names of the first and the second map.
-        query_axis, key_axis: what the rows and the columns are.
+        a, b: names of the first and the second map, in English.
+        query_axis, key_axis: what the rows and the columns are, in English.
         title: text above the map.
 
     Returns:
@@ -92,24 +99,26 @@ def difference_heatmap(
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
     queries, keys = checks.as_labels(queries, keys, difference.shape)
-    limit, colors = centred_colors(difference, f"{labels.tick_text(a)}<br>− {labels.tick_text(b)}")
+    limit, colors = centred_colors(difference, f"{labels.tick_text(say(a))}<br>− {labels.tick_text(say(b))}")
     return heatmap.token_heatmap(
         difference,
         queries,
         keys,
-        hover=_HOVER + "difference %{z:+.3f}",
+        hover=say("query {query}<br>key {key}<br>difference {difference}", difference="%{z:+.3f}", **_PLACES),
         meta={
             "figure": "difference_heatmap",
-            "description": (
-                f"Rows ask, columns are read: {a} minus {b} for each query and key token; "
-                f"orange where {a} is larger, blue where {b} is."
+            "description": say(
+                "Rows ask, columns are read: {a} minus {b} for each query and key token; "
+                "orange where {a} is larger, blue where {b} is.",
+                a=say(a),
+                b=say(b),
             ),
-            "value": "difference",
+            "value": message("difference"),
             "range": [-limit, limit],
         },
         title=title,
-        query_axis=query_axis,
-        key_axis=key_axis,
+        query_axis=say(query_axis),
+        key_axis=say(key_axis),
         **colors,
     )
 

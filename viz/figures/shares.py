@@ -1,12 +1,14 @@
 """One number a head: layers in rows, heads in columns."""
 
 from collections.abc import Mapping
+from functools import reduce
 
 import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
 MAX_NUMBERED = 12  # columns up to which every cell names its number
 
@@ -14,7 +16,7 @@ MAX_NUMBERED = 12  # columns up to which every cell names its number
 def share_board(
     values: np.ndarray,
     *,
-    value: str = "value",
+    value: str = message("value"),
     summaries: Mapping[str, np.ndarray] | None = None,
     selected: tuple[int, int] | None = None,
     low_is_good: bool = False,
@@ -27,8 +29,8 @@ def share_board(
 
     Args:
         values: float (L, H), within [0, 1].
-        value: what a number is, for the colour bar and the hover text.
-        summaries: by name one number a layer (L,), drawn in columns of their own at the right.
+        value: what a number is, for the colour bar and the hover text, in English.
+        summaries: by name, in English, one number a layer (L,), drawn in columns of their own at the right.
         selected: (layer, head) to draw an outline round, counted from 0.
         low_is_good: let small numbers have the bright colours.
         scale_to_max: let the colours end at the largest number instead of 1.
@@ -48,13 +50,14 @@ def share_board(
             raise ValueError(f"the summary {name!r} has shape {np.shape(column)}; allowed is ({n_layers},).")
     columns = [checks.as_probabilities(name, [column], "LH").T for name, column in summaries.items()]
     drawn = np.concatenate([values, *columns], axis=1)
-    names = [str(head) for head in range(n_heads)] + [labels.tick_text(name) for name in summaries]
+    names = [str(head) for head in range(n_heads)] + [labels.tick_text(say(name)) for name in summaries]
     largest = float(drawn.max())
     top = largest if scale_to_max and largest > 0 else 1.0
+    named = labels.escape(say(value))
     board = go.Heatmap(
         z=drawn,
         customdata=_hover(n_layers, n_heads, list(summaries)),
-        hovertemplate=f"%{{customdata}}<br>{labels.escape(value)} %{{z:.3f}}<extra></extra>",
+        hovertemplate=f"%{{customdata}}<br>{named} %{{z:.3f}}<extra></extra>",
         showscale=drawn.shape[1] > MAX_NUMBERED,  # where every cell has its number, a scale tells nothing more
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
@@ -62,35 +65,33 @@ def share_board(
         reversescale=low_is_good,
         zmin=0.0,
         zmax=top,
-        colorbar=theme.color_bar(labels.escape(value) + (f"<br>(largest<br>{top:.3g})" if scale_to_max else "")),
+        colorbar=theme.color_bar(
+            say("{value}<br>(largest<br>{top:.3g})", value=named, top=top) if scale_to_max else named
+        ),
     )
     numbers = [[f"{number:.2f}" for number in row] for row in drawn]
     texts = [heatmap.cell_texts(board, numbers)] if drawn.shape[1] <= MAX_NUMBERED else []
     return go.Figure(
-        [board, _markers(values, value), *texts],
+        [board, _markers(values, named), *texts],
         layout=theme.layout(
             theme.plot_height(n_layers),
             title=labels.escape(title),
             left=labels.tick_width([str(n_layers)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.axis(names, 1, "head", tickangle=0, fixedrange=True),
-            yaxis=heatmap.axis(list(map(str, range(n_layers))), 1, "layer", downwards=True, fixedrange=True),
+            xaxis=heatmap.axis(names, 1, say("head"), tickangle=0, fixedrange=True),
+            yaxis=heatmap.axis(list(map(str, range(n_layers))), 1, say("layer"), downwards=True, fixedrange=True),
             clickmode="event+select",
             hovermode="closest",
             dragmode=False,
             shapes=_lines(n_layers, n_heads, bool(summaries), selected),
             meta={
                 "figure": "share_board",
-                "description": (
-                    f"Rows are layers, columns are heads: the {value} of each of {n_layers * n_heads} heads"
-                    + (f", and on the right {' and '.join(summaries)} of each layer." if summaries else ".")
-                    + (" Smaller is better." if low_is_good else "")
-                ),
-                "rows": "layer",
-                "columns": "head",
+                "description": _description(n_layers * n_heads, value, list(summaries), low_is_good),
+                "rows": message("layer"),
+                "columns": message("head"),
                 "n_rows": n_layers,
                 "n_columns": drawn.shape[1],
-                "column_names": [*map(str, range(n_heads)), *summaries],
+                "column_names": [*map(str, range(n_heads)), *map(say, summaries)],
                 "value": value,
                 "range": [0.0, top],
             },
@@ -98,25 +99,42 @@ def share_board(
     )
 
 
+def _description(n: int, value: str, summaries: list[str], low_is_good: bool) -> str:
+    """Say what the board of n heads shows."""
+    if summaries:
+        said = say(
+            "Rows are layers, columns are heads: the {value} of each of {n} heads, and on the right {summaries} of "
+            "each layer.",
+            value=say(value),
+            n=n,
+            summaries=reduce(lambda a, b: say("{first} and {second}", first=a, second=b), map(say, summaries)),
+        )
+    else:
+        said = say("Rows are layers, columns are heads: the {value} of each of {n} heads.", value=say(value), n=n)
+    return f"{said} {say('Smaller is better.')}" if low_is_good else said
+
+
 def _hover(n_layers: int, n_heads: int, summaries: list[str]) -> np.ndarray:
     """Name every cell, (L, H and the summaries)."""
-    own = [labels.head_label(head) for head in range(n_heads)] + [labels.escape(name) for name in summaries]
+    own = [labels.head_label(head) for head in range(n_heads)] + [labels.escape(say(name)) for name in summaries]
     rows = [[f"{labels.layer_label(layer)}, {name}" for name in own] for layer in range(n_layers)]
     return np.array(rows, dtype=object)
 
 
-def _markers(values: np.ndarray, value: str) -> go.Scatter:
-    """Place one invisible marker in the middle of each head's cell, with its address in customdata."""
+def _markers(values: np.ndarray, named: str) -> go.Scatter:
+    """Place one invisible marker in the middle of each head's cell, with its address in customdata.
+
+    Args:
+        values: (L, H).
+        named: what a number is, said and escaped.
+    """
     heads = list(np.ndindex(*values.shape))
     invisible = {"marker": {"opacity": 0}}
     return go.Scatter(
         x=np.array([head for _, head in heads], dtype=np.float32),
         y=np.array([layer for layer, _ in heads], dtype=np.float32),
         customdata=[list(pair) for pair in heads],  # lists: rows of an array reach Streamlit as {"0": layer, "1": head}
-        text=[
-            f"{labels.layer_label(at[0])}, {labels.head_label(at[1])}<br>{labels.escape(value)} {values[at]:.3f}"
-            for at in heads
-        ],
+        text=[f"{labels.layer_label(at[0])}, {labels.head_label(at[1])}<br>{named} {values[at]:.3f}" for at in heads],
         hovertemplate="%{text}<extra></extra>",
         mode="markers",
         marker={"size": theme.ROW_HEIGHT, "symbol": "square", "opacity": 0},

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.scores import centred_colors
+from viz.language import message, say
 
 
 def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
@@ -27,11 +28,17 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
     n_rows, n_columns = products.shape
     if n_rows != n_columns:
         raise ValueError(f"products has shape {products.shape}; allowed is one row and one column for each position.")
-    limit, colors = centred_colors(products, "dot product")
+    limit, colors = centred_colors(products, say("dot product"))
     return go.Figure(
         go.Heatmap(
             z=products,
-            hovertemplate="position %{y:d}<br>position %{x:d}<br>dot product %{z:.3f}<extra></extra>",
+            hovertemplate=say(
+                "position {row}<br>position {column}<br>dot product {product}",
+                row="%{y:d}",
+                column="%{x:d}",
+                product="%{z:.3f}",
+            )
+            + "<extra></extra>",
             **colors,
         ),
         layout=theme.layout(
@@ -39,18 +46,18 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
             title=labels.escape(title),
             left=labels.tick_width([str(n_rows)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_columns, "position"),
-            yaxis=heatmap.number_axis(n_rows, "position", downwards=True),
+            xaxis=heatmap.number_axis(n_columns, say("position")),
+            yaxis=heatmap.number_axis(n_rows, say("position"), downwards=True),
             meta={
                 "figure": "similarity_heatmap",
-                "description": (
-                    f"Rows and columns are positions: the dot product of the encodings of any two of {n_rows}."
+                "description": say(
+                    "Rows and columns are positions: the dot product of the encodings of any two of {n}.", n=n_rows
                 ),
-                "rows": "position",
-                "columns": "position",
+                "rows": message("position"),
+                "columns": message("position"),
                 "n_rows": n_rows,
                 "n_columns": n_columns,
-                "value": "dot product",
+                "value": message("dot product"),
                 "range": [-limit, limit],
             },
         ),
@@ -78,15 +85,15 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, title: str = "
         similarity,
         names,
         title,
-        "%{x:d} apart<br>mean dot product %{y:.3f}",
-        xaxis=heatmap.number_axis(similarity.shape[1], "offset (positions apart)"),
-        yaxis={"title": {"text": "mean dot product"}, "automargin": False},
+        say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}"),
+        xaxis=heatmap.number_axis(similarity.shape[1], say("offset (positions apart)")),
+        yaxis={"title": {"text": say("mean dot product")}, "automargin": False},
         meta=_meta(
             "offset_lines",
-            f"One line for each of {len(names)} encodings: how similar positions are that lie so far apart.",
+            say("One line for each of {n} encodings: how similar positions are that lie so far apart.", n=len(names)),
             similarity.shape,
-            "offset",
-            "dot product",
+            message("offset"),
+            message("dot product"),
             (low, high),
         ),
     )
@@ -115,15 +122,15 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, title: st
         wavelengths,
         names,
         title,
-        "dimension %{x:d}<br>%{y:.4g} positions a wave",
-        xaxis=heatmap.number_axis(wavelengths.shape[1], "dimension"),
-        yaxis={"title": {"text": "positions a wave"}, "type": "log", "automargin": False},
+        say("dimension {dimension}<br>{wavelength} positions a wave", dimension="%{x:d}", wavelength="%{y:.4g}"),
+        xaxis=heatmap.number_axis(wavelengths.shape[1], say("dimension")),
+        yaxis={"title": {"text": say("positions a wave")}, "type": "log", "automargin": False},
         meta=_meta(
             "wavelength_lines",
-            f"One line for each of {len(names)} encodings: the wavelength of every dimension, in positions.",
+            say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=len(names)),
             wavelengths.shape,
-            "dimension",
-            "wavelength",
+            message("dimension"),
+            message("wavelength"),
             (low, high),
         ),
     )
@@ -167,7 +174,7 @@ def _meta(figure: str, description: str, shape: tuple[int, ...], columns: str, v
     return {
         "figure": figure,
         "description": description,
-        "rows": "encoding",
+        "rows": message("encoding"),
         "columns": columns,
         "n_rows": shape[0],
         "n_columns": shape[1],

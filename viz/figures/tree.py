@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
+from viz.language import message, say
 
-KEPT, FINISHED, PRUNED = "kept", "finished", "pruned"
+KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
 FATES = (KEPT, FINISHED, PRUNED)
 ROW_HEIGHT = 64  # pixels of a row: a token, a number under it, and room for the lines to the next row
 CHANNELS = (0.34, 0.66)  # between two rows, where lines turn: labels take the rest
@@ -150,7 +151,9 @@ def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int) ->
     names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"))
     largest = np.argsort(-looked_at, axis=1, kind="stable")[:, :LOOKED_AT]
     return [
-        "<br>its step looked at " + " · ".join(f"{names[key]} {row[key]:.2f}" for key in best) if row.any() else ""
+        "<br>" + say("its step looked at {tokens}", tokens=" · ".join(f"{names[key]} {row[key]:.2f}" for key in best))
+        if row.any()
+        else ""
         for row, best in zip(looked_at, largest, strict=True)
     ]
 
@@ -166,13 +169,15 @@ def _hover_texts(
     order = sorted(scores, key=lambda node: -scores[node])
     texts = []
     for node, token in enumerate(tokens):
-        text = f"{labels.hover_text(token, int(tree.step[node]))}, {fates[node]}"
+        lines = [f"{labels.hover_text(token, int(tree.step[node]))}, {say(fates[node])}"]
         if node:
-            text += f"<br>log-probability {log_probabilities[node]:.3f} ({np.exp(log_probabilities[node]):.1%})"
-            text += f"<br>sum so far {tree.totals[node]:.3f}"
+            log = log_probabilities[node]
+            lines.append(say("log-probability {log:.3f} ({probability:.1%})", log=log, probability=np.exp(log)))
+            lines.append(say("sum so far {sum:.3f}", sum=tree.totals[node]))
         if node in scores:
-            text += f"<br>score {scores[node]:.3f}, number {order.index(node) + 1} of {len(order)}"
-        texts.append(text + looked[node])
+            place = {"rank": order.index(node) + 1, "total": len(order)}
+            lines.append(say("score {score:.3f}, number {rank} of {total}", score=scores[node], **place))
+        texts.append("<br>".join(lines) + looked[node])
     return texts
 
 
@@ -184,7 +189,7 @@ def _edges(tree: _Tree, nodes: list[int], fates: list[str], best: int | None) ->
         (
             [node for node in nodes if best is not None and node in tree.path(best)],
             {"color": theme.SELECTED, "width": _BEST_WIDTH},
-            "best path",
+            say("best path"),
         ),
     )
     return [
@@ -218,7 +223,7 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         marker=marker,
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        name=fate,
+        name=say(fate),
         showlegend=True,
     )
 
@@ -229,16 +234,15 @@ def _layout(
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
     first, last = steps
     height = (last - first + 1) * ROW_HEIGHT
-    counts = ", ".join(f"{fates.count(fate)} {fate}" for fate in FATES)
     ranks = [str(rank + 1) for rank in range(n_columns)]
-    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, "tokens written")
+    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, message("tokens written"))
     return theme.layout(
         height,
         title=labels.escape(title),
         left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT,
         bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-        xaxis=heatmap.axis(ranks, 1, "rank among these candidates")
+        xaxis=heatmap.axis(ranks, 1, message("rank among these candidates"))
         | {"range": [-0.25, n_columns - 0.15], "fixedrange": True},
         yaxis=step_axis | {"range": [last + 0.5, first - 0.5], "fixedrange": True},
         clickmode="event+select",
@@ -246,9 +250,12 @@ def _layout(
         dragmode=False,
         meta={
             "figure": "search_tree",
-            "description": (
-                f"Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
-                f"next: {counts}."
+            "description": say(
+                "Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
+                "next: {kept} kept, {finished} finished, {pruned} pruned.",
+                kept=fates.count(KEPT),
+                finished=fates.count(FINISHED),
+                pruned=fates.count(PRUNED),
             ),
             "rows": "tokens written",
             "columns": "rank",

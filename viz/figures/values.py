@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.scores import centred_colors
+from viz.language import message, say
 
 BARS_HEIGHT = 200
 
@@ -16,9 +17,9 @@ def values_heatmap(
     values: np.ndarray,
     tokens: Sequence[str],
     *,
-    value: str = "value",
-    row_axis: str = "token",
-    column_axis: str = "dimension",
+    value: str = message("value"),
+    row_axis: str = message("token"),
+    column_axis: str = message("dimension"),
     limit: float | None = None,
     title: str = "",
 ) -> go.Figure:
@@ -27,8 +28,8 @@ def values_heatmap(
     Args:
         values: float (T, D).
         tokens: T tokens, drawn top to bottom.
-        value: what a number is, for the colour bar and the hover text.
-        row_axis, column_axis: titles of the axes.
+        value: what a number is, in English, for the colour bar and the hover text.
+        row_axis, column_axis: titles of the axes, in English.
         limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
         title: text above the map.
 
@@ -43,13 +44,13 @@ def values_heatmap(
     tokens = checks.as_tokens("tokens", tokens, n_rows, "rows")
     if limit is not None and not 0 < limit < np.inf:
         raise ValueError(f"limit is {limit!r}; allowed are numbers above 0.")
-    end, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(value))
+    end, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(say(value)))
     return go.Figure(
         go.Heatmap(
             z=values,
             customdata=np.repeat(np.array(labels.hover_texts(tokens), dtype=object)[:, None], n_columns, axis=1),
-            hovertemplate=f"{labels.escape(row_axis)} %{{customdata}}<br>{labels.escape(column_axis)} %{{x:d}}<br>"
-            f"{labels.escape(value)} %{{z:.3f}}<extra></extra>",
+            hovertemplate=f"{labels.escape(say(row_axis))} %{{customdata}}<br>"
+            f"{labels.escape(say(column_axis))} %{{x:d}}<br>{labels.escape(say(value))} %{{z:.3f}}<extra></extra>",
             **colors,
         ),
         layout=theme.layout(
@@ -61,9 +62,11 @@ def values_heatmap(
             yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
             meta={
                 "figure": "values_heatmap",
-                "description": (
-                    f"Rows are {n_rows} tokens, columns are numbered from 0 to {n_columns - 1}: {value}, "
-                    "orange above 0, blue below."
+                "description": say(
+                    "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.",
+                    n=n_rows,
+                    last=n_columns - 1,
+                    value=say(value),
                 ),
                 "rows": row_axis,
                 "columns": column_axis,
@@ -81,8 +84,8 @@ def bars(
     values: np.ndarray,
     tokens: Sequence[str],
     *,
-    value: str = "value",
-    token_axis: str = "word",
+    value: str = message("value"),
+    token_axis: str = message("word"),
     top: float | None = None,
     title: str = "",
 ) -> go.Figure:
@@ -91,8 +94,8 @@ def bars(
     Args:
         values: float (T, K), K bars a word, which are stacked; all 0 or more.
         tokens: T words, drawn left to right.
-        value: what the height of a bar is.
-        token_axis: title of the axis of words.
+        value: what the height of a bar is, in English.
+        token_axis: title of the axis of words, in English.
         top: where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
         title: text above the bars.
 
@@ -117,7 +120,7 @@ def bars(
                 y=values[:, k].copy(),
                 text=texts,
                 textposition="none",
-                hovertemplate=f"%{{text}}<br>{labels.escape(value)} %{{y:.3g}}<extra></extra>",
+                hovertemplate=f"%{{text}}<br>{labels.escape(say(value))} %{{y:.3g}}<extra></extra>",
                 marker={"color": theme.LINES[k % len(theme.LINES)]},
                 showlegend=False,
             )
@@ -130,10 +133,15 @@ def bars(
             bottom=theme.LEANING * labels.tick_width(tokens) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
             barmode="stack",
             xaxis=heatmap.token_axis(tokens, token_axis),
-            yaxis={"title": {"text": labels.escape(value)}, "range": [0, 1.08 * end], "automargin": False},
+            yaxis={"title": {"text": labels.escape(say(value))}, "range": [0, 1.08 * end], "automargin": False},
             meta={
                 "figure": "bars",
-                "description": f"One bar for each of {n_words} words: {value}, from 0 to {highest:.3g}.",
+                "description": say(
+                    "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.",
+                    n=n_words,
+                    value=say(value),
+                    highest=highest,
+                ),
                 "rows": token_axis,
                 "columns": value,
                 "n_rows": n_words,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model.translator import available, checkpoints_folder
+from viz.language import say
 from viz.screens import alignment_boards, controls, shared, words, words_alignment
 
 
@@ -13,17 +14,18 @@ def live() -> None:
     """The part that every choice redraws."""
     default = shared.default_checkpoint()
     names = list(dict.fromkeys([*available("transformer"), *available("gru")]))
-    name = controls.checkpoint("Model", "model", names or [default], default)
+    name = controls.checkpoint(say("Model"), "model", names or [default], default)
     try:
         alignment_boards.show(name)
         card = shared.translator(name).card
     except ValueError as error:
-        st.error("The results of this model cannot be read.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        st.error(say("The results of this model cannot be read."))
+        folder = say("The folder is {folder}.", folder=checkpoints_folder())
+        shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
     shared.small(words.describe_card(name, card), "card")
 
 
-st.title("Alignment")
-st.markdown(words_alignment.INTRO)
+st.title(say("Alignment"))
+st.markdown(say(words_alignment.INTRO))
 live()

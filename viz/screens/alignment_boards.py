@@ -9,9 +9,14 @@ import streamlit as st
 
 from model import alignment
 from viz.figures import share_board
+from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words_alignment
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
+
+# Figures say what they are called with.
+ERROR_RATE = message("error rate")
+SUMMARIES = (message("mean"), message("max"))
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=False)
@@ -28,43 +33,47 @@ def show(checkpoint: str) -> None:
     """
     results = alignment.kept(shared.translator(checkpoint))
     if not results:
-        st.info(words_alignment.NOTHING)
+        st.info(say(words_alignment.NOTHING))
         st.code(words_alignment.COMMAND.format(name=checkpoint), language="bash", wrap_lines=True)
         return
     names = list(results)
-    name = controls.choose("Links", names, "links", names[0])
+    name = controls.choose(say("Links"), names, "links", names[0])
     result = results[name]
     if name in words_alignment.SETS:
-        st.markdown(words_alignment.SETS[name])
+        st.markdown(say(words_alignment.SETS[name]))
     if result["weights_sha256"] != weights_of(checkpoint):
-        st.warning(words_alignment.STALE)
+        st.warning(say(words_alignment.STALE))
     shared.small(words_alignment.counted(result), "counted")
     for at, by_measure in result["aer"].items():
-        st.markdown(f"**{words_alignment.READ_AT[at]}**")
+        read_at = say(words_alignment.READ_AT[at])
+        st.markdown(f"**{read_at}**")
         for column, (what, rates) in zip(st.columns(2, gap="medium"), by_measure.items()):
             with column:
-                explore.heading(f"From {words_alignment.MEASURES[what]}", words_alignment.BOARD)
+                measure = say(words_alignment.MEASURES[what])
+                explore.heading(say("From {measure}", measure=measure), say(words_alignment.BOARD))
                 recipe = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint),))
                 recipe = recipe.then(f"rates = alignment.kept(translator)[{name!r}]['aer'][{at!r}][{what!r}]")
-                title = f"Alignment error rate, {words_alignment.READ_AT[at]}, from {words_alignment.MEASURES[what]}"
+                title = say("Alignment error rate, {read_at}, from {measure}", read_at=read_at, measure=measure)
                 show_board(rates, result, f"aer-{at}-{what}", title, recipe)
-    st.caption(words_alignment.SOURCES)
+    st.caption(say(words_alignment.SOURCES))
     st.code(result["command"], language="bash", wrap_lines=True)
 
 
 def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: str, recipe: Recipe) -> None:
     """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
-    summaries = {what: np.array(rates[what]) for what in ("mean", "max")}
-    figure = share_board(heads, value="error rate", summaries=summaries, low_is_good=True)
+    summaries = {what: np.array(rates[what]) for what in SUMMARIES}
+    figure = share_board(heads, value=ERROR_RATE, summaries=summaries, low_is_good=True)
     made = call(
         "share_board",
         Code("np.array(rates['heads'])"),
-        value="error rate",
+        value=ERROR_RATE,
         summaries=Code("{what: np.array(rates[what]) for what in ('mean', 'max')}"),
         low_is_good=True,
     )
     explore.draw(figure, key, {"displayModeBar": False}, about=recipe.figure(title, made))
     layer, head = np.unravel_index(heads.argmin(), heads.shape)
     line = words_alignment.baselines((float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"])
-    st.caption(f"{line} All heads: mean {rates['mean_of_all']:.3f}, maximum {rates['max_of_all']:.3f}.")
+    mean, largest = rates["mean_of_all"], rates["max_of_all"]
+    of_all = say("All heads: mean {mean:.3f}, maximum {largest:.3f}.", mean=mean, largest=largest)
+    st.caption(f"{line} {of_all}")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.translator import available, checkpoints_folder
+from viz.language import message, say
 from viz.screens import controls, shared, words, words_steer
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
@@ -33,20 +34,22 @@ def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
         name, beam, penalty, forced = controls.translation_options(names, default, forcing)
     card = shared.translator(name).card
     with first:
-        text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
+        language = words.language(card.get("source"), "Source")
+        text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     reference = None
     with controls.place():
         if forced:
-            reference = controls.reference(f"{words.language(card.get('target'), 'Target')} reference")
+            language = words.language(card.get("target"), message("Target"))
+            reference = controls.reference(say("{language} reference", language=language))
     return controls.Request(name, text, beam, penalty, reference), card
 
 
 def changes() -> tuple[str, str]:
     """Ask for the changes as they stand in the address; return the codes of the locked beginning and of the edits."""
-    with st.expander("The changes as text"):
-        st.caption(words_steer.TEXT_LINE)
-        prefix = st.text_input("Locked beginning (token ids)", key="prefix", bind="query-params")
-        edits = st.text_input("Edits", key="edits", bind="query-params")
+    with st.expander(say("The changes as text")):
+        st.caption(say(words_steer.TEXT_LINE))
+        prefix = st.text_input(say("Locked beginning (token ids)"), key="prefix", bind="query-params")
+        edits = st.text_input(say("Edits"), key="edits", bind="query-params")
     return (prefix or "").strip(), (edits or "").strip()
 
 
@@ -101,17 +104,18 @@ def show_translation(result: shared.Shown, request: controls.Request, card: dict
     st.session_state["shown-text"] = result.text
     with st.container(border=True, gap="xsmall"):
         shared.small(words.language(card.get("target"), "Translation"), "language")
-        shared.large(result.text or "(the model wrote nothing)", "translation")
+        shared.large(result.text or say("(the model wrote nothing)"), "translation")
         st.caption(words.how_decoded(request.beam, request.length_penalty, request.reference is not None))
         if not result.finished:
-            st.caption("The translation was stopped at the length limit.")
+            st.caption(say("The translation was stopped at the length limit."))
 
 
 def no_model(error: ValueError) -> None:
     """Say that there is no model, why, and how to get one."""
-    st.error("There is no model to translate with.")
-    shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
-    shared.small("To train one: python -m model train --help", "train")
+    st.error(say("There is no model to translate with."))
+    folder = say("The folder is {folder}.", folder=checkpoints_folder())
+    shared.small(f"{shared.sentence(error)} {folder}", "no-model")
+    shared.small(say("To train one: python -m model train --help"), "train")
 
 
 def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]) -> None:

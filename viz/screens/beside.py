@@ -15,15 +15,17 @@ from viz.figures import describe
 from viz.figures.export import titled
 from viz.figures.in_words import in_words
 from viz.figures.numbers import as_csv, numbers
-from viz.screens import code_lines
+from viz.language import message, say
+from viz.screens import code_lines, shared
 
-LABEL = "Words, code, files"
-IN_WORDS = "The figure in words:"
+LABEL = message("Words, code, files")
+IN_WORDS = message("The figure in words:")
 WORDS_HEIGHT = 200  # pixels; what is longer than a few lines scrolls
 FEW_LINES = 4
-REPRODUCE = "These lines make the same figure, in the folder of this project:"
-ONLY_HERE = "No program makes this figure again: what it shows was computed here and is kept nowhere else."
-FILES = "The figure as a picture, as a web page that needs no network, and its numbers:"
+LONGEST_NAME = 80  # characters; file systems take 255 bytes
+REPRODUCE = message("These lines make the same figure, in the folder of this project:")
+ONLY_HERE = message("No program makes this figure again: what it shows was computed here and is kept nowhere else.")
+FILES = message("The figure as a picture, as a web page that needs no network, and its numbers:")
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Beside:
     """What belongs to one figure.
 
     Attributes:
-        title: what it shows, as it stands in a file of it.
+        title: what it shows, as it stands in a file of it, said.
         note: of what: the sentence, the checkpoint.
         lines: of Python that make `figure`, without imports; none where no program can make it again.
         twin: makes the figure that is taken away, where the page draws no Plotly figure.
@@ -77,13 +79,16 @@ class Recipe:
 
 
 def file_name(title: str) -> str:
-    """The name of a file, without an ending.
+    """The name of a file, without an ending: letters and digits of any script, at most LONGEST_NAME of them.
 
     Example:
         >>> file_name("Cross-attention, layer 0, head 3")
         'headlight-cross-attention-layer-0-head-3'
+        >>> file_name("크로스 어텐션, 헤드 3")
+        'headlight-크로스-어텐션-헤드-3'
     """
-    return "headlight-" + (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:80] or "figure")
+    name = "headlight-" + (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "figure")
+    return name[:LONGEST_NAME].rstrip("-")
 
 
 def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
@@ -95,7 +100,7 @@ def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
         key: of the chart.
     """
     # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
-    popover = st.popover(LABEL, key=f"beside-{key}", on_change="rerun", type="tertiary")
+    popover = st.popover(say(LABEL), key=f"beside-{key}", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
             _show(figure if beside.twin is None else beside.twin(), beside, key)
@@ -103,15 +108,15 @@ def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
 
 def _show(figure: go.Figure, beside: Beside, key: str) -> None:
     said = "\n".join([describe(figure), *in_words(figure)])
-    st.caption(IN_WORDS)
+    st.caption(say(IN_WORDS))
     with st.container(height=WORDS_HEIGHT if said.count("\n") > FEW_LINES else "content", key=f"words-{key}"):
         st.text(said)
     if beside.lines:
-        st.caption(REPRODUCE)
+        st.caption(say(REPRODUCE))
         st.code(beside.code, language="python", wrap_lines=True, height="content")
     else:
-        st.caption(ONLY_HERE)
-    st.caption(FILES)
+        st.caption(say(ONLY_HERE))
+    st.caption(say(FILES))
     name = file_name(beside.title)
     export = titled(figure, beside.title, beside.note)
 
@@ -127,4 +132,6 @@ def _show(figure: go.Figure, beside: Beside, key: str) -> None:
             ("HTML", as_page, "html", "text/html"),
             ("CSV", as_table, "csv", "text/csv"),
         ):
-            st.download_button(label, make, f"{name}.{ending}", mime, key=f"{ending}-{key}", on_click="ignore")
+            st.download_button(
+                label, shared.later(make), f"{name}.{ending}", mime, key=f"{ending}-{key}", on_click="ignore"
+            )

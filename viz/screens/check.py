@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from model.checks import Check, check
+from viz.language import message, say
 from viz.screens import asking, controls, shared, words_check
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Measuring …", show_time=True)
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Measuring …")), show_time=True)
 def measured(checkpoint: str, text: str, beam: int, length_penalty: float, reference: str | None) -> list[Check]:
     """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
     loaded = shared.translator(checkpoint)
@@ -22,21 +23,22 @@ def claim_table(checks: list[Check]) -> pd.DataFrame:
     """The claims as rows of plain text."""
 
     def row(one: Check) -> tuple[str, ...]:
-        title = words_check.CLAIMS[one.claim][0]
+        title = say(words_check.CLAIMS[one.claim][0])
         if not one.compared:
-            return title, words_check.NOTHING, "", "", "0", ""
+            return title, say(words_check.NOTHING), "", "", "0", ""
         control = "" if one.control is None else f"{one.control:.3g}"
         holds = words_check.HOLDS if one.holds else words_check.BROKEN
         return (
             title,
-            holds,
+            say(holds),
             f"{one.deviation:.1e}" if one.deviation else "0",
             f"{one.allowed:.0e}" if one.allowed else "0",
             f"{one.compared:,}",
             control,
         )
 
-    return pd.DataFrame([row(one) for one in checks], columns=words_check.COLUMNS).set_index(words_check.COLUMNS[0])
+    columns = list(map(say, words_check.COLUMNS))
+    return pd.DataFrame([row(one) for one in checks], columns=columns).set_index(columns[0])
 
 
 def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
@@ -46,14 +48,14 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
     if broken:
         st.error(words_check.broken(broken))
     else:
-        st.success(words_check.ALL_HOLD)
+        st.success(say(words_check.ALL_HOLD))
     with st.container(key="claims"):
         st.table(claim_table(checks))
-    st.caption(words_check.MASK_OFF)
-    with st.expander("What is measured"):
+    st.caption(say(words_check.MASK_OFF))
+    with st.expander(say("What is measured")):
         for title, how in words_check.CLAIMS.values():
-            shared.small(f"{title}. {how}", title)
-    st.caption(words_check.NEXT)
+            shared.small(f"{say(title)}. {say(how)}", title)
+    st.caption(say(words_check.NEXT))
 
 
 @st.fragment
@@ -62,6 +64,6 @@ def live() -> None:
     asking.one_translation(show)
 
 
-st.title("Check")
-st.markdown(words_check.INTRO)
+st.title(say("Check"))
+st.markdown(say(words_check.INTRO))
 live()

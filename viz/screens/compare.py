@@ -12,12 +12,15 @@ from model.position_experiments import MAX_SCALE, MAX_SHIFT
 from model.translator import available, checkpoints_folder
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board
+from viz.language import message, say
 from viz.screens import beside, compare_edits, controls, explore, recipes, shared, words, words_compare, words_positions
 from viz.screens.code_lines import Code, call
 from viz.screens.compare_results import Recipe, Side, make, pair_recipe
 
 EXAMPLE = words.EXAMPLES["A short one"]
 MAPS = ("map-a", "map-b", "map-difference")
+PARTNER = message("{token}: token {i}, with a partner on the other side.")
+NO_PARTNER = message("{token}: token {i}, without a partner on the other side.")
 Pair = tuple[Recipe, Recipe]
 
 
@@ -33,21 +36,23 @@ def ask(versus: str) -> Pair:
     Raises:
         ValueError: if a model cannot be loaded.
     """
-    st.caption(words_compare.LINES[versus])
+    st.caption(say(words_compare.LINES[versus]))
     if versus == words_compare.EDIT:
         return compare_edits.ask()
     first, second = st.container(), st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
     default = shared.default_checkpoint()
     names = available("transformer") or [default]
     with second:
-        name = controls.checkpoint("Model A" if versus == words_compare.MODEL else "Model", "model", names, default)
+        label = say("Model A") if versus == words_compare.MODEL else say("Model")
+        name = controls.checkpoint(label, "model", names, default)
     language = words.language(shared.translator(name).card.get("source"), "Source")
     with first:
-        text = controls.sentence(f"{language} sentence{' A' if versus == words_compare.SENTENCE else ''}", EXAMPLE)
         if versus == words_compare.SENTENCE:
-            other = st.text_input(
-                f"{language} sentence B", words_compare.B_EXAMPLE, key="text-b", bind="query-params", live="200ms"
-            )
+            text = controls.sentence(say("{language} sentence A", language=language), EXAMPLE)
+            label = say("{language} sentence B", language=language)
+            other = st.text_input(label, words_compare.B_EXAMPLE, key="text-b", bind="query-params", live="200ms")
+        else:
+            text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     a = Recipe(name, text)
     with second:
         if versus == words_compare.SENTENCE:
@@ -57,15 +62,15 @@ def ask(versus: str) -> Pair:
         if versus == words_compare.SEARCH:
             return ask_searches(a)
         b = ask_positions(a) if versus == words_compare.POSITION else ask_model(a, names)
-        same = controls.switch("B reads the translation of A", "same", words_compare.SAME)
+        same = controls.switch(say("B reads the translation of A"), "same", say(words_compare.SAME))
     return a, replace(b, reads="") if same else b
 
 
 def ask_searches(a: Recipe) -> Pair:
     """Ask for two beam widths."""
     widths = [
-        controls.choose(f"Beam width {name}", list(controls.BEAMS), key, default, controls.BEAMS)
-        for name, key, default in (("A", "beam", 4), ("B", "beam-b", 1))
+        controls.choose(say("Beam width {side}", side=side), list(controls.BEAMS), key, default, controls.BEAMS)
+        for side, key, default in (("A", "beam", 4), ("B", "beam-b", 1))
     ]
     return replace(a, beam=widths[0]), replace(a, beam=widths[1])
 
@@ -73,17 +78,18 @@ def ask_searches(a: Recipe) -> Pair:
 def ask_positions(a: Recipe) -> Recipe:
     """Ask how the positions of B are changed."""
     scale = controls.slider(
-        "Scale", 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=words_positions.SCALE, width=220
+        say("Scale"), 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=say(words_positions.SCALE), width=220
     )
-    shift = controls.slider("Shift", 0, MAX_SHIFT, 0, key="shift-b", help=words_positions.SHIFT, width=220)
-    where = controls.choose("Change it in the", list(words_positions.WHERE), "where-b", "both", words_positions.WHERE)
+    shift = controls.slider(say("Shift"), 0, MAX_SHIFT, 0, key="shift-b", help=say(words_positions.SHIFT), width=220)
+    label, options = say("Change it in the"), words_positions.WHERE
+    where = controls.choose(label, list(options), "where-b", "both", options)
     return replace(a, scale=round(float(scale), 1), shift=int(shift), stacks=words_positions.SIDES[where])
 
 
 def ask_model(a: Recipe, names: list[str]) -> Recipe:
     """Ask for the model of B."""
     others = [name for name in names if name != a.checkpoint]
-    return replace(a, checkpoint=controls.checkpoint("Model B", "model-b", names, (others or names)[0]))
+    return replace(a, checkpoint=controls.checkpoint(say("Model B"), "model-b", names, (others or names)[0]))
 
 
 def compute(pair: Pair) -> tuple[Side, Side]:
@@ -92,7 +98,7 @@ def compute(pair: Pair) -> tuple[Side, Side]:
     if "" in (a.reads, b.reads):
         written = make(replace(a, reads=None)).text
         if not written:
-            raise ValueError("the model of A wrote nothing that B could read: change the sentence or the model")
+            raise ValueError(say("the model of A wrote nothing that B could read: change the sentence or the model"))
         a, b = (replace(recipe, reads=written) if recipe.reads == "" else recipe for recipe in pair)
     return make(a), make(b)
 
@@ -106,8 +112,8 @@ def answer(versus: str, pair: Pair) -> tuple[str, Pair, Side, Side] | None:
         (versus, pair),
         lambda asked: compute(asked[1]),
         lambda before: before or examples,
-        last="the last two that could be compared",
-        first="the examples",
+        last=message("the last two that could be compared"),
+        first=message("the examples"),
     )
     if kept is None:
         return None
@@ -119,16 +125,17 @@ def titles(versus: str, pair: Pair) -> list[str]:
     """Name what each side is."""
     a, b = pair
     if versus == words_compare.SEARCH:
-        said = [controls.BEAMS[recipe.beam] if recipe.beam == 1 else f"beam of {recipe.beam}" for recipe in pair]
+        beams = [recipe.beam for recipe in pair]
+        said = [say(controls.BEAMS[1]) if beam == 1 else say("beam of {width}", width=beam) for beam in beams]
     elif versus == words_compare.MODEL:
         said = [recipe.checkpoint for recipe in pair]
     elif versus == words_compare.POSITION:
         where = {stacks: name for name, stacks in words_positions.SIDES.items()}[b.stacks]
-        said = ["positions as trained", words_positions.what_changed(b.scale, b.shift, where, False)]
+        said = [say("positions as trained"), words_positions.what_changed(b.scale, b.shift, where, False)]
     elif versus == words_compare.EDIT:
-        said = ["as it is", compare_edits.title(b)]
+        said = [say("as it is"), compare_edits.title(b)]
     elif versus == words_compare.MASK:
-        said = ["with the look-ahead mask", "without the look-ahead mask"]
+        said = [say("with the look-ahead mask"), say("without the look-ahead mask")]
     else:
         return ["A", "B"]
     return [f"{name}: {words_}" for name, words_ in zip("AB", said, strict=True)]
@@ -140,26 +147,29 @@ def show_translations(pair: Pair, sides: tuple[Side, Side], named: list[str]) ->
         with column, st.container(border=True, gap="xsmall"):
             shared.small(title, f"title-{key}")
             shared.small(recipe.text, f"source-{key}")
-            shared.large(side.text or "(the model wrote nothing)", f"translation-{key}")
-            read = " It was made to read this translation." if recipe.reads is not None else ""
-            st.caption(f"Log-probability {side.log_probability:.2f}.{read}")
+            shared.large(side.text or say("(the model wrote nothing)"), f"translation-{key}")
+            read = [say("It was made to read this translation.")] if recipe.reads is not None else []
+            st.caption(" ".join([say("Log-probability {number:.2f}.", number=side.log_probability), *read]))
             if not side.finished:
-                st.caption("The translation was stopped at the length limit.")
+                st.caption(say("The translation was stopped at the length limit."))
 
 
 def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences.Pairs]) -> None:
     """Show the tokens of both sides; pointing at one lights its partner too."""
     lines = {}
     for number, (name, side) in enumerate(zip("AB", sides, strict=True)):
-        for line, tokens in (("source", side.source_tokens), ("translation, as it was read", side.target_tokens)):
+        for line, title, tokens in (
+            ("source", message("{side}, source"), side.source_tokens),
+            ("target", message("{side}, translation, as it was read"), side.target_tokens),
+        ):
             is_source = line == "source"
             group = {pair[number]: f"{line}{place}" for place, pair in enumerate(pairs["source" if is_source else ""])}
             asks = is_source == (kind == "encoder_self")
             is_read = is_source != (kind == "decoder_self")
-            lines[f"{name}, {line}"] = [
+            lines[say(title, side=name)] = [
                 Chip(
                     token,
-                    f"{token}: token {i}, {'with' if i in group else 'without'} a partner on the other side.",
+                    say(PARTNER if i in group else NO_PARTNER, token=token, i=i),
                     row=i if asks else -1,
                     column=i if is_read else -1,
                     map=MAPS[number],
@@ -167,7 +177,13 @@ def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences
                 )
                 for i, token in enumerate(tokens)
             ]
-    chips(lines, None, words_compare.CHIPS, "pairs")
+    chips(lines, None, say(words_compare.CHIPS), "pairs")
+
+
+def head_title(kind: str, place: tuple[int, int]) -> str:
+    """Name a head."""
+    where = say("layer {layer}, head {head}", layer=place[0], head=place[1])
+    return say("{kind}, {place}", kind=say(words.KINDS[kind].title), place=where)
 
 
 def show_maps(
@@ -178,7 +194,7 @@ def show_maps(
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     for column, key, title, side, name in zip(st.columns(2, gap="medium"), MAPS, named, sides, "ab"):
         with column:
-            title = f"{title}: {spoken.title}, layer {place[0]}, head {place[1]}"
+            title = f"{title}: {head_title(kind, place)}"
             shared.small(title, f"over-{key}")
             figure = attention_heatmap(
                 side.weights[kind][place],
@@ -199,9 +215,9 @@ def show_difference(
 ) -> None:
     """Draw A minus B where both have a cell, and say which cells these are."""
     a, b = (side.weights[kind][place] for side in sides)
-    names, said = [], [words_compare.DIFFERENCE]
+    names, said = [], [say(words_compare.DIFFERENCE)]
     for what, tokens, found in zip(
-        ("Rows", "Columns"), zip(*(side.axes(kind) for side in sides), strict=True), (rows, columns), strict=True
+        ("rows", "columns"), zip(*(side.axes(kind) for side in sides), strict=True), (rows, columns), strict=True
     ):
         own, others = tokens
         names.append([own[i] if own[i] == others[j] else f"{own[i]} → {others[j]}" for i, j in found])
@@ -213,7 +229,7 @@ def show_difference(
     figure = difference_heatmap(differences.difference(a, b, rows, columns), *names, **axes)
     weights = ", ".join(f"{name}.attention({kind!r})[{place[0]}, {place[1]}]" for name in "ab")
     made = call("difference_heatmap", Code(f"differences.difference({weights}, rows, columns)"), *names, **axes)
-    title = f"A − B: {spoken.title}, layer {place[0]}, head {place[1]}"
+    title = f"A − B: {head_title(kind, place)}"
     explore.draw(figure, MAPS[2], about=recipe.then(*pair_lines(kind)).figure(title, made))
 
 
@@ -234,14 +250,14 @@ def open_head() -> None:
 
 def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: beside.Recipe) -> None:
     """Draw how much the attention of every head moved."""
-    explore.heading("Where do they differ?", words_compare.BOARD)
-    named = {"value": "share moved", "selected": place, "scale_to_max": True}
+    explore.heading(say("Where do they differ?"), say(words_compare.BOARD))
+    named = {"value": message("share moved"), "selected": place, "scale_to_max": True}
     figure = share_board(moved, **named)
     n_layers, n_heads = moved.shape
     weights = ", ".join(f"{name}.attention({kind!r})[:{n_layers}, :{n_heads}]" for name in "ab")
     lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")
-    title = f"Where the {words.KINDS[kind].title.lower()} of A and B differs"
-    about = recipe.then(*lines).figure(title, call("share_board", Code("moved"), **named))
+    made = call("share_board", Code("moved"), **named)
+    about = recipe.then(*lines).figure(say(words_compare.WHERE[kind]), made)
     explore.draw(figure, "moved", {"displayModeBar": False}, about=about, on_select=open_head, selection_mode="points")
 
 
@@ -253,7 +269,7 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
         if versus == words_compare.EDIT:
             compare_edits.show_notes(*pair)
         elif pair[0] == pair[1]:
-            st.info(words_compare.EQUAL)
+            st.info(say(words_compare.EQUAL))
     chips_place = st.container()
 
     def shapes(kind: str) -> list[tuple[int, int]]:
@@ -263,7 +279,8 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     both = shapes(kind)
     n_layers, n_heads = map(min, *both)
     if both[0] != both[1]:
-        st.caption(f"A has {both[0][0]} × {both[0][1]} heads of this kind, B {both[1][0]} × {both[1][1]}.")
+        counts = dict(zip(("a_layers", "a_heads", "b_layers", "b_heads"), [*both[0], *both[1]], strict=True))
+        st.caption(say("A has {a_layers} × {a_heads} heads of this kind, B {b_layers} × {b_heads}.", **counts))
     if versus == words_compare.MODEL:
         cards = [shared.translator(recipe.checkpoint).card for recipe in pair]
         st.caption(words_compare.two_models(*[(card.get("source"), card.get("target")) for card in cards]))
@@ -279,7 +296,7 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     recipe = pair_recipe(pair, named)
     show_maps(kind, place, sides, named, recipe)
     if not rows or not columns:
-        st.info(words_compare.NOTHING_IN_COMMON)
+        st.info(say(words_compare.NOTHING_IN_COMMON))
         return
     left, right = st.columns(2, gap="medium")
     with left:
@@ -294,12 +311,13 @@ def compare(versus: str) -> None:
     try:
         pair = ask(versus)
     except ValueError as error:
-        st.error("There is no model to compare with.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        st.error(say("There is no model to compare with."))
+        folder = say("The folder is {folder}.", folder=checkpoints_folder())
+        shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
     with controls.place():
         if versus == words_compare.MODEL and len(available("transformer")) < 2:
-            st.info(words_compare.ONE_MODEL)
+            st.info(say(words_compare.ONE_MODEL))
         answered = answer(versus, pair)
     if answered is not None:
         show(*answered)
@@ -310,13 +328,12 @@ def compare(versus: str) -> None:
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    versus = controls.choose(
-        "What differs", list(words_compare.VERSUS), "versus", words_compare.SENTENCE, words_compare.VERSUS
-    )
+    names = words_compare.VERSUS
+    versus = controls.choose(say("What differs"), list(names), "versus", words_compare.SENTENCE, names)
     with controls.place(versus, "compared"):
         compare(versus)
 
 
-st.title("Compare")
-st.markdown(words_compare.INTRO)
+st.title(say("Compare"))
+st.markdown(say(words_compare.INTRO))
 live()

@@ -7,11 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from model.edits import Edits
+from viz.language import message, say
 from viz.screens import asking, controls, words_compare, words_steer
 from viz.screens.compare_results import Recipe
 from viz.screens.steer_results import read_prefix
 
-EDITORS = {"Heads": "heads.py", "Steer": "steer.py"}
+EDITORS = {message("Heads"): "heads.py", message("Steer"): "steer.py"}
 
 
 def ask() -> tuple[Recipe, Recipe]:
@@ -26,7 +27,7 @@ def ask() -> tuple[Recipe, Recipe]:
     request, _ = asking.ask()
     prefix, edits = asking.changes()
     forced = request.reference is not None
-    same = controls.switch("B reads the translation of A", "same", words_compare.SAME, disabled=forced)
+    same = controls.switch(say("B reads the translation of A"), "same", say(words_compare.SAME), disabled=forced)
     # An empty reference is told to be one; "" would mean the translation of A.
     reads = request.reference or " " if forced else None
     a = Recipe(request.checkpoint, request.text, request.beam, request.length_penalty, reads=reads)
@@ -36,21 +37,22 @@ def ask() -> tuple[Recipe, Recipe]:
 
 def title(b: Recipe) -> str:
     """Say what is changed in B."""
-    return words_steer.changes(len(read_prefix(b.prefix)), Edits.from_code(b.edits)).rstrip(".") or "nothing changed"
+    said = words_steer.changes(len(read_prefix(b.prefix)), Edits.from_code(b.edits)).rstrip(".")
+    return said or say("nothing changed")
 
 
 def show_notes(a: Recipe, b: Recipe) -> None:
     """Say what the changes cannot do, and lead to the pages where they are made."""
     edits = Edits.from_code(b.edits)
     if b.reads is not None and b.prefix:
-        st.caption(words_compare.NO_PREFIX)
+        st.caption(say(words_compare.NO_PREFIX))
     if b.reads is None and edits != edits.without_future:
-        st.caption(words_compare.READ_FUTURE)
+        st.caption(say(words_compare.READ_FUTURE))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        st.caption(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT, width="content")
+        st.caption(say(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT), width="content")
         request = controls.Request(a.checkpoint, a.text, a.beam, a.penalty, a.reads)
         for name, page in EDITORS.items():
-            st.page_link(page, label=name, query_params=asking.in_address(request, b.edits, b.prefix))
+            st.page_link(page, label=say(name), query_params=asking.in_address(request, b.edits, b.prefix))
 
 
 def link(request: controls.Request, edits: str, prefix: str = "") -> None:
@@ -61,6 +63,5 @@ def link(request: controls.Request, edits: str, prefix: str = "") -> None:
         edits, prefix: codes of the changes.
     """
     versus = {"versus": words_compare.VERSUS[words_compare.EDIT]}
-    st.page_link(
-        "compare.py", label=words_compare.TO_COMPARE, query_params=versus | asking.in_address(request, edits, prefix)
-    )
+    query = versus | asking.in_address(request, edits, prefix)
+    st.page_link("compare.py", label=say(words_compare.TO_COMPARE), query_params=query)

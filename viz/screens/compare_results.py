@@ -13,6 +13,7 @@ from model.edits import Edits
 from model.position_experiments import SIDES, changed_positions
 from model.taps import intervene
 from model.translator import KINDS
+from viz.language import message
 from viz.screens import beside, recipes, shared
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import read_prefix
@@ -80,7 +81,7 @@ def read_by(recipe: Recipe) -> str | shared.Shown:
     return own if own.text == recipe.reads else recipe.reads or ""
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Computing …", show_time=True)
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Computing …")), show_time=True)
 def make(recipe: Recipe) -> Side:
     """Compute one side, or return what is remembered of it.
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model.translator import KINDS
-from viz.language import say, spellings
+from viz.language import message, say, spellings
 from viz.screens import links, maps, shared, words
 
-BEAMS = {1: "greedy"} | {width: str(width) for width in range(2, 9)}
+BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
 
 
 def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
@@ -30,7 +30,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     """
     names = names or {option: str(option) for option in options}
     links.expect(label, key, [names[option] for option in options])
-    _as_spoken_elsewhere(key, names)
+    as_spoken_elsewhere(key, names)
     # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
     if key in st.session_state and st.session_state[key] not in options:
         st.session_state[key] = default
@@ -52,7 +52,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
     return value
 
 
-def _as_spoken_elsewhere(key: str, names: dict) -> None:
+def as_spoken_elsewhere(key: str, names: dict) -> None:
     """Choose what the address names in another language than the page's: links are read in any of them."""
     asked = st.query_params.get(key)
     if asked is None or key in st.session_state:
@@ -159,10 +159,10 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = choose("Attention", list(KINDS), "kind", default, names)
+        kind = choose(say("Attention"), list(KINDS), "kind", default, names)
         n_layers, n_heads = counts(kind)
-        layer = choose("Layer", list(range(n_layers)), "layer", 0)
-        head = choose("Head", list(range(n_heads)), "head", 0)
+        layer = choose(say("Layer"), list(range(n_layers)), "layer", 0)
+        head = choose(say("Head"), list(range(n_heads)), "head", 0)
     return kind, layer, head
 
 
@@ -229,17 +229,16 @@ def sentence(label: str, example: str, key: str = "text", examples: dict[str, st
         label: over the field.
         example: the first sentence.
         key: in the session and in the URL.
-        examples: sentences by the name of their button.
+        examples: sentences by the name of their button, in English.
 
     Returns:
         What stands there.
     """
-    text = st.text_input(
-        label, example, key=key, bind="query-params", live="200ms", placeholder="Type a sentence to translate it"
-    )
+    hint = say("Type a sentence to translate it")
+    text = st.text_input(label, example, key=key, bind="query-params", live="200ms", placeholder=hint)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for number, (name, words_of_it) in enumerate(examples.items()):
-            st.button(name, key=f"example-{number}", on_click=_put, args=(key, words_of_it))
+            st.button(say(name), key=f"example-{number}", on_click=_put, args=(key, words_of_it))
     return text or ""
 
 
@@ -264,22 +263,24 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
     Returns:
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
-    with st.expander("Options of the translation"), st.container(horizontal=True, gap="medium"):
-        name = checkpoint("Model", "model", names, default)
+    with st.expander(say("Options of the translation")), st.container(horizontal=True, gap="medium"):
+        name = checkpoint(say("Model"), "model", names, default)
         forced = False
         if forcing:
             modes = [words.FREE, words.FORCED]
-            mode = choose("Decoding", modes, "mode", words.FREE, help=words.DECODING, on_change=_start_forcing)
+            mode = choose(
+                say("Decoding"), modes, "mode", words.FREE, help=say(words.DECODING), on_change=_start_forcing
+            )
             forced = mode == words.FORCED
-        beam = choose("Beam width", list(BEAMS), "beam", 4, BEAMS, help=words.SEARCH, disabled=forced)
+        beam = choose(say("Beam width"), list(BEAMS), "beam", 4, BEAMS, help=say(words.SEARCH), disabled=forced)
         penalty = slider(
-            "Length penalty",
+            say("Length penalty"),
             0.0,
             2.0,
             shared.LENGTH_PENALTY,
             step=0.1,
             key="penalty",
-            help=words.PENALTY,
+            help=say(words.PENALTY),
             disabled=forced or beam == 1,
             width=240,
         )
@@ -288,9 +289,8 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
 
 def reference(label: str) -> str:
     """Ask for the translation that the decoder shall read."""
-    text = st.text_input(
-        label, key="reference", bind="query-params", live="200ms", placeholder="Type the translation to be read"
-    )
+    hint = say("Type the translation to be read")
+    text = st.text_input(label, key="reference", bind="query-params", live="200ms", placeholder=hint)
     return text or ""
 
 
@@ -305,30 +305,30 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
     Returns:
         The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
     """
-    with st.expander("Options of the maps"), st.container(horizontal=True, gap="medium"):
-        summary = choose("Draw", list(maps.SUMMARIES), "summary", maps.SINGLE, help=words.SUMMARY)
-        over = choose("Summarised over", list(maps.OVER), "over", "heads", disabled=summary == maps.SINGLE)
+    with st.expander(say("Options of the maps")), st.container(horizontal=True, gap="medium"):
+        summary = choose(say("Draw"), list(maps.SUMMARIES), "summary", maps.SINGLE, help=say(words.SUMMARY))
+        over = choose(say("Summarised over"), list(maps.OVER), "over", "heads", disabled=summary == maps.SINGLE)
         names = choose(
-            "Rows are named by the token",
+            say("Rows are named by the token"),
             [words.READ, words.PREDICTED],
             "rows",
             words.READ,
-            help=words.ROWS,
+            help=say(words.ROWS),
             disabled=kind == "encoder_self" or not predicted,
         )
         with st.container(width="content", gap="xsmall"):
-            merge = words_known and switch("Merge subwords into words", "merge", words.MERGE)
-            hide = switch("Hide special tokens", "hide", words.HIDE)
-            stretch = switch("Stretch colours", "stretch", words.STRETCH)
+            merge = words_known and switch(say("Merge subwords into words"), "merge", say(words.MERGE))
+            hide = switch(say("Hide special tokens"), "hide", say(words.HIDE))
+            stretch = switch(say("Stretch colours"), "stretch", say(words.STRETCH))
         share = slider(
-            "Largest weights of a row, by share of its mass",
+            say("Largest weights of a row, by share of its mass"),
             50,
             100,
             100,
             step=1,
             format="%d %%",
             key="share",
-            help=words.SHARE,
+            help=say(words.SHARE),
             width=320,
         )
     return maps.Options(summary, over, merge, hide, int(share)), names if predicted else words.READ, stretch

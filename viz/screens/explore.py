@@ -23,11 +23,12 @@ from viz.figures import (
     positional_waves,
 )
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
+from viz.language import message, say
 from viz.screens import beside, controls, maps, recipes, shared, tokens, whole_report, words
 from viz.screens.recipes import MapCode, Recipe
 
-VIEWS = ("Attention", "Lines", "Mask", "Positions", "Probabilities")
-SIDES = {"source": "Source", "target": "Translation"}
+VIEWS = (message("Attention"), message("Lines"), message("Mask"), message("Positions"), message("Probabilities"))
+SIDES = {"source": message("Source"), "target": message("Translation")}
 HEADS_IN_A_ROW = 8
 TOOLS_HEIGHT = 16  # pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
@@ -45,14 +46,14 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
     chips_place = st.container()
     names = {kind: words.KINDS[kind].name for kind in KINDS}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
+        kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
         n_layers, n_heads = result.attention(kind).shape[:2]
         place = st.container(horizontal=True, gap="medium", width="content")
     options, named, stretch = controls.map_options(kind)
     with place:
         summarised = options.axes
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
+        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
     built = maps_of(result, kind, options, named)
     recipe, code = recipes.translation(request), MapCode(built, kind, named)
     with chips_place:
@@ -61,7 +62,7 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
     with left:
         show_overview(result, built, layer, head, stretch, recipe, code)
     with right:
-        view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
+        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
             show_lines(result, built, kind, named, layer, recipe, code)
         elif view == "Mask":
@@ -74,7 +75,7 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
             show_attention(result, built, kind, named, layer, head, stretch, recipe, code)
 
     whole_report.offer(result, request, card, recipe, (kind, layer, head))
-    if controls.switch("Numbers as tables", "tables", words.TABLES):
+    if controls.switch(say("Numbers as tables"), "tables", say(words.TABLES)):
         show_tables(result, built, kind, layer, head)
 
 
@@ -83,16 +84,18 @@ def show_chips(
 ) -> None:
     """Show the tokens of both sentences; pointing at one lights its row or column in the large map."""
     names = (words.language(card.get("source"), "Source"), words.language(card.get("target"), "Translation"))
-    lines = tokens.chip_lines(
-        result, built, kind, named, (f"{names[0]} tokens", f"{names[1]} tokens, with probability")
+    titles = (
+        say("{language} tokens", language=names[0]),
+        say("{language} tokens, with probability", language=names[1]),
     )
-    chips(lines, np.where(built.shown[place], built.weights[place], 0), words.CHIPS, "chips")
+    lines = tokens.chip_lines(result, built, kind, named, titles)
+    chips(lines, np.where(built.shown[place], built.weights[place], 0), say(words.CHIPS), "chips")
 
 
 def show_probabilities(result: shared.Shown, recipe: Recipe) -> None:
     """Draw the most probable tokens of every step."""
-    title = "What else could have been written"
-    heading(title, words.PROBABILITIES)
+    title = say("What else could have been written")
+    heading(title, say(words.PROBABILITIES))
     figure = candidates_heatmap(
         np.array([[p for _, p in row] for row in result.candidates]),
         result.predicted_tokens,
@@ -104,9 +107,9 @@ def show_probabilities(result: shared.Shown, recipe: Recipe) -> None:
 
 def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, head: int) -> None:
     """Show what is drawn as tables, with files to keep."""
-    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}"
+    title = maps.heading(kind, built, layer, head)
     for key, name, table in (
-        ("tokens", "Tokens and probabilities", tokens.token_table(result)),
+        ("tokens", say("Tokens and probabilities"), tokens.token_table(result)),
         ("weights", title, tokens.weight_table(built, layer, head)),
     ):
         show_table(key, name, table)
@@ -117,7 +120,7 @@ def show_table(key: str, name: str, table: pd.DataFrame) -> None:
     st.markdown(f"**{name}**")
     st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
     st.download_button(
-        "Download as CSV",
+        say("Download as CSV"),
         table.to_csv(index=False).encode("utf-8"),
         f"headlight-{key}.csv",
         "text/csv",
@@ -198,14 +201,17 @@ def show_overview(
     whole: bool = True,
 ) -> None:
     """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
-    summary = built.options.axes
-    one = f"the {built.options.summary} of several heads" if summary else "one head"
-    title = "All summaries" if summary else "All heads"
-    heading(
-        title,
-        f"Each tile is {one}: rows ask, columns are read. Click a tile to open it."
-        + ("" if built.mask.all() else " Blank cells are blocked by the mask."),
-    )
+    kind = say(words.KINDS[code.kind].title)
+    if built.options.axes:
+        title, in_file = say("All summaries"), say("{kind}: all summaries", kind=kind)
+        line = say(
+            "Each tile is the {summary} of several heads: rows ask, columns are read. Click a tile to open it.",
+            summary=say(built.options.summary),
+        )
+    else:
+        title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
+        line = say("Each tile is one head: rows ask, columns are read. Click a tile to open it.")
+    heading(title, line if built.mask.all() else f"{line} {say('Blank cells are blocked by the mask.')}")
     selected, n_columns = built.place(layer, head), min(HEADS_IN_A_ROW, built.weights.shape[1])
     figure = head_overview(
         built.weights,
@@ -219,7 +225,7 @@ def show_overview(
     )
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
-    about = code.overview(recipe, f"{words.KINDS[code.kind].title}: {title.lower()}", selected, n_columns, stretch)
+    about = code.overview(recipe, in_file, selected, n_columns, stretch)
     draw(figure, "overview", _NO_TOOLS, about=about, on_select=open_head, selection_mode="points")
     st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
 
@@ -237,7 +243,7 @@ def show_attention(
 ) -> None:
     """Draw one map large."""
     reading, query_axis = words.named_by(kind, named)
-    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, head)}"
+    title = maps.heading(kind, built, layer, head)
     heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
     place = built.place(layer, head)
     axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
@@ -257,7 +263,7 @@ def show_attention(
     draw(figure, "heatmap", about=code.heatmap(recipe, title, place, axes, named, stretch))
     if built.others is not None and result.predicted_tokens:
         steps = [result.target_tokens[0], *result.predicted_tokens]
-        shared.small("Read → predicted: " + " → ".join(steps), "steps")
+        shared.small(say("Read → predicted: {steps}", steps=" → ".join(steps)), "steps")
 
 
 def show_lines(
@@ -265,8 +271,8 @@ def show_lines(
 ) -> None:
     """Draw all heads of a layer as lines between those who ask and those who are read."""
     at, _ = built.place(layer, 0)
-    reading, query_axis = words.named_by(kind, named, words.LEFT_ASKS)
-    title = f"{words.KINDS[kind].title}, {maps.title(built, layer, None)}"
+    reading, query_axis = words.named_by(kind, named, lines=True)
+    title = maps.heading(kind, built, layer, None)
     heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(
         built.weights[at],
@@ -274,7 +280,7 @@ def show_lines(
         built.keys,
         head_names=built.head_names,
         titles=(query_axis, words.KINDS[kind].key_axis),
-        hint=words.LINES,
+        hint=say(words.LINES),
         key="lines",
         shown=built.shown[at],
     )
@@ -290,13 +296,16 @@ def show_mask(result: Translation, kind: str, named: str, recipe: Recipe) -> Non
     """Draw the mask that the model used."""
     mask = result.mask(kind)
     n_blocked = int((~mask).sum())
-    title = f"{words.KINDS[kind].title}, mask"
-    heading(
-        title,
-        f"{words.ROWS_ASK}blue cells may be read, orange ones are blocked. The model used this very mask "
-        "in every layer and head; the options of the maps do not change it. "
-        + (f"{n_blocked} of {mask.size} cells are blocked." if n_blocked else "Nothing is blocked."),
+    title = say("{kind}, mask", kind=say(words.KINDS[kind].title))
+    line = say(
+        "Rows ask, columns are read: blue cells may be read, orange ones are blocked. The model used this very mask "
+        "in every layer and head; the options of the maps do not change it."
     )
+    if n_blocked:
+        count = say("{n} of {total} cells are blocked.", n=n_blocked, total=mask.size)
+    else:
+        count = say("Nothing is blocked.")
+    heading(title, f"{line} {count}")
     queries, keys, _ = axis_tokens(result, kind, named)
     axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
     figure = mask_heatmap(mask, queries, keys, **axes)
@@ -306,15 +315,15 @@ def show_mask(result: Translation, kind: str, named: str, recipe: Recipe) -> Non
 
 def show_positions(result: Translation, recipe: Recipe) -> None:
     """Draw the positional encoding that was added, as a table and as waves."""
-    side = controls.choose("Positions of the", list(SIDES), "side", "source", SIDES)
+    side = controls.choose(say("Positions of the"), list(SIDES), "side", "source", SIDES)
     table = result.positional(side)
     names = result.source_tokens if side == "source" else result.target_tokens
     heading(
-        "Positional encoding",
-        "Rows are positions, columns are dimensions: the numbers that were added to the embedding of each token.",
+        say("Positional encoding"),
+        say("Rows are positions, columns are dimensions: the numbers that were added to the embedding of each token."),
     )
     draw(positional_heatmap(table, names), "positions", about=recipes.positions(recipe, side))
-    heading("The same as waves", "Each line is one dimension: its value at every position of the sentence.")
+    heading(say("The same as waves"), say("Each line is one dimension: its value at every position of the sentence."))
     n_dimensions = table.shape[1]
     chosen = sorted({n_dimensions * part // 16 for part in (0, 1, 2, 4)})
     draw(positional_waves(table, chosen, names), "waves", about=recipes.positions(recipe, side, chosen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from viz.language import say
 from viz.screens import asking, controls, heads_contribution, heads_knock_out, heads_roles, shared, words_heads
 
 PARTS = {
@@ -15,7 +16,7 @@ PARTS = {
 
 def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Draw the chosen part of the page below the translation."""
-    part = controls.choose("Look at", list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
+    part = controls.choose(say("Look at"), list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
     with controls.place(part, "heads-part"):
         PARTS[part](result, request)
 
@@ -26,6 +27,6 @@ def live() -> None:
     asking.one_translation(explore)
 
 
-st.title("Heads")
-st.markdown(words_heads.INTRO)
+st.title(say("Heads"))
+st.markdown(say(words_heads.INTRO))
 live()

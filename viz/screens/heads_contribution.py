@@ -8,16 +8,19 @@ import streamlit as st
 from model import analysis, contribution
 from model.edits import Head
 from viz.figures import attention_heatmap, difference_heatmap
+from viz.language import message, say
 from viz.screens import controls, explore, heads_results, recipes, shared, words, words_heads
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
+SHARE, A, B = message("share"), message("added"), message("weights")  # figures say what they are called with
+
 
 def show(result: shared.Shown, request: controls.Request) -> None:
     """Draw weights beside contributions, or the rollout."""
     views = words_heads.ADD_VIEWS
-    view = controls.choose("Show", list(views), "adds", words_heads.WEIGHTS, views)
+    view = controls.choose(say("Show"), list(views), "adds", words_heads.WEIGHTS, views)
     found = heads_results.added(request)
     recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
     with controls.place(view, "heads-added"):
@@ -28,7 +31,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
     head = choose_head(result)
     options = list(words_heads.SINKS)
-    sinks = controls.choose("Leave out", options, "sinks", options[0], help=words_heads.SINK)
+    sinks = controls.choose(say("Leave out"), options, "sinks", options[0], help=say(words_heads.SINK))
     queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)
@@ -38,30 +41,42 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     shares, removed_shares = contribution.without_columns(shares, left_out)
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     more = {"mask": result.mask(head.kind), **axes}
-    explore.heading(f"{spoken.title}, layer {head.layer}, head {head.head}", words_heads.ADDED)
+    explore.heading(words_heads.head(spoken.title, head.layer, head.head), say(words_heads.ADDED))
     if left_out.any():
         st.caption(
-            f"{int(left_out.sum())} of {len(keys)} keys are left out and every row is scaled up again: "
-            f"{removed.mean():.1%} of the weights and {removed_shares.mean():.1%} of the contributions were there."
+            say(
+                "{n} of {total} keys are left out and every row is scaled up again: {weights:.1%} of the weights and "
+                "{contributions:.1%} of the contributions were there.",
+                n=int(left_out.sum()),
+                total=len(keys),
+                weights=removed.mean(),
+                contributions=removed_shares.mean(),
+            )
         )
     gone = {"removed": removed} if left_out.any() else {}
     gone_shares = {"removed": removed_shares} if left_out.any() else {}
     pictures = {
-        "weights": ("Weights", attention_heatmap(weights, queries, keys, **gone, **more)),
-        "added": ("What is added", attention_heatmap(shares, queries, keys, value="share", **gone_shares, **more)),
+        "weights": (message("Weights"), attention_heatmap(weights, queries, keys, **gone, **more)),
+        "added": (
+            message("What is added"),
+            attention_heatmap(shares, queries, keys, value=SHARE, **gone_shares, **more),
+        ),
         "added-change": (
-            "Added minus weights",
-            difference_heatmap(shares - weights, queries, keys, a="added", b="weights", **axes),
+            message("Added minus weights"),
+            difference_heatmap(shares - weights, queries, keys, a=A, b=B, **axes),
         ),
     }
     lines = {
-        "weights": words.ROWS_ASK + spoken.reading,
-        "added": f"Shares of the lengths, which in all add up to {lengths.sum(-1).mean():.2f} a row, on average.",
-        "added-change": "Orange: adds more than its weight says. Blue: less.",
+        "weights": say(spoken.rows),
+        "added": say(
+            "Shares of the lengths, which in all add up to {length:.2f} a row, on average.",
+            length=lengths.sum(-1).mean(),
+        ),
+        "added-change": say("Orange: adds more than its weight says. Blue: less."),
     }
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
-            explore.heading(title, lines[key])
+            explore.heading(say(title), lines[key])
             explore.draw(figure, key, about=about(recipe, key, title, head, sinks, axes))
 
 
@@ -84,12 +99,10 @@ def about(recipe: Recipe, key: str, title: str, head: Head, sinks: str, axes: di
         ]
     made = {
         "weights": call("attention_heatmap", Code("weights"), queries, keys, **more),
-        "added": call("attention_heatmap", Code("shares"), queries, keys, value="share", **more),
-        "added-change": call(
-            "difference_heatmap", Code("shares - weights"), queries, keys, a="added", b="weights", **axes
-        ),
+        "added": call("attention_heatmap", Code("shares"), queries, keys, value=SHARE, **more),
+        "added-change": call("difference_heatmap", Code("shares - weights"), queries, keys, a=A, b=B, **axes),
     }[key]
-    title = f"{title}: {words.KINDS[head.kind].title}, layer {head.layer}, head {head.head}"
+    title = f"{say(title)}: {words_heads.head(words.KINDS[head.kind].title, head.layer, head.head)}"
     return recipe.then(*lines).figure(title, made)
 
 
@@ -103,18 +116,20 @@ def sink_columns(keys: list[str], sinks: str) -> np.ndarray:
 
 def show_rollout(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
     """Draw the rollout of the encoder, and of the decoder down to both inputs."""
-    explore.heading("Through all layers", words_heads.ROLLED)
+    explore.heading(say("Through all layers"), say(words_heads.ROLLED))
     source, target = result.source_tokens, result.target_tokens
     pictures = {"encoder": (found.encoder, source, source), "source": (found.source, target, source)}
     pictures["target"] = (found.target, target, target)
     for column, (name, (flow, queries, keys)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
-            share = f" Mean of a row: {flow.sum(-1).mean():.0%}." if name != "encoder" else ""
-            explore.heading(name.capitalize(), words_heads.ROLLS[name] + share)
+            line = say(words_heads.ROLLS[name])
+            if name != "encoder":
+                line += " " + say("Mean of a row: {share:.0%}.", share=flow.sum(-1).mean())
+            explore.heading(say(words_heads.ROLL_NAMES[name]), line)
             more = {
-                "query_axis": "output of the encoder" if name == "encoder" else "step (token it read)",
-                "key_axis": "token so far" if name == "target" else "source token",
-                "value": "share",
+                "query_axis": words_heads.ROLL_QUERIES[name],
+                "key_axis": words_heads.ROLL_KEYS[name],
+                "value": SHARE,
                 "scale_to_max": True,
             }
             figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
@@ -132,4 +147,4 @@ def of_rollout(recipe: Recipe, name: str, more: dict[str, object]) -> Beside:
     kind = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}[name]
     queries, keys, _ = recipes.axis_code(kind, words.READ)
     made = call("attention_heatmap", Code(f"np.clip({name}, 0, 1)"), queries, keys, **more)
-    return recipe.then(*lines).figure(f"Attention through all layers: {name}", made)
+    return recipe.then(*lines).figure(say(words_heads.ROLL_TITLES[name]), made)

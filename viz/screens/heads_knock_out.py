@@ -16,6 +16,7 @@ from model.edits import Edits, Head, all_heads
 from model.translator import KINDS
 from viz.figures import attention_heatmap, difference_heatmap, head_board
 from viz.figures.clicks import make_clickable, outline, stand_level
+from viz.language import message, say
 from viz.screens import compare_edits, controls, explore, heads_results, recipes, shared, words, words_heads
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -23,6 +24,7 @@ from viz.screens.code_lines import Code, call
 FOUND = "heads-importance"  # where the session keeps the last importance, and what it is of
 WORK = "heads-importance-work"  # and the one that is being computed
 AT_A_TIME = 0.3  # seconds
+AFTER, BEFORE = message("after"), message("before")  # figures say what they are called with
 
 
 def choose_head(result: shared.Shown) -> Head:
@@ -39,7 +41,7 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     with controls.place():
         show_outcome(result, outcome, edits)
     side_by_side = st.container()
-    explore.heading("A head before and after", words_heads.BEFORE_AFTER)
+    explore.heading(say("A head before and after"), say(words_heads.BEFORE_AFTER))
     head = choose_head(result)
     if edits:
         with side_by_side:  # known only here, which head it shows
@@ -59,18 +61,18 @@ def changed_lines(edits: Edits) -> tuple[str, ...]:
 
 def read_edits(request: controls.Request) -> Edits:
     """The changes of heads that stand in the address; what cannot be made is told in a sentence."""
-    with st.expander("The changes as text"):
-        st.caption("As in the address of the page: o… is off, u… uniform. An empty field changes nothing.")
-        code = st.text_input("Changes", key="edits", bind="query-params") or ""
+    with st.expander(say("The changes as text")):
+        st.caption(say("As in the address of the page: o… is off, u… uniform. An empty field changes nothing."))
+        code = st.text_input(say("Changes"), key="edits", bind="query-params") or ""
     try:
         edits = Edits.from_code(code.strip())
         heads = replace(edits, forced=(), cells=())
         heads.check(shared.translator(request.checkpoint).config)
     except ValueError as error:
-        shared.warn(f"{shared.sentence(error)} Nothing is changed.")
+        shared.warn(f"{shared.sentence(error)} {say('Nothing is changed.')}")
         return Edits()
     if edits.forced or edits.cells:
-        st.caption(words_heads.LEFT_OUT)
+        st.caption(say(words_heads.LEFT_OUT))
     return heads
 
 
@@ -80,17 +82,20 @@ def show_boards(edits: Edits, chosen: Head, request: controls.Request) -> None:
     st.session_state["heads-of"] = config
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         actions, colours = words_heads.ACTIONS, words_heads.COLOURS
-        controls.choose("A click on a head", list(actions), "action", words_heads.OFF, actions, help=words_heads.ACTION)
-        colour = controls.choose("Colour by", list(colours), "colour", words_heads.NONE, colours)
+        label, off = say("A click on a head"), words_heads.OFF
+        controls.choose(label, list(actions), "action", off, actions, help=say(words_heads.ACTION))
+        colour = controls.choose(say("Colour by"), list(colours), "colour", words_heads.NONE, colours)
     here = importance_here(request)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for action in (words_heads.OFF, words_heads.SOLO, words_heads.UNIFORM):
-            label = f"{words.KINDS[chosen.kind].name}, layer {chosen.layer}, head {chosen.head}: {actions[action]}"
+            named = words_heads.head(words.KINDS[chosen.kind].name, chosen.layer, chosen.head)
+            label = f"{named}: {say(actions[action])}"
             st.button(label, key=f"do-{action}", on_click=change, args=(action, chosen))
-        st.button("Take every change back", key="heads-reset", on_click=_keep, args=(Edits(),), disabled=not edits)
+        label = say("Take every change back")
+        st.button(label, key="heads-reset", on_click=_keep, args=(Edits(),), disabled=not edits)
     with controls.place():
         values = here if colour == words_heads.HERE else coloured(colour, request)
-    explore.heading("Every head", f"{words_heads.BOARD} {words_heads.COLOURED[colour]}")
+    explore.heading(say("Every head"), f"{say(words_heads.BOARD)} {say(words_heads.COLOURED[colour])}")
     factor, said = words_heads.unit(max((np.abs(some).max() for some in (values or {}).values()), default=0.0))
     with controls.place():
         if said:
@@ -104,14 +109,15 @@ def show_boards(edits: Edits, chosen: Head, request: controls.Request) -> None:
     stand_level([figure for figure, _ in boards.values()])
     for column, (kind, (figure, made)) in zip(st.columns(len(KINDS), gap="small"), boards.items(), strict=True):
         with column:
-            st.markdown(f"**{words.KINDS[kind].title}**")
+            st.markdown(f"**{say(words.KINDS[kind].title)}**")
             lines = board_lines(colour, kind, None if values is None else values[kind].shape)
             recipe = recipes.translation(request).then(*lines, note=edits.code)
+            title = f"{say(words.KINDS[kind].title)}: {say(words_heads.VALUES[colour])}"
             explore.draw(
                 figure,
                 f"board-{kind}",
                 {"displayModeBar": False},
-                about=recipe.figure(f"{words.KINDS[kind].title}: {words_heads.VALUES[colour]}", made),
+                about=recipe.figure(title, made),
                 on_select=partial(_clicked, kind),
                 selection_mode="points",
             )
@@ -150,10 +156,11 @@ def board_of(
     for layer, head in np.argwhere(off | uniform):
         texts[layer][head] = "off" if off[layer, head] else "even"
     texts = [[text or "on" for text in row] for row in texts]
-    figure = head_board(numbers, texts, off=off, value=value, colors=False)
-    make_clickable(figure, "click to change or show it")
+    said = [[say(words_heads.ON_BOARD.get(text, text)) for text in row] for row in texts]
+    figure = head_board(numbers, said, off=off, value=value, colors=False)
+    make_clickable(figure, say("click to change or show it"))
     if chosen.kind == kind:
-        outline(figure, [(chosen.layer, chosen.head)], "drawn below")
+        outline(figure, [(chosen.layer, chosen.head)], say("drawn below"))
     made = call(
         "head_board",
         Code(f"np.zeros({shape!r})" if values is None else "numbers"),
@@ -199,12 +206,17 @@ def coloured(colour: str, request: controls.Request) -> dict[str, np.ndarray] | 
         shared.warn(shared.sentence(error))
         return None
     if report is None:
-        st.info(words_heads.NO_REPORT)
+        st.info(say(words_heads.NO_REPORT))
         return None
     bleu = report["bleu"]
-    said = (
-        f"{report['sentences']} sentences, {report['tokens']} tokens of {report['data']}; BLEU {bleu['score']} on "
-        f"{bleu['sentences']} of them. Made by: {report['command']}"
+    said = say(
+        "{sentences} sentences, {tokens} tokens of {data}; BLEU {bleu} on {some} of them. Made by: {command}",
+        sentences=report["sentences"],
+        tokens=report["tokens"],
+        data=report["data"],
+        bleu=bleu["score"],
+        some=bleu["sentences"],
+        command=report["command"],
     )
     shared.small(said, "report")
     return {kind: np.array(values[NUMBERS[colour]]) for kind, values in report["kinds"].items()}
@@ -217,7 +229,7 @@ def importance_here(request: controls.Request) -> dict[str, np.ndarray] | None:
         found = st.session_state.get(FOUND)
         return found[1] if found and found[0] == request else None
 
-    label = words_heads.IMPORTANCE
+    label = say(words_heads.IMPORTANCE)
     wanted = st.button(label, key="importance", on_click=_colour_here, disabled=known() is not None)
     # Nobody asked yet in this session, but the address does: it shall show elsewhere what it showed here.
     wanted |= FOUND not in st.session_state and st.session_state.get("colour") == words_heads.HERE
@@ -258,8 +270,8 @@ def working() -> None:
     share = advance()
     if share == 1:
         st.rerun()
-    st.progress(share, text="Without each head in turn …")
-    st.button("Cancel", key="importance-cancel", on_click=cancel)
+    st.progress(share, text=say("Without each head in turn …"))
+    st.button(say("Cancel"), key="importance-cancel", on_click=cancel)
 
 
 def _colour_here() -> None:
@@ -272,29 +284,37 @@ def show_outcome(result: shared.Shown, outcome: heads_results.Changed, edits: Ed
         return
     before, after = (float(one.log_probabilities.sum()) for one in (result, outcome.read))
     with st.container(border=True, gap="small"):
-        counts = [(len(edits.off), "off"), (len(edits.uniform), "uniform")]
-        said = " and ".join(f"{count} {word}" for count, word in counts if count)
-        st.markdown(f"**The translation with {said}**")
+        st.markdown(f"**{changes(len(edits.off), len(edits.uniform))}**")
         if outcome.new is None:
-            st.caption(words_heads.FORCED)
+            st.caption(say(words_heads.FORCED))
         else:
-            shared.large(outcome.new.text or "(the model wrote nothing)", "changed")
+            shared.large(outcome.new.text or say("(the model wrote nothing)"), "changed")
             show_difference(result.text, outcome.new.text)
         with st.container(horizontal=True, gap="large"):
-            st.metric("Log-probability of the old translation (nats)", f"{after:.2f}", f"{after - before:+.2f}")
+            label = say("Log-probability of the old translation (nats)")
+            st.metric(label, f"{after:.2f}", f"{after - before:+.2f}")
             if outcome.new is not None:
-                st.metric("Of the new one, with the changes", f"{float(outcome.new.log_probabilities.sum()):.2f}")
+                st.metric(say("Of the new one, with the changes"), f"{float(outcome.new.log_probabilities.sum()):.2f}")
+
+
+def changes(off: int, uniform: int) -> str:
+    """Say of how many heads that are off or uniform a translation is; of one at least."""
+    if off and uniform:
+        return say("The translation with {off} off and {uniform} uniform", off=off, uniform=uniform)
+    if off:
+        return say("The translation with {off} off", off=off)
+    return say("The translation with {uniform} uniform", uniform=uniform)
 
 
 def show_difference(before: str, after: str) -> None:
     """Show two translations word by word, equal words beside each other."""
     pairs = analysis.align(before.split(), after.split())
     if all(old == new for old, new in pairs):
-        st.caption(words_heads.SAME)
+        st.caption(say(words_heads.SAME))
         return
-    table = pd.DataFrame(pairs, columns=["before", "after"]).T
+    table = pd.DataFrame(pairs, columns=[say(BEFORE), say(AFTER)]).T
     table.columns = [str(place + 1) for place in range(len(pairs))]
-    table.loc["changed"] = ["" if old == new else "≠" for old, new in pairs]
+    table.loc[say("changed")] = ["" if old == new else "≠" for old, new in pairs]
     st.dataframe(table, key="difference")
 
 
@@ -305,26 +325,26 @@ def show_maps(result: shared.Shown, read: shared.Shown, head: Head, recipe: Reci
     spoken = words.KINDS[head.kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     mask = result.mask(head.kind)
-    change = difference_heatmap(after - before, queries, keys, a="after", b="before", **axes)
+    change = difference_heatmap(after - before, queries, keys, a=AFTER, b=BEFORE, **axes)
     pictures = {
-        "before": ("Before", attention_heatmap(before, queries, keys, mask=mask, **axes)),
-        "after": ("After", attention_heatmap(after, queries, keys, mask=mask, **axes)),
-        "change": ("After minus before", change),
+        "before": (message("Before"), attention_heatmap(before, queries, keys, mask=mask, **axes)),
+        "after": (message("After"), attention_heatmap(after, queries, keys, mask=mask, **axes)),
+        "change": (message("After minus before"), change),
     }
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
-            explore.heading(title, words.ROWS_ASK + spoken.reading)
+            explore.heading(say(title), say(spoken.rows))
             explore.draw(figure, f"head-{key}", about=about(recipe, key, title, head, axes))
 
 
 def about(recipe: Recipe, key: str, title: str, head: Head, axes: dict[str, str]) -> Beside:
     """How a head before or after the changes, or their difference, is drawn."""
     place = (head.layer, head.head)
-    title = f"{title}: {words.KINDS[head.kind].title}, layer {head.layer}, head {head.head}"
+    title = f"{say(title)}: {words_heads.head(words.KINDS[head.kind].title, head.layer, head.head)}"
     if key != "change":
         result, mask = ("result" if key == "before" else "read"), Code(f"result.mask({head.kind!r})")
         return recipes.head(recipe, title, head.kind, place, result, mask=mask, **axes)
     sides = [f"{name}.attention({head.kind!r})[{place[0]}, {place[1]}]" for name in ("read", "result")]
     queries, keys, _ = recipes.axis_code(head.kind, words.READ)
-    made = call("difference_heatmap", Code(" - ".join(sides)), queries, keys, a="after", b="before", **axes)
+    made = call("difference_heatmap", Code(" - ".join(sides)), queries, keys, a=AFTER, b=BEFORE, **axes)
     return recipe.figure(title, made)

@@ -14,9 +14,11 @@ from model.edits import Edits, Head, layer_counts
 from model.head_importance import without_each_head
 from model.tokenizer import EOS_ID
 from model.translator import KINDS
+from viz.language import message, say
 from viz.screens import asking, controls, shared
 
 CACHED_RECORDINGS = 16
+_WITHOUT = shared.Waiting(message("Translating without these heads …"))
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Changed:
     new: shared.Shown | None
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Translating without these heads …", show_time=True)
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=_WITHOUT, show_time=True)
 def changed(request: controls.Request, code: str) -> Changed:
     """Read the old translation and translate anew, with changes.
 
@@ -88,7 +90,7 @@ class Added:
     source: np.ndarray
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner="Following the attention …")
+@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=shared.Waiting(message("Following the attention …")))
 def added(request: controls.Request) -> Added:
     """What keys add in every head, and the rollout, of the translation of a request."""
     loaded = shared.translator(request.checkpoint)
@@ -140,23 +142,30 @@ def report(checkpoint: str) -> dict[str, Any] | None:
     return head_report.read(loaded.folder, loaded.config)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
 def aligners(checkpoint: str) -> list[list[str]] | None:
     """Which cross-attention heads align words, as of `alignment.roles`; None where these weights were not measured.
 
     Raises:
         ValueError: if the results beside the weights cannot be used; the message says why.
     """
+    found, config = _aligners(checkpoint), shared.translator(checkpoint).config
+    if found is not None and np.shape(found) != (config.n_decoder_layers, config.n_heads):
+        raise ValueError(
+            say(
+                "the alignment beside the weights is of {shape} layers and heads, not of these",
+                shape=np.shape(found),
+            )
+        )
+    return found
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _aligners(checkpoint: str) -> list[list[str]] | None:
     loaded = shared.translator(checkpoint)
     results = alignment.kept(loaded)
     weights = alignment.weights_hash(loaded) if results else ""
     results = [result for result in results.values() if result["weights_sha256"] == weights]
-    if not results:
-        return None
-    found, config = alignment.roles(results), loaded.config
-    if np.shape(found) != (config.n_decoder_layers, config.n_heads):
-        raise ValueError(f"the alignment beside the weights is of {np.shape(found)} layers and heads, not of these")
-    return found
+    return alignment.roles(results) if results else None
 
 
 def after_click(edits: Edits, action: str, head: Head, others: list[Head]) -> Edits:

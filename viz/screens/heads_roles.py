@@ -9,10 +9,13 @@ import streamlit as st
 from model import head_roles
 from model.edits import Head
 from viz.figures import attention_heatmap, head_board, head_map
+from viz.language import message, say
 from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
+
+SHARPNESS = message("sharpness")  # figures say what they are called with
 
 
 def show(result: shared.Shown, request: controls.Request) -> None:
@@ -23,16 +26,21 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     try:
         report = heads_results.report(request.checkpoint)
         if report is None:
-            st.info(words_heads.NO_REPORT)
+            st.info(say(words_heads.NO_REPORT))
         else:
             held_out = heads_results.of_report(report, head.kind)
-            said = f"Held-out: {report['sentences']} sentences of {report['data']}. Made by: {report['command']}"
+            said = say(
+                "Held-out: {sentences} sentences of {data}. Made by: {command}",
+                sentences=report["sentences"],
+                data=report["data"],
+                command=report["command"],
+            )
             shared.small(said, "held-out")
     except ValueError as error:
         shared.warn(shared.sentence(error))
     aligning = aligners(request.checkpoint) if head.kind == "cross" else None
     options = [words_heads.HELD_OUT, words_heads.SENTENCE] if held_out else [words_heads.SENTENCE]
-    source = controls.choose("Over", options, "over-what", options[0], words_heads.SOURCES)
+    source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
     shown = held_out if source == words_heads.HELD_OUT else here
     recipe = recipes.translation(request)
     counted = recipe.then(*role_lines(head.kind, source == words_heads.HELD_OUT))
@@ -40,9 +48,9 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     show_card(head, held_out, here, aligning)
     show_map(shown, head, result, counted, recipe)
     if aligning:
-        with st.expander("How well every head aligns words"):
+        with st.expander(say("How well every head aligns words")):
             alignment_boards.show(request.checkpoint)
-    with st.expander("All heads of this kind as a table"):
+    with st.expander(say("All heads of this kind as a table")):
         show_table(shown, head.kind)
 
 
@@ -54,14 +62,14 @@ def aligners(checkpoint: str) -> list[list[str]] | None:
         shared.warn(shared.sentence(error))
         return None
     if found is None:
-        st.info(words_heads.NO_ALIGNMENT)
+        st.info(say(words_heads.NO_ALIGNMENT))
     return found
 
 
 def names_of(kind: str) -> dict[str, str]:
-    """The names of the numbers that mean something for a kind."""
+    """The names of the numbers that mean something for a kind, as the visitor reads them."""
     names = words_heads.NUMBER_NAMES | (words_heads.CROSS_NAMES if kind == "cross" else {})
-    return {name: text for name, text in names.items() if name not in words_heads.IMPOSSIBLE.get(kind, ())}
+    return {name: say(text) for name, text in names.items() if name not in words_heads.IMPOSSIBLE.get(kind, ())}
 
 
 def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
@@ -82,25 +90,26 @@ def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
 
 def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str]] | None, recipe: Recipe) -> None:
     """Draw the roles of all heads of a kind."""
-    title = words.KINDS[head.kind].title
-    title = f"{title}: what each head mostly does"
-    explore.heading(title, words_heads.ROLE)
+    title = say("{kind}: what each head mostly does", kind=say(words.KINDS[head.kind].title))
+    explore.heading(title, say(words_heads.ROLE))
     sharpness = shown.numbers["relative_entropy"]
     texts = [[role.replace("positional: ", "★ ") for role in row] for row in shown.roles]
-    if aligning:
-        texts = [
-            [f"⇄ {at}" if at else text for text, at in zip(*of_layer, strict=True)]
-            for of_layer in zip(texts, aligning, strict=True)
-        ]
-    figure = head_board(0.5 - sharpness, texts, value="sharpness", colors=False)
+    said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
+    for layer, head_number, at in marked(aligning):
+        texts[layer][head_number], said[layer][head_number] = words_heads.ALIGNS_AT[at], say(words_heads.ALIGNS_AT[at])
+    figure = head_board(0.5 - sharpness, said, value=SHARPNESS, colors=False)
     plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
     written = texts if aligning else plain
-    about = recipe.figure(title, call("head_board", Code("sharpness"), written, value="sharpness", colors=False))
+    about = recipe.figure(title, call("head_board", Code("sharpness"), written, value=SHARPNESS, colors=False))
     explore.draw(figure, "role-board", {"displayModeBar": False}, 92, about)
-    st.caption(
-        "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
-        + (f" {words_heads.ALIGNS}" if aligning else "")
-    )
+    line = say(words_heads.SHARP)
+    st.caption(f"{line} {say(words_heads.ALIGNS)}" if aligning else line)
+
+
+def marked(aligning: list[list[str]] | None) -> list[tuple[int, int, str]]:
+    """Layer, head, and where it is read, of every head that aligns words."""
+    found = enumerate(aligning or ())
+    return [(layer, head, at) for layer, row in found for head, at in enumerate(row) if at]
 
 
 def show_card(
@@ -109,17 +118,17 @@ def show_card(
     """Show the numbers of one head, over held-out sentences and in this one."""
     place = (head.layer, head.head)
     explore.heading(
-        f"The card of layer {head.layer}, head {head.head}",
-        "Means over rows. Shares are parts of the mass of a row, from 0 to 1; they overlap where a token is both.",
+        say("The card of layer {layer}, head {head}", layer=head.layer, head=head.head),
+        say("Means over rows. Shares are parts of the mass of a row, from 0 to 1; they overlap where a token is both."),
     )
-    rows = {"role": {}}
+    role = say("role")
+    rows = {role: {}}
     if aligning:
-        at = aligning[head.layer][head.head]
-        rows["aligns words"] = {"held-out": f"yes, read at the {at}" if at else "no"}
+        rows[say("aligns words")] = {say("held-out"): say(words_heads.ALIGNED_AT[aligning[head.layer][head.head]])}
     rows |= {text: {} for text in names_of(head.kind).values()}
-    for title, numbers in (("held-out", held_out), ("this sentence", here)):
+    for title, numbers in ((say("held-out"), held_out), (say("this sentence"), here)):
         if numbers is not None:
-            rows["role"][title] = numbers.roles[head.layer][head.head]
+            rows[role][title] = words_heads.role(numbers.roles[head.layer][head.head])
             for name, text in names_of(head.kind).items():
                 rows[text][title] = f"{numbers.numbers[name][place]:.3f}"
     st.dataframe(pd.DataFrame(rows).T, key="card", height="content")
@@ -129,8 +138,8 @@ def show_table(shown: heads_results.Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind, a row a head."""
     n_layers, n_heads = shown.numbers["entropy"].shape
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-    columns = {"layer": [layer for layer, _ in places], "head": [head for _, head in places]}
-    columns["role"] = [shown.roles[layer][head] for layer, head in places]
+    columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
+    columns[say("role")] = [words_heads.role(shown.roles[layer][head]) for layer, head in places]
     columns |= {text: np.round(shown.numbers[name].ravel(), 4) for name, text in names_of(kind).items()}
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
@@ -141,17 +150,24 @@ def show_map(shown: heads_results.Numbers, head: Head, result: shared.Shown, cou
     n_heads = shown.numbers["entropy"].shape[1]
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.heading("Which heads look alike", f"{words_heads.MAP} The plane keeps {kept:.0%} of the spread.")
+        line = f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}"
+        explore.heading(say("Which heads look alike"), line)
         figure = head_map(points, n_heads, selected=(head.layer, head.head))
         made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
-        about = counted.then("points, kept = head_roles.layout(divergence)").figure("Which heads look alike", made)
+        counted = counted.then("points, kept = head_roles.layout(divergence)")
+        about = counted.figure(say("Which heads look alike"), made)
         explore.draw(
             figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points"
         )
     with right:
         spoken = words.KINDS[head.kind]
-        title = f"{spoken.title}, layer {head.layer}, head {head.head}, in this sentence"
-        explore.heading(title, words.ROWS_ASK + spoken.reading)
+        title = say(
+            "{kind}, layer {layer}, head {head}, in this sentence",
+            kind=say(spoken.title),
+            layer=head.layer,
+            head=head.head,
+        )
+        explore.heading(title, say(spoken.rows))
         queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
         axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
         figure = attention_heatmap(

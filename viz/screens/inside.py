@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model import analysis
-from model.inside import AS_RECORDED, Row, Switches, row, softmax_gradient
+from model.inside import AS_RECORDED, GRADIENT_LIMIT, Row, Switches, row, softmax_gradient
 from viz.figures import attention_heatmap, mask_heatmap, scores_heatmap, values_heatmap
 from viz.figures.heatmap import frame_row
+from viz.language import message, say
 from viz.screens import asking, controls, explore, recipes, shared, words, words_inside
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -21,6 +22,7 @@ from viz.screens.inside_results import layer_of
 
 ONE_ROW = 50  # pixels that a map of a single row is lower than the lowest of several
 FEW_TICKS = 3  # on its short colour bar
+ASKS = message("asks")
 _NO_TOOLS = {"displayModeBar": False}
 
 
@@ -31,27 +33,27 @@ def choose_switches(dropout: float) -> Switches:
         dropout: the model's, in training.
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        unscaled = controls.switch("No scaling", "unscaled", words_inside.UNSCALED)
-        unmasked = controls.switch("Mask off", "unmasked", words_inside.UNMASKED)
+        unscaled = controls.switch(say("No scaling"), "unscaled", say(words_inside.UNSCALED))
+        unmasked = controls.switch(say("Mask off"), "unmasked", say(words_inside.UNMASKED))
         temperature = controls.slider(
-            "Temperature",
+            say("Temperature"),
             0.1,
             5.0,
             1.0,
             step=0.1,
             key="temperature",
-            help=words_inside.TEMPERATURE,
+            help=say(words_inside.TEMPERATURE),
             width=200,
         )
-        no_dropout = "" if dropout else words_inside.NO_DROPOUT
-        dropped = controls.switch("Dropout", "dropped", no_dropout or words_inside.DROPOUT, disabled=not dropout)
+        about_dropout = say(words_inside.DROPOUT if dropout else words_inside.NO_DROPOUT)
+        dropped = controls.switch(say("Dropout"), "dropped", about_dropout, disabled=not dropout)
         draw = controls.slider(
-            "Draw",
+            say("Draw number"),
             1,
             20,
             1,
             key="draw",
-            help=words_inside.DRAW,
+            help=say(words_inside.DRAW),
             disabled=not (dropped and dropout),
             width=160,
         )
@@ -66,23 +68,28 @@ def choose_switches(dropout: float) -> Switches:
 
 def show_numbers(made: Row, recorded: Row) -> None:
     """Show how peaked the row is and how large the gradient of its softmax, and how a switch changed that."""
+    about_gradient = say(words_inside.GRADIENT, limit=GRADIENT_LIMIT)
     numbers = (
-        ("Entropy (nats)", words_inside.ENTROPY, lambda one: float(analysis.entropy(one.weights))),
-        ("Softmax gradient", words_inside.GRADIENT, lambda one: softmax_gradient(one.weights)),
-        ("Largest weight", words_inside.LARGEST, lambda one: float(one.weights.max())),
-        ("Sum of the row", words_inside.TOTAL, lambda one: float(one.dropped.sum())),
+        (say("Entropy (nats)"), say(words_inside.ENTROPY), lambda one: float(analysis.entropy(one.weights))),
+        (say("Softmax gradient"), about_gradient, lambda one: softmax_gradient(one.weights)),
+        (say("Largest weight"), say(words_inside.LARGEST), lambda one: float(one.weights.max())),
+        (say("Sum of the row"), say(words_inside.TOTAL), lambda one: float(one.dropped.sum())),
     )
     with st.container(horizontal=True, gap="large"):
         for label, help_, of in numbers:
             change = of(made) - of(recorded)
-            delta = f"{change:+.3f} against the recorded row" if abs(change) >= 0.0005 else None
+            delta = say("{change:+.3f} against the recorded row", change=change) if abs(change) >= 0.0005 else None
             st.metric(label, f"{of(made):.3f}", delta, delta_color="off", help=help_)
     n = int(made.mask.sum())
     if n:
-        st.caption(
-            f"{n} {'key' if n == 1 else 'keys'} can be read here. Shared evenly: entropy ln {n} = {np.log(n):.3f}, "
-            f"softmax gradient {softmax_gradient(np.full(n, 1 / n)):.3f}."
+        count = say("1 key can be read here.") if n == 1 else say("{n} keys can be read here.", n=n)
+        evenly = say(
+            "Shared evenly: entropy ln {n} = {entropy:.3f}, softmax gradient {gradient:.3f}.",
+            n=n,
+            entropy=np.log(n),
+            gradient=softmax_gradient(np.full(n, 1 / n)),
         )
+        st.caption(f"{count} {evenly}")
 
 
 @dataclass(frozen=True)
@@ -107,15 +114,15 @@ def choose_subject(result: shared.Shown) -> Subject:
     """Let the visitor choose a head and the word that asks."""
     kind, layer, head = controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross")
     queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
-    query = controls.position("Word that asks (position)", len(queries), "query", words_inside.QUERY)
+    query = controls.position(say("Word that asks (position)"), len(queries), "query", say(words_inside.QUERY))
     return Subject(kind, layer, head, query, queries, keys)
 
 
 def draw_head(subject: Subject, arrays: dict[str, np.ndarray], recipe: Recipe) -> None:
     """Draw the recorded map of the whole head, the row that is shown framed."""
     spoken = words.KINDS[subject.kind]
-    title = f"{spoken.title}, layer {subject.layer}, head {subject.head}"
-    explore.heading(title, words_inside.THE_HEAD)
+    title = say("{kind}, layer {layer}, head {head}", kind=say(spoken.title), layer=subject.layer, head=subject.head)
+    explore.heading(title, say(words_inside.THE_HEAD))
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     figure = attention_heatmap(
         arrays["weights"][subject.head],
@@ -133,7 +140,7 @@ Pictures = dict[str, tuple[go.Figure, Code]]
 
 
 def figures_of(step: str, made: Row, subject: Subject, most: float) -> Pictures:
-    """The figures of a step by what they are called, in the order of the equation, each with the call that makes it.
+    """The figures of a step by their English names, in the order of the equation, each with the call that makes it.
 
     Args:
         step: a key of words_inside.STEPS.
@@ -145,7 +152,7 @@ def figures_of(step: str, made: Row, subject: Subject, most: float) -> Pictures:
     _, keys_code, _ = recipes.axis_code(subject.kind, words.READ)
 
     def of_query(name: str, value: str) -> tuple[go.Figure, Code]:
-        named = {"value": value, "row_axis": "asks"}
+        named = {"value": value, "row_axis": ASKS}
         made_by = call("values_heatmap", Code(f"made.{name}[None]"), query, **named)
         return _flat(values_heatmap(getattr(made, name)[None], query, **named)), made_by
 
@@ -155,28 +162,28 @@ def figures_of(step: str, made: Row, subject: Subject, most: float) -> Pictures:
         return values_heatmap(getattr(made, name), keys, **named), made_by
 
     def of_cells(function: Callable[..., go.Figure], name: str, masked: bool = False, **more) -> tuple[go.Figure, Code]:
-        more |= {"query_axis": "asks", "key_axis": key_axis}
+        more |= {"query_axis": ASKS, "key_axis": key_axis}
         mask, mask_code = ({"mask": mask} if masked else {} for mask in (made.mask[None], Code("made.mask[None]")))
         made_by = call(function.__name__, Code(f"made.{name}[None]"), query, keys_code, **mask_code, **more)
         return _flat(function(getattr(made, name)[None], query, keys, **mask, **more)), made_by
 
     return {
         "project": lambda: {"q": of_query("q", "q"), "k": of_keys("k", "k")},
-        "multiply": lambda: {"q × k": of_keys("products", "product")},
+        "multiply": lambda: {"q × k": of_keys("products", message("product"))},
         "add": lambda: {"q · k": of_cells(scores_heatmap, "raw_scores")},
-        "scale": lambda: {"scaled scores": of_cells(scores_heatmap, "scaled")},
+        "scale": lambda: {message("scaled scores"): of_cells(scores_heatmap, "scaled")},
         "mask": lambda: {
-            "mask": of_cells(mask_heatmap, "mask", legend=False),
-            "masked scores": of_cells(scores_heatmap, "scores"),
+            message("mask"): of_cells(mask_heatmap, "mask", legend=False),
+            message("masked scores"): of_cells(scores_heatmap, "scores"),
         },
-        "softmax": lambda: {"weights": of_cells(attention_heatmap, "weights", masked=True)},
+        "softmax": lambda: {message("weights"): of_cells(attention_heatmap, "weights", masked=True)},
         "dropout": lambda: {
-            "weights after dropout": of_cells(
-                attention_heatmap, "dropped", masked=True, most=most, value="weight after dropout"
+            message("weights after dropout"): of_cells(
+                attention_heatmap, "dropped", masked=True, most=most, value=message("weight after dropout")
             )
         },
-        "values": lambda: {"v": of_keys("v", "v"), "weight × v": of_keys("weighted", "weighted")},
-        "context": lambda: {"context": of_query("context", "context")},
+        "values": lambda: {"v": of_keys("v", "v"), message("weight × v"): of_keys("weighted", message("weighted"))},
+        "context": lambda: {message("context"): of_query("context", message("context"))},
     }[step]()
 
 
@@ -187,24 +194,30 @@ def _flat(figure: go.Figure) -> go.Figure:
 
 
 def draw_step(title: str, step: str, formula: str, figures: Pictures, recipe: Recipe) -> None:
-    """Draw one step: its title, one line, its equation, its figures by what they are called."""
-    explore.heading(title, words_inside.STEPS[step].line)
+    """Draw one step: its title, one line, its equation, its figures by their English names."""
+    explore.heading(title, say(words_inside.STEPS[step].line))
     st.latex(formula)
     for number, (name, (figure, made)) in enumerate(figures.items()):
-        st.caption(name)
-        explore.draw(figure, f"{step}-{number}", _NO_TOOLS, about=recipe.figure(f"{title}: {name}", made))
+        st.caption(say(name))
+        explore.draw(figure, f"{step}-{number}", _NO_TOOLS, about=recipe.figure(f"{title}: {say(name)}", made))
 
 
 def of_row(recipe: Recipe, subject: Subject, switches: Switches) -> Recipe:
     """How every step of the row comes about, in Python called `made`."""
     different = {name: value for name, value in vars(switches).items() if value != getattr(AS_RECORDED, name)}
     arguments = [Code("layer"), subject.head, subject.query, *([call("Switches", **different)] if different else [])]
-    spoken = words.KINDS[subject.kind]
-    token = subject.queries[subject.query]
+    note = say(
+        "{kind}, layer {layer}, head {head}, query {query} “{token}”",
+        kind=say(words.KINDS[subject.kind].title),
+        layer=subject.layer,
+        head=subject.head,
+        query=subject.query,
+        token=subject.queries[subject.query],
+    )
     return recipe.then(
         f"layer = recorded(result, {subject.kind!r}, {subject.layer})",
         f"made = {call('row', *arguments)}",
-        note=f"{spoken.title}, layer {subject.layer}, head {subject.head}, query {subject.query} “{token}”",
+        note=note,
     )
 
 
@@ -220,13 +233,14 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
     show_numbers(made, recorded)
     steps = [step for step in words_inside.STEPS if step != "dropout" or switches.dropout]
     names = {step: words_inside.STEPS[step].name for step in steps} | {words_inside.ALL: words_inside.ALL}
-    chosen = controls.choose("Step", list(names), "step", steps[0], names, help=words_inside.STEP)
+    chosen = controls.choose(say("Step"), list(names), "step", steps[0], names, help=say(words_inside.STEP))
     recipe = recipes.translation(request)
     cells: list[Callable[[], None]] = [lambda: draw_head(subject, arrays, recipe)]
     of_steps = of_row(recipe, subject, switches)
     for number, step in enumerate(steps):
         if chosen in (step, words_inside.ALL):
-            title = f"Step {number + 1} of {len(steps)}: {words_inside.STEPS[step].title}"
+            name = say(words_inside.STEPS[step].title)
+            title = say("Step {number} of {total}: {name}", number=number + 1, total=len(steps), name=name)
             formula = words_inside.formula(step, len(made.q), result.config.attention_bias, switches)
             figures = figures_of(step, made, subject, 1 / (1 - switches.dropout))
             cells.append(partial(draw_step, title, step, formula, figures, of_steps))
@@ -242,6 +256,6 @@ def live() -> None:
     asking.one_translation(show)
 
 
-st.title("Inside a head")
-st.markdown(words_inside.INTRO)
+st.title(say("Inside a head"))
+st.markdown(say(words_inside.INTRO))
 live()

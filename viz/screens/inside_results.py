@@ -6,10 +6,11 @@ import numpy as np
 import streamlit as st
 
 from model import inside
+from viz.language import message
 from viz.screens import controls, shared
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Recording the layer …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Recording the layer …")))
 def layer_of(request: controls.Request, kind: str, layer: int) -> dict[str, np.ndarray]:
     """Translate once more and keep the inside of one layer, which other pages do not need.
 

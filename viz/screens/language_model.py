@@ -11,6 +11,7 @@ from model.mask_experiments import conventions
 from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
+from viz.language import message, say
 from viz.screens import controls, explore, links, maps, recipes, shared, words
 from viz.screens import words_language_model as said
 from viz.screens.beside import Beside, Recipe
@@ -21,7 +22,7 @@ from viz.screens.recipes import MapCode
 KIND = "decoder_self"
 SHOWN_WORDS = 20
 TOP_KS = (0, 1, 5, 20, 100, 1000)
-VIEWS = ("Attention", "Lines")
+VIEWS = (message("Attention"), message("Lines"))
 WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for their numbers
 MOST_DRAWN = 100  # words
 SEEDS = 10_000
@@ -48,7 +49,7 @@ def choose_model() -> str | None:
             shared.small(shared.sentence(error), f"unreadable-{name}")
     if len(usable) < 2:
         return usable[0] if usable else None
-    return controls.choose("Model", usable, "model", usable[0])
+    return controls.choose(say("Model"), usable, "model", usable[0])
 
 
 def answer(name: str, text: str) -> Read:
@@ -59,8 +60,8 @@ def answer(name: str, text: str) -> Read:
         return result
     except ValueError as error:
         before = st.session_state.get("language-model-answered")
-        shown = "the last text that could be read" if before else "an empty text"
-        shared.warn(f"{shared.sentence(error)} Shown below: {shown}.")
+        shown = say("Shown below: the last text that could be read.") if before else say("Shown below: an empty text.")
+        shared.warn(f"{shared.sentence(error)} {shown}")
         try:
             return read(name, before or "")
         except ValueError:  # the last text was read by a model with more positions
@@ -69,11 +70,11 @@ def answer(name: str, text: str) -> Read:
 
 def show_read(result: Read, size: int) -> None:
     """Say which words the model reads, and how many of them it does not know."""
-    shared.small(said.READ.format(tokens=" ".join(result.shown.target_tokens)), "read")
-    note = said.START
+    shared.small(say(said.READ, tokens=" ".join(result.shown.target_tokens)), "read")
+    note = say(said.START)
     if result.unknown:
         total = len(result.shown.target_tokens) - 1
-        note = said.UNKNOWN.format(count=result.unknown, total=total, size=size) + " " + note
+        note = f"{say(said.UNKNOWN, count=result.unknown, total=total, size=size)} {note}"
     shared.small(note, "read-note")
 
 
@@ -81,41 +82,38 @@ def choose_chance() -> Chance:
     """Let the visitor choose how words are drawn."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         temperature = controls.slider(
-            "Temperature", 0.0, 2.0, 1.0, step=0.05, key="temperature", help=said.TEMPERATURE, width=220
+            say("Temperature"), 0.0, 2.0, 1.0, step=0.05, key="temperature", help=say(said.TEMPERATURE), width=220
         )
-        top_p = controls.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=said.TOP_P, width=220)
+        top_p = controls.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=say(said.TOP_P), width=220)
         names = {0: said.ALL} | {k: f"{k:,}" for k in TOP_KS if k}
-        top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=said.TOP_K)
+        top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=say(said.TOP_K))
     return Chance(round(temperature, 2), top_k, round(top_p, 2))
 
 
 def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
     """Draw the most probable next words, as the model gives them and as they are drawn from."""
-    explore.heading("The next word", said.UNK_DRAWN)
+    explore.heading(say("The next word"), say(said.UNK_DRAWN))
     own, drawn = distributions(name, text, chance.temperature, chance.top_k, chance.top_p)
     best = np.argsort(-own, kind="stable")[:SHOWN_WORDS]
     labels = shared.translator(name).tokenizer.tokens(best.tolist())
     how = said.how_drawn(chance.temperature, chance.top_k, chance.top_p)
     top = float(max(own[best].max(), drawn[best].max()))
-    for column, (key, title, line, values) in zip(
+    for column, (key, line, values) in zip(
         st.columns(2, gap="medium"),
-        (
-            ("own", "As the model says", said.OWN.format(count=len(best)), own),
-            ("drawn", "As it is drawn", said.DRAWN.format(how=how), drawn),
-        ),
+        (("own", say(said.OWN, count=len(best)), own), ("drawn", say(said.DRAWN, how=how), drawn)),
         strict=True,
     ):
         with column:
-            explore.heading(title, line)
+            explore.heading(say(said.TITLES[key]), line)
             figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
-            about = next_words(recipe, title, key, text, chance, top)
+            about = next_words(recipe, key, text, chance, top)
             explore.draw(figure, f"next-{key}", _NO_TOOLS, about=about)
             with st.container(horizontal=True, gap="large"):
-                st.metric(f"Words with a chance, {title.lower()}", f"{np.count_nonzero(values):,}")
-                st.metric(f"Probability of these {len(best)}, {title.lower()}", f"{values[best].sum():.1%}")
+                st.metric(say(said.CHANCES[key]), f"{np.count_nonzero(values):,}")
+                st.metric(say(said.SUMS[key], count=len(best)), f"{values[best].sum():.1%}")
 
 
-def next_words(recipe: Recipe, title: str, key: str, text: str, chance: Chance, top: float) -> Beside:
+def next_words(recipe: Recipe, key: str, text: str, chance: Chance, top: float) -> Beside:
     """How the bars of the next words are made."""
     own = call("writer.distribution", text)
     drawn = call("writer.distribution", text, chance.temperature, chance.top_k, chance.top_p, unknown=False)
@@ -129,22 +127,22 @@ def next_words(recipe: Recipe, title: str, key: str, text: str, chance: Chance, 
     )
     lines = (f"own = {own}", f"best = np.argsort(-own, kind='stable')[:{SHOWN_WORDS}]")
     lines += (f"values = {'own' if key == 'own' else drawn}",)
-    return recipe.then(*lines).figure(f"The next word: {title.lower()}", made)
+    return recipe.then(*lines).figure(say(said.FIGURES[key]), made)
 
 
 def show_continuation(name: str, text: str, chance: Chance) -> None:
     """Let the model go on with the text."""
-    explore.heading("Let it go on", said.SEED)
+    explore.heading(say("Let it go on"), say(said.SEED))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        count = controls.slider("Words to draw", 1, MOST_DRAWN, 30, key="words", width=220)
-        links.expect_number("Seed", "seed", 0, SEEDS - 1)
-        seed = st.number_input("Seed", 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
-        st.button("Draw again", key="again", on_click=next_seed)
+        count = controls.slider(say("Words to draw"), 1, MOST_DRAWN, 30, key="words", width=220)
+        links.expect_number(say("Seed"), "seed", 0, SEEDS - 1)
+        seed = st.number_input(say("Seed"), 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
+        st.button(say("Draw again"), key="again", on_click=next_seed)
     with st.container(border=True, gap="xsmall"):
         shared.large(
             continued(name, text, count, chance.temperature, chance.top_k, chance.top_p, int(seed or 0)), "continued"
         )
-        st.caption(said.CONTINUED.format(seed=int(seed or 0)))
+        st.caption(say(said.CONTINUED, seed=int(seed or 0)))
 
 
 def next_seed() -> None:
@@ -154,12 +152,12 @@ def next_seed() -> None:
 
 def show_heads(result: Read, recipe: Recipe) -> None:
     """Draw every head, one of them large, and the mask."""
-    explore.heading("The heads", said.HEADS)
+    explore.heading(say("The heads"), say(said.HEADS))
     n_layers, n_heads = result.shown.attention(KIND).shape[:2]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
-        stretch = controls.switch("Stretch colours", "stretch", words.STRETCH)
+        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0)
+        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0)
+        stretch = controls.switch(say("Stretch colours"), "stretch", say(words.STRETCH))
     tokens = result.shown.target_tokens
     built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())
     code = MapCode(built, KIND, words.READ)
@@ -167,7 +165,7 @@ def show_heads(result: Read, recipe: Recipe) -> None:
     with left:
         explore.show_overview(result.shown, built, layer, head, stretch, recipe, code)
     with right:
-        view = controls.choose("Show", list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
+        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
             explore.show_lines(result.shown, built, words.TEXT_SELF, words.READ, layer, recipe, code)
         else:
@@ -179,8 +177,8 @@ def show_mask(result: Read, recipe: Recipe) -> None:
     """Draw the causal mask as the numbers that are added to the scores."""
     mask = result.shown.mask(KIND)
     tokens = result.shown.target_tokens
-    title = "The causal mask"
-    explore.heading(title, said.MASK + (said.MASK_LARGE if len(mask) > WRITTEN_UP_TO else ""))
+    title, line = say("The causal mask"), say(said.MASK)
+    explore.heading(title, f"{line} {say(said.MASK_LARGE)}" if len(mask) > WRITTEN_UP_TO else line)
     spoken = words.KINDS[words.TEXT_SELF]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     written = conventions(mask)["additive"]
@@ -194,12 +192,13 @@ def live() -> None:
     """The part that every choice redraws."""
     name = choose_model()
     if name is None:
-        st.info(said.NO_MODEL)
+        st.info(say(said.NO_MODEL))
         st.code(said.TRAIN, "bash", wrap_lines=True)
-        shared.small(f"The folder is {checkpoints_folder()}.", "folder")
+        shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
+    hint = say("Type a beginning")
     text = st.text_input(
-        "Beginning", said.EXAMPLE, key="beginning", bind="query-params", live="200ms", placeholder="Type a beginning"
+        say("Beginning"), said.EXAMPLE, key="beginning", bind="query-params", live="200ms", placeholder=hint
     )
     with controls.place():
         result = answer(name, text or "")
@@ -207,7 +206,7 @@ def live() -> None:
     show_read(result, len(writer.tokenizer))
     chance = choose_chance()
     recipe = Recipe(
-        f"“{result.text}” · {name}",
+        say("“{text}” · {checkpoint}", text=result.text, checkpoint=name),
         (f"writer = {call('load_translator', name)}", f"result = writer.read({result.text!r})"),
     )
     show_next(name, result.text, chance, recipe)
@@ -216,6 +215,6 @@ def live() -> None:
     shared.small(words.describe_card(name, writer.card), "card")
 
 
-st.title("Language model")
-st.markdown(said.INTRO)
+st.title(say("Language model"))
+st.markdown(say(said.INTRO))
 live()

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.translator import Translation
+from viz.language import message
 from viz.screens import shared
 
 CACHED_DISTRIBUTIONS = 32  # of a few hundred kilobytes each at the most
@@ -28,7 +29,7 @@ class Read:
     unknown: int
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Reading …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Reading …")))
 def read(checkpoint: str, text: str) -> Read:
     """Read a text, or return what is remembered of it; errors as `Writer.read`."""
     writer = shared.translator(checkpoint)
@@ -38,7 +39,7 @@ def read(checkpoint: str, text: str) -> Read:
     return Read(text, dataclasses.replace(result, trace=drawn), unknown)
 
 
-@st.cache_data(max_entries=CACHED_DISTRIBUTIONS, show_spinner="Reading …")
+@st.cache_data(max_entries=CACHED_DISTRIBUTIONS, show_spinner=shared.Waiting(message("Reading …")))
 def distributions(
     checkpoint: str, text: str, temperature: float, top_k: int, top_p: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +48,7 @@ def distributions(
     return writer.distribution(text), writer.distribution(text, temperature, top_k, top_p, unknown=False)
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Writing …", show_time=True)
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Writing …")), show_time=True)
 def continued(checkpoint: str, text: str, count: int, temperature: float, top_k: int, top_p: float, seed: int) -> str:
     """A text and what is drawn after it; errors as `Writer.write`."""
     return shared.translator(checkpoint).write(text, count, temperature, top_k, top_p, seed)

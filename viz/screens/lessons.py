@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from viz.language import say
 from viz.screens import tour, words_lessons
 
-st.title("Lessons")
-st.markdown(words_lessons.INTRO)
+st.title(say("Lessons"))
+st.markdown(say(words_lessons.INTRO))
 for name, lesson in words_lessons.LESSONS.items():
     with st.container(border=True, gap="xsmall"):
-        st.subheader(lesson.name, anchor=False)
-        st.markdown(lesson.line)
-        links = [tour.link(words_lessons.START, tour.address(name, 1))]
+        st.subheader(say(lesson.name), anchor=False)
+        st.markdown(say(lesson.line))
+        links = [tour.link(say(words_lessons.START), tour.address(name, 1))]
         links += [tour.link(str(number), tour.address(name, number)) for number in range(2, len(lesson.steps) + 1)]
         st.html(" · ".join(links))

@@ -10,7 +10,7 @@ from viz.screens import links, shared, speaking, tour
 # A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
 ICON = Path(__file__).with_name("icon.svg")
 
-st.set_page_config(page_title=say("Headlight"), page_icon=str(ICON), layout="wide")
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 shared.style()
 speaking.bar()
 # The last ones stand below "more" where the window is narrow.

@@ -8,11 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import analysis
+from viz.figures import labels
+from viz.language import message, say
+from viz.screens import words
 
-SINGLE = "single heads"
+SINGLE = message("single heads")
 SUMMARIES = (SINGLE, *analysis.AGGREGATES)
-OVER = {"heads": ("heads",), "layers": ("layers",), "heads and layers": ("layers", "heads")}
-VALUES = {SINGLE: "weight", "mean": "mean weight", "max": "maximum", "standard deviation": "deviation"}
+OVER = {
+    message("heads"): ("heads",),
+    message("layers"): ("layers",),
+    message("heads and layers"): ("layers", "heads"),
+}
+VALUES = {
+    SINGLE: message("weight"),
+    message("mean"): message("mean weight"),
+    message("max"): message("maximum"),
+    message("standard deviation"): message("deviation"),
+}
+NO_SUMS = {
+    "max": message("Rows of a maximum do not add up to 1."),
+    "standard deviation": message("Rows of a deviation do not add up to 1."),
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +69,8 @@ class Maps:
             summarised the mean over them.
         row_of, column_of: for each token of the rows and the columns the row or column that draws it, -1 for none.
         hidden: how many rows and columns are hidden.
-        layer_names, head_names: of the tiles.
-        value: what a number is.
+        layer_names, head_names: of the tiles, said.
+        value: what a number is, in English.
         options: that made them.
         counts: layers and heads of the recording.
     """
@@ -136,8 +152,8 @@ def build(
         row_of=_drawn_at(row_of, rows),
         column_of=_drawn_at(column_of, columns),
         hidden=(int(rows.sum()), int(columns.sum())),
-        layer_names=_names("layer", counts[0], options, "layers"),
-        head_names=_names("head", counts[1], options, "heads"),
+        layer_names=_layer_names(counts[0], options),
+        head_names=_head_names(counts[1], options),
         value=VALUES[options.summary],
         options=options,
         counts=counts,
@@ -146,13 +162,25 @@ def build(
 
 def title(maps: Maps, layer: int, head: int | None) -> str:
     """Name the map of a head, or all maps of a layer (head is None), as the end of a heading."""
-    options, (n_layers, n_heads) = maps.options, maps.counts
-    return {
-        (): f"layer {layer}, " + (f"all {n_heads} heads" if head is None else f"head {head}"),
-        ("heads",): f"{options.summary} of {n_heads} heads of layer {layer}",
-        ("layers",): f"{options.summary} of {'each head' if head is None else f'head {head}'} over {n_layers} layers",
-        ("layers", "heads"): f"{options.summary} of all {n_heads} heads of all {n_layers} layers",
-    }[options.axes]
+    n_layers, n_heads = maps.counts
+    values = {"layer": layer, "head": head, "n_layers": n_layers, "n_heads": n_heads}
+    values["summary"] = say(maps.options.summary)
+    if maps.options.axes == ("heads",):
+        return say("{summary} of {n_heads} heads of layer {layer}", **values)
+    if maps.options.axes == ("layers",):
+        if head is None:
+            return say("{summary} of each head over {n_layers} layers", **values)
+        return say("{summary} of head {head} over {n_layers} layers", **values)
+    if maps.options.axes:
+        return say("{summary} of all {n_heads} heads of all {n_layers} layers", **values)
+    if head is None:
+        return say("layer {layer}, all {n_heads} heads", **values)
+    return say("layer {layer}, head {head}", **values)
+
+
+def heading(kind: str, maps: Maps, layer: int, head: int | None) -> str:
+    """A whole heading: the kind of attention and what `title` says."""
+    return say("{kind}, {place}", kind=say(words.KINDS[kind].title), place=title(maps, layer, head))
 
 
 def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
@@ -161,24 +189,37 @@ def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
     place = maps.place(layer, head or 0)[: 1 if head is None else 2]
     said = []
     if options.axes:
-        said.append("No single head looks like this.")
-    if options.summary in ("max", "standard deviation"):
-        said.append(f"Rows of a {VALUES[options.summary]} do not add up to 1.")
+        said.append(say("No single head looks like this."))
+    if options.summary in NO_SUMS:
+        said.append(say(NO_SUMS[options.summary]))
     if options.merge:
-        said.append("Subwords are merged into words: to a word the sum, from a word the mean of its tokens.")
+        said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
         rows, columns = maps.hidden
-        average = " (mean of the single heads)" if options.axes else ""
-        said.append(
-            f"Special tokens are hidden, {rows} of the rows and {columns} of the columns; "
-            f"{maps.removed[place].mean():.1%} of the attention of the rows left went there{average}. "
-            "Nothing is renormalised."
-        )
+        values = {"rows": rows, "columns": columns, "share": maps.removed[place].mean()}
+        if options.axes:
+            hidden = say(
+                "Special tokens are hidden, {rows} of the rows and {columns} of the columns; {share:.1%} of the "
+                "attention of the rows left went there (mean of the single heads). Nothing is renormalised.",
+                **values,
+            )
+        else:
+            hidden = say(
+                "Special tokens are hidden, {rows} of the rows and {columns} of the columns; {share:.1%} of the "
+                "attention of the rows left went there. Nothing is renormalised.",
+                **values,
+            )
+        said.append(hidden)
     if options.share < 100:
         shown = maps.shown[place]
         said.append(
-            f"Each row shows only its largest cells that together hold {options.share} % of what is drawn of it: "
-            f"{shown.sum()} of {shown.size} cells are left."
+            say(
+                "Each row shows only its largest cells that together hold {share} % of what is drawn of it: {n} of "
+                "{total} cells are left.",
+                share=options.share,
+                n=shown.sum(),
+                total=shown.size,
+            )
         )
     return said
 
@@ -214,7 +255,13 @@ def _merge_any(mask: np.ndarray, queries: analysis.Words, keys: analysis.Words) 
     return merged
 
 
-def _names(one: str, count: int, options: Options, axis: str) -> list[str]:
-    if axis in options.axes:
-        return [f"{options.summary} of {count} {axis}"]
-    return [f"{one} {number}" for number in range(count)]
+def _layer_names(count: int, options: Options) -> list[str]:
+    if "layers" in options.axes:
+        return [say("{summary} of {count} layers", summary=say(options.summary), count=count)]
+    return [labels.layer_label(layer) for layer in range(count)]
+
+
+def _head_names(count: int, options: Options) -> list[str]:
+    if "heads" in options.axes:
+        return [say("{summary} of {count} heads", summary=say(options.summary), count=count)]
+    return [labels.head_label(head) for head in range(count)]

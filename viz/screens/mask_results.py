@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import mask_experiments as experiments
+from viz.language import message, say
 from viz.screens import recipes, shared, words_masks
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -78,7 +79,9 @@ def batch_of(request: Request) -> experiments.Batch:
     return experiments.read_batch(shared.translator(request.checkpoint), request.sources, request.targets)
 
 
-@st.cache_data(max_entries=CACHED_BATCHES, show_spinner="Passing the batch through the model …")
+@st.cache_data(
+    max_entries=CACHED_BATCHES, show_spinner=shared.Waiting(message("Passing the batch through the model …"))
+)
 def compute(request: Request, left_out: str) -> Result:
     """Pass a batch through the model twice, with its masks and without some.
 
@@ -127,14 +130,14 @@ def compute(request: Request, left_out: str) -> Result:
     )
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Appending pads …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Appending pads …")))
 def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
     """The pad-invariance number with the padding mask and without; errors as `mask_experiments.pad_difference`."""
     model, pair = shared.translator(request.checkpoint).model, batch_of(request).pair(sentence)
     return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Changing the future …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Changing the future …")))
 def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
     """The future-leak number with the look-ahead mask and without; errors as `mask_experiments.future_leak`."""
     model, pair = shared.translator(request.checkpoint).model, batch_of(request).pair(sentence)
@@ -144,9 +147,10 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
 def recipe(request: Request) -> Recipe:
     """The batch with its masks, in Python called `batch` and `result`."""
     if request.is_example:
-        note, made = "the worked example", call("worked_example")
+        note, made = say("the worked example"), call("worked_example")
     else:
-        note = " · ".join(f"“{source}” → “{target}”" for source, target in zip(*request.texts, strict=True))
+        pairs = zip(*request.texts, strict=True)
+        note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
         made = call("read_batch", Code("translator"), *map(list, request.texts))
     lines = (recipes.loading(request.checkpoint), f"batch = {made}")
     return Recipe(f"{note} · {request.checkpoint}", (*lines, "result = run(translator.model, batch.src, batch.tgt)"))

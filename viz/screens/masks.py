@@ -9,6 +9,7 @@ import streamlit as st
 from model import mask_experiments
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, mask_heatmap
+from viz.language import message, say
 from viz.screens import controls, explore, shared, words, words_masks
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -22,14 +23,18 @@ def ask(checkpoint: str) -> Request:
     """Ask for the sentences of the batch, or for the worked example."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = words_masks.BATCHES
-        batch = controls.choose("Batch", list(names), "batch", words_masks.SENTENCES, names, help=words_masks.BATCH)
+        help_ = say(words_masks.BATCH)
+        batch = controls.choose(say("Batch"), list(names), "batch", words_masks.SENTENCES, names, help=help_)
         typed = batch == words_masks.SENTENCES
-        count = controls.choose("Sentences", list(COUNTS), "sentences", 3, disabled=not typed)
+        count = controls.choose(say("Sentences"), list(COUNTS), "sentences", 3, disabled=not typed)
     if not typed:
-        st.caption(words_masks.EXAMPLE_NOTE)
+        st.caption(say(words_masks.EXAMPLE_NOTE))
         return Request(checkpoint)
     card = shared.translator(checkpoint).card
-    names = (words.language(card.get("source"), "Source"), words.language(card.get("target"), "Target"))
+    names = (
+        words.language(card.get("source"), message("Source")),
+        words.language(card.get("target"), message("Target")),
+    )
     texts: list[list[str]] = [[], []]
     for number in range(1, count + 1):
         for side, column in enumerate(st.columns(2, gap="small")):
@@ -64,8 +69,12 @@ def answer(request: Request, left_out: str) -> tuple[Request, Result]:
         return request, result
     except ValueError as error:
         before = st.session_state.get("masks-answered")
-        shown = "the last batch that could be read" if before else "the worked example"
-        shared.warn(f"{shared.sentence(error)} Shown below: {shown}.")
+        shown = (
+            say("Shown below: the last batch that could be read.")
+            if before
+            else say("Shown below: the worked example.")
+        )
+        shared.warn(f"{shared.sentence(error)} {shown}")
         before = before or Request(request.checkpoint)
         return before, compute(before, left_out)
 
@@ -81,34 +90,37 @@ def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: st
     figure = mask_heatmap(values, queries, keys, written=written, **more)
     of_convention = Code(f"conventions({code})[{convention!r}]") if convention else None
     made = call("mask_heatmap", Code(code), *axes_code(mask, sentence), written=of_convention, **more)
-    title = f"{spoken.name}, sentence {sentence + 1}"
+    title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
     if convention:
-        title += f": {words_masks.CONVENTIONS[convention].name}"
+        title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
     explore.draw(figure, key, {"displayModeBar": False}, NARROW_COLUMN, made_by.figure(title, made))
 
 
 def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:
     """Draw the masks of a sentence, or a mask of all sentences; return which mask and sentence is chosen."""
     n_sentences = len(result.lengths)
-    explore.heading("The masks of this batch", words_masks.COLOURS)
+    explore.heading(say("The masks of this batch"), say(words_masks.COLOURS))
     names = {name: spoken.name for name, spoken in words_masks.MASKS.items()}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        show = controls.choose("Show", list(words_masks.SHOWS), "show", words_masks.ONE_SENTENCE, words_masks.SHOWS)
+        shows = words_masks.SHOWS
+        show = controls.choose(say("Show"), list(shows), "show", words_masks.ONE_SENTENCE, shows)
         sentence = controls.choose(
-            "Sentence", list(range(1, n_sentences + 1)), "sentence", 1, disabled=show == words_masks.ONE_MASK
+            say("Sentence"), list(range(1, n_sentences + 1)), "sentence", 1, disabled=show == words_masks.ONE_MASK
         )
-        mask = controls.choose("Mask", list(words_masks.MASKS), "mask", "decoder_self", names)
+        mask = controls.choose(say("Mask"), list(words_masks.MASKS), "mask", "decoder_self", names)
     sentence -= 1
     if show == words_masks.ONE_MASK:
-        st.caption(f"{names[mask]}. {words_masks.MASKS[mask].line}")
-        pictures = [(f"Sentence {number + 1}", mask, number) for number in range(n_sentences)]
+        st.caption(f"{say(names[mask])}. {say(words_masks.MASKS[mask].line)}")
+        pictures = [(say("Sentence {number}", number=number + 1), mask, number) for number in range(n_sentences)]
     else:
-        pictures = [(names[name], name, sentence) for name in words_masks.MASKS]
+        pictures = [(say(names[name]), name, sentence) for name in words_masks.MASKS]
     in_a_row = 3 if len(pictures) > 4 else len(pictures)
     for start in range(0, len(pictures), in_a_row):
         for column, (title, name, number) in zip(st.columns(in_a_row), pictures[start : start + in_a_row]):
             with column:
-                line = words_masks.MASKS[name].line if show == words_masks.ONE_SENTENCE else _lengths(result, number)
+                line = (
+                    say(words_masks.MASKS[name].line) if show == words_masks.ONE_SENTENCE else _lengths(result, number)
+                )
                 explore.heading(title, line)
                 draw_mask(result, made_by, name, number, f"mask-{name}-{number}")
     return mask, sentence
@@ -116,25 +128,28 @@ def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:
 
 def _lengths(result: Result, sentence: int) -> str:
     source, target = result.lengths[sentence]
-    return (
-        f"{source} of {len(result.source_tokens[sentence])} source tokens and {target} of "
-        f"{len(result.target_tokens[sentence])} target tokens are real, the rest is padding."
+    return say(
+        "{source} of {sources} source tokens and {target} of {targets} target tokens are real, the rest is padding.",
+        source=source,
+        sources=len(result.source_tokens[sentence]),
+        target=target,
+        targets=len(result.target_tokens[sentence]),
     )
 
 
 def show_conventions(result: Result, made_by: Recipe, mask: str, sentence: int) -> None:
     """Draw the chosen mask in the four conventions, each with its lines of PyTorch."""
-    name = words_masks.MASKS[mask].name
+    name = say(words_masks.MASKS[mask].name)
     explore.heading(
-        f"{name}, sentence {sentence + 1}, in four conventions",
-        f"{words_masks.CONVENTION_LINE} The lines start from src, tgt and pad; T is the length of tgt.",
+        say("{mask}, sentence {number}, in four conventions", mask=name, number=sentence + 1),
+        f"{say(words_masks.CONVENTION_LINE)} {say(words_masks.LINES_START)}",
     )
     names = list(words_masks.CONVENTIONS)
     for pair in (names[:2], names[2:]):
         for column, convention in zip(st.columns(2), pair, strict=True):
             with column:
                 spoken = words_masks.CONVENTIONS[convention]
-                explore.heading(spoken.name, spoken.users)
+                explore.heading(say(spoken.name), say(spoken.users))
                 draw_mask(result, made_by, mask, sentence, f"convention-{convention}", convention)
                 st.code(words_masks.code(mask, convention), language="python", wrap_lines=True)
 
@@ -145,13 +160,19 @@ def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, he
     queries, keys = result.axes(kind, sentence)
     axes = {"query_axis": words_masks.MASKS[kind].query_axis, "key_axis": words_masks.MASKS[kind].key_axis}
     sides = (
-        ("with", "With its masks", result.weights, result.masks),
-        ("without", f"Without {words_masks.LEFT_OUT[left_out]}", result.other_weights, result.other_masks),
+        ("with", say(words_masks.WITH_ALL), result.weights, result.masks),
+        ("without", say(words_masks.WITHOUT_SOME[left_out]), result.other_weights, result.other_masks),
     )
     for column, (key, title, weights, masks) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
-            place = f"layer {layer}, head {number}, sentence {sentence + 1}"
-            title = f"{title}: {words.KINDS[kind].title}, {place}"
+            title = say(
+                "{masks}: {kind}, layer {layer}, head {head}, sentence {number}",
+                masks=title,
+                kind=say(words.KINDS[kind].title),
+                layer=layer,
+                head=number,
+                number=sentence + 1,
+            )
             st.markdown(f"**{title}**")
             figure = attention_heatmap(
                 weights[kind][sentence, layer, number],
@@ -184,63 +205,68 @@ def show_effect(result: Result, sentence: int, left_out: str, head: tuple[str, i
     here = (sentence, layer, number)
     change = float(np.abs(result.weights[kind][here] - result.other_weights[kind][here]).max())
     pairs = list(zip(result.predicted[sentence], result.other_predicted[sentence], strict=True))
-    changed = [f"step {t}: {a} → {b}" for t, (a, b) in enumerate(pairs) if a != b]
+    changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
     with st.container(horizontal=True, gap="large"):
-        st.metric("Largest change of a weight in this map", words_masks.number(change))
-        st.metric("Largest change of a logit at real steps", words_masks.number(result.difference[sentence]))
-        st.metric("Steps whose likeliest next token changes", f"{len(changed)} of {len(pairs)}")
+        st.metric(say("Largest change of a weight in this map"), words_masks.number(change))
+        st.metric(say("Largest change of a logit at real steps"), words_masks.number(result.difference[sentence]))
+        st.metric(
+            say("Steps whose likeliest next token changes"), say("{n} of {total}", n=len(changed), total=len(pairs))
+        )
     if changed:
-        shared.small("Likeliest next token, with → without: " + " · ".join(changed), "changed")
+        shared.small(say("Likeliest next token, with → without: {changes}", changes=" · ".join(changed)), "changed")
     padded = result.lengths[sentence] != (len(result.source_tokens[sentence]), len(result.target_tokens[sentence]))
     if left_out == words_masks.PADDING and not padded:
-        st.caption(words_masks.UNCHANGED[words_masks.PADDING])
+        st.caption(say(words_masks.UNCHANGED[words_masks.PADDING]))
     if left_out == words_masks.LOOK_AHEAD and kind == "encoder_self":
-        st.caption(words_masks.UNCHANGED[words_masks.LOOK_AHEAD])
+        st.caption(say(words_masks.UNCHANGED[words_masks.LOOK_AHEAD]))
 
 
 def show_numbers(request: Request, sentence: int) -> None:
     """Show the pad-invariance number and the future-leak number, each with its mask on and off."""
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.heading(f"Padding must change nothing (sentence {sentence + 1})", words_masks.PADS)
-        count = controls.slider("Pads appended", 1, 16, 4, key="pads")
+        title = say("Padding must change nothing (sentence {number})", number=sentence + 1)
+        explore.heading(title, say(words_masks.PADS))
+        count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
         try:
-            on_off("padding mask", pad_differences(request, sentence, count))
+            on_off(words_masks.PADDING, pad_differences(request, sentence, count))
         except ValueError as error:
             shared.warn(shared.sentence(error))
     with right:
-        explore.heading(f"The future must not leak (sentence {sentence + 1})", words_masks.LEAK)
+        title = say("The future must not leak (sentence {number})", number=sentence + 1)
+        explore.heading(title, say(words_masks.LEAK))
         try:
-            on_off("look-ahead mask", future_leaks(request, sentence))
+            on_off(words_masks.LOOK_AHEAD, future_leaks(request, sentence))
         except ValueError:
-            st.info(words_masks.NO_LEAK)
+            st.info(say(words_masks.NO_LEAK))
 
 
 def on_off(mask: str, values: tuple[float, float]) -> None:
     """Show a number with a mask on and off, side by side."""
     with st.container(horizontal=True, gap="large"):
-        for word, value in zip(("on", "off"), values, strict=True):
-            st.metric(f"Largest change, {mask} {word}", words_masks.number(value))
+        for label, value in zip(words_masks.CHANGES[mask], values, strict=True):
+            st.metric(say(label), words_masks.number(value))
 
 
 def show_nothing(result: Result, sentence: int, head: tuple[str, int, int]) -> None:
     """Show a fully blocked row of a head, as four programs would compute it."""
     kind, layer, number = head
-    explore.heading("A row with nothing to read", words_masks.NOTHING)
+    explore.heading(say("A row with nothing to read"), say(words_masks.NOTHING))
     scores = result.first_scores[kind][sentence, layer, number]
     rows = mask_experiments.nothing_to_attend(scores)
-    table = pd.DataFrame({"key": result.axes(kind, sentence)[1], "score": [f"{score:.3f}" for score in scores]})
+    keys = result.axes(kind, sentence)[1]
+    table = pd.DataFrame({say("key"): keys, say("score"): [f"{score:.3f}" for score in scores]})
     for name, (title, _) in words_masks.TREATMENTS.items():
-        table[title] = ["NaN" if np.isnan(weight) else f"{weight:.3f}" for weight in rows[name]]
+        table[say(title)] = ["NaN" if np.isnan(weight) else f"{weight:.3f}" for weight in rows[name]]
     st.dataframe(table, hide_index=True, key="nothing", height=min(320, 40 + 35 * len(table)))
-    st.markdown("\n".join(f"- **{title}**: {line}" for title, line in words_masks.TREATMENTS.values()))
+    st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in words_masks.TREATMENTS.values()))
 
 
 def choose_left_out() -> str:
     """Let the visitor choose which masks the second pass lacks."""
-    explore.heading("A head with and without masks", words_masks.WITHOUT)
+    explore.heading(say("A head with and without masks"), say(words_masks.WITHOUT))
     return controls.choose(
-        "Leave out", list(words_masks.LEFT_OUT), "without", words_masks.PADDING, words_masks.LEFT_OUT
+        say("Leave out"), list(words_masks.LEFT_OUT), "without", words_masks.PADDING, words_masks.LEFT_OUT
     )
 
 
@@ -260,8 +286,9 @@ def live() -> None:
             mask, sentence = show_masks(result, made_by)
             show_conventions(result, made_by, mask, sentence)
     except ValueError as error:
-        st.error("There is no model to show masks of.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        st.error(say("There is no model to show masks of."))
+        folder = say("The folder is {folder}.", folder=checkpoints_folder())
+        shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
     with below:
         head = controls.choose_head(lambda kind: result.weights[kind].shape[1:3], "encoder_self")
@@ -272,6 +299,6 @@ def live() -> None:
     shared.small(words.describe_card(request.checkpoint, shared.translator(request.checkpoint).card), "card")
 
 
-st.title("Masks")
-st.markdown(words_masks.INTRO)
+st.title(say("Masks"))
+st.markdown(say(words_masks.INTRO))
 live()

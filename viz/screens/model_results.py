@@ -8,6 +8,7 @@ import numpy as np
 
 from model import analysis, comparison
 from model.tokenizer import SPECIAL_TOKENS, UNK_ID
+from viz.language import say
 from viz.screens import recipes, shared
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -41,19 +42,21 @@ class Side:
         return (self.keys if side == "source" else self.words).count(UNKNOWN)
 
     def map(self, layer: int, head: int | None) -> tuple[np.ndarray, str]:
-        """What each word read, (T, S), and which map that is.
+        """What each word read, (T, S), and a line that says which map that is.
 
         Args:
             layer, head: of a Transformer, the last one where there are fewer; no head: the mean of all.
         """
         n_layers, n_heads = self.weights.shape[:2]
         if self.system != comparison.TRANSFORMER:
-            return self.weights[0, 0], "one head"
+            return self.weights[0, 0], say("One head; each row adds up to 1.")
         layer = min(layer, n_layers - 1)
         if head is None:
-            return self.weights[layer].mean(axis=0), f"layer {layer}, mean of {n_heads} heads"
+            line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", layer=layer, n=n_heads)
+            return self.weights[layer].mean(axis=0), line
         head = min(head, n_heads - 1)
-        return self.weights[layer, head], f"layer {layer}, head {head}"
+        line = say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
+        return self.weights[layer, head], line
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
@@ -118,8 +121,9 @@ def recipe(side: Side, beam: int) -> Recipe:
             "read = comparison.words_of(translator.tokenizer.source, result.source_tokens)",
             "weights = analysis.merge_words(result.attention('cross'), written, read)",
         ]
-    how = f"beam {beam}" if beam > 1 else "greedy"
-    return Recipe(f"“{side.result.source}” · {side.name} · {how}", tuple(lines))
+    how = say("beam {width}", width=beam) if beam > 1 else say("greedy")
+    note = say("“{text}” · {checkpoint} · {how}", text=side.result.source, checkpoint=side.name, how=how)
+    return Recipe(note, tuple(lines))
 
 
 def map_code(side: Side, layer: int, head: int | None) -> Code:

@@ -10,6 +10,7 @@ import streamlit as st
 from model import comparison, lengths
 from model.translator import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
+from viz.language import say
 from viz.screens import controls, explore, shared, words, words_masks, words_models
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -25,7 +26,7 @@ def choose_direction(found: dict[comparison.Direction, list[str]]) -> comparison
     options = {"-".join(languages): languages for languages in found}
     names = {option: words_models.direction(languages) for option, languages in options.items()}
     default = max(options, key=lambda option: len(found[options[option]]))
-    return options[controls.choose("Direction", list(options), "direction", default, names)]
+    return options[controls.choose(say("Direction"), list(options), "direction", default, names)]
 
 
 def ask(languages: comparison.Direction) -> tuple[str, str, int]:
@@ -35,8 +36,9 @@ def ask(languages: comparison.Direction) -> tuple[str, str, int]:
     example = next(iter(examples.values()))
     # A sentence comes along from the other pages, where it is English.
     key = "text" if source == "en" else f"text-{source}"
-    text = controls.sentence(f"{words.language(source, source)} sentence", example, key, examples)
-    beam = controls.choose("Beam width", list(controls.BEAMS), "beam", 4, controls.BEAMS, help=words.SEARCH)
+    label = say("{language} sentence", language=say(words.LANGUAGES.get(source, source)))
+    text = controls.sentence(label, example, key, examples)
+    beam = controls.choose(say("Beam width"), list(controls.BEAMS), "beam", 4, controls.BEAMS, help=say(words.SEARCH))
     return text, example, beam
 
 
@@ -54,7 +56,8 @@ def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
     if not sides:
         shared.warn(problem)
         return []
-    shared.warn(f"{problem} Shown below: {'the last sentence that could be translated' if before else 'the example'}.")
+    last, first = say("Shown below: the last sentence that could be translated."), say("Shown below: the example.")
+    shared.warn(f"{problem} {last if before else first}")
     shared.small(sides[0].result.source, "shown")
     return sides
 
@@ -73,14 +76,14 @@ def show_translations(sides: list[Side]) -> None:
     for number, side in in_columns(sides):
         spoken = words_models.SYSTEMS[side.system]
         with st.container(border=True, gap="xsmall"):
-            st.markdown(f"**{spoken.name}**")
-            st.caption(spoken.line)
-            shared.large(side.result.text or "(the model wrote nothing)", f"translation-{number}")
+            st.markdown(f"**{say(spoken.name)}**")
+            st.caption(say(spoken.line))
+            shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
             for which in ("source", "target"):
                 if count := side.unknown(which):
                     shared.small(words_models.unknown(which, count), f"unknown-{which}-{number}")
             if not side.result.finished:
-                st.caption("The translation was stopped at the length limit.")
+                st.caption(say("The translation was stopped at the length limit."))
             shared.small(words.describe_card(side.name, shared.translator(side.name).card), f"card-{number}")
 
 
@@ -91,9 +94,10 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
         return 0, None
     n_layers, n_heads = (max(sizes) for sizes in list(zip(*shapes))[:2])
     with st.container(horizontal=True, gap="medium"):
-        layer = controls.choose("Layer", list(range(n_layers)), "models-layer", n_layers - 1, help=words_models.LAYER)
+        layer_help, head_help = say(words_models.LAYER), say(words_models.HEAD)
+        layer = controls.choose(say("Layer"), list(range(n_layers)), "models-layer", n_layers - 1, help=layer_help)
         heads = {words_models.MEAN: None} | {str(head): head for head in range(n_heads)}
-        head = controls.choose("Head", list(heads), "models-head", words_models.MEAN, help=words_models.HEAD)
+        head = controls.choose(say("Head"), list(heads), "models-head", words_models.MEAN, help=head_help)
     return layer, heads[head]
 
 
@@ -101,39 +105,39 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
     """The translations word by word: beside each word the source word that it read most."""
     table = {}
     for at, side in enumerate(sides):
-        read = [words_models.NO_MAP] * len(side.words)
+        read = [say(words_models.NO_MAP)] * len(side.words)
         if side.weights is not None:
             weights, _ = side.map(layer, head)
             best = weights.argmax(axis=1)
             read = [f"{side.keys[key]} {weights[row, key]:.2f}" for row, key in enumerate(best)]
         places = [row[at] for row in rows]
         table[side.name] = [words_models.NO_WORD if word is None else side.words[word] for word in places]
-        table[f"{side.name} reads"] = [words_models.NO_WORD if word is None else read[word] for word in places]
+        table[say("{name} reads", name=side.name)] = [
+            words_models.NO_WORD if word is None else read[word] for word in places
+        ]
     return pd.DataFrame(table)
 
 
 def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure, Code]:
     """What every output word of a model read of the source: a line about it, the figure, and the call that makes it."""
     if side.weights is None:
-        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": "number of the vector"}
-        line = words_models.ONE_VECTOR.format(size=side.context.shape[1])
-        named = {"value": "number", **axes}
+        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": words_models.NUMBER_AXIS}
+        line = say(words_models.ONE_VECTOR, size=side.context.shape[1])
+        named = {"value": words_models.NUMBER, **axes}
         made = call("values_heatmap", Code("result.trace['decoder.context'][firsts]"), Code("written.names"), **named)
         return line, values_heatmap(side.context, side.words, **named), made
-    weights, which = side.map(layer, head)
+    weights, line = side.map(layer, head)
     axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
-    line = f"{which[0].upper()}{which[1:]}; each row adds up to 1."
     made = call("attention_heatmap", map_code(side, layer, head), Code("written.names"), Code("read.names"), **axes)
     return line, attention_heatmap(weights, side.words, side.keys, **axes), made
 
 
 def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
     """Draw what every output word read, in the same row where words belong together."""
-    explore.heading("What each word read", words_models.MAPS)
+    explore.heading(say("What each word read"), say(words_models.MAPS))
     for number, side in in_columns(sides):
-        spoken = words_models.SYSTEMS[side.system]
         line, figure, made = picture(side, layer, head)
-        title = f"{spoken.name}: {spoken.map.lower()}"
+        title = say(words_models.SYSTEMS[side.system].map)
         explore.heading(title, line)
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
@@ -142,7 +146,7 @@ def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam:
         explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width, about)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
-            st.caption(words_models.SAME.format(words_masks.number(difference)))
+            st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
 
 
 def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
@@ -159,40 +163,42 @@ def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
 
 def show_lengths(names: list[str]) -> None:
     """Draw the quality of every model by length of sentence, and say how it was measured."""
-    st.header("Quality by length", divider=True)
+    st.header(say("Quality by length"), divider=True)
     found = read_lengths(names)
     measured: dict[str, list[lengths.Group]] = {}
     if found:
         with st.container(horizontal=True, gap="medium"):
-            test = controls.choose("Test set", sorted(found), "test", sorted(found)[0])
+            test = controls.choose(say("Test set"), sorted(found), "test", sorted(found)[0])
             names_of = words_models.QUALITIES
-            quality = controls.choose("Quality", list(names_of), "quality", "bleu", names_of)
+            quality = controls.choose(say("Quality"), list(names_of), "quality", "bleu", names_of)
         measured = found[test]
-        st.caption(words_models.LENGTHS)
+        st.caption(say(words_models.LENGTHS))
         lines = {
             name: np.array([[group.words, getattr(group, quality)] for group in groups]).T
             for name, groups in measured.items()
         }
-        figure = curves(lines, x_axis="words of the source", y_axis=words_models.QUALITIES[quality])
+        axes = {"x_axis": words_models.LENGTH_AXIS, "y_axis": words_models.QUALITIES[quality]}
+        figure = curves(lines, **axes)
         lines_code = (
             "lines = {}",
             f"for name in {list(measured)!r}:",
             f"    groups = lengths.read(load_translator(name).card)[{test!r}]",
             f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
         )
-        made = call("curves", Code("lines"), x_axis="words of the source", y_axis=words_models.QUALITIES[quality])
-        about = Recipe(f"{test} · {' · '.join(measured)}", lines_code).figure("Quality by length of sentence", made)
+        made, title = call("curves", Code("lines"), **axes), say("Quality by length of sentence")
+        about = Recipe(f"{test} · {' · '.join(measured)}", lines_code).figure(title, made)
         explore.draw(figure, "lengths", {"displayModeBar": False}, about=about)
-        with st.expander("The numbers, and the commands that made them"):
+        with st.expander(say("The numbers, and the commands that made them")):
             rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
-            st.dataframe(pd.DataFrame(rows), hide_index=True, key="lengths-table")
+            table = pd.DataFrame(rows).rename(columns=lambda name: say(words_models.COLUMNS.get(name, name)))
+            st.dataframe(table, hide_index=True, key="lengths-table")
             for number, name in enumerate(measured):
                 score = shared.translator(name).card["scores"][test]
-                said = f"{name}: {score.get('command', 'no command on its card')} · {score.get('signature', '')}"
-                shared.small(said, f"lengths-command-{number}")
+                command = score.get("command", say("no command on its card"))
+                shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
     missing = [name for name in names if name not in measured]
     if missing:
-        shared.small(words_models.NO_LENGTHS.format(names=", ".join(missing)), "no-lengths")
+        shared.small(say(words_models.NO_LENGTHS, names=", ".join(missing)), "no-lengths")
         st.code("\n".join(words_models.MEASURE.format(name=name) for name in missing), "bash", wrap_lines=True)
 
 
@@ -202,16 +208,17 @@ def show_missing(languages: comparison.Direction, names: list[str]) -> None:
     missing = [system for system in comparison.SYSTEMS if system not in here]
     if not missing:
         return
-    st.caption(words_models.MISSING.format(systems=", ".join(words_models.SYSTEMS[s].name for s in missing)))
+    systems = ", ".join(say(words_models.SYSTEMS[system].name) for system in missing)
+    st.caption(say(words_models.MISSING, systems=systems))
     presets = words_models.PRESETS.get(languages, {})
     commands = [words_models.TRAIN.format(preset=presets[system]) for system in missing if system in presets]
-    st.code("\n".join(commands or [words_models.OTHER_DIRECTION]), "bash", wrap_lines=True)
+    st.code("\n".join(commands or [say(words_models.OTHER_DIRECTION)]), "bash", wrap_lines=True)
 
 
 def show_problems(problems: list[str]) -> None:
     """Say which checkpoints could not be read, a sentence each."""
     if problems:
-        st.warning("Left out, because it cannot be read:")
+        st.warning(say("Left out, because it cannot be read:"))
         for number, problem in enumerate(problems):
             shared.small(problem, f"unreadable-{number}")
 
@@ -225,10 +232,10 @@ def show(languages: comparison.Direction, names: list[str]) -> None:
         with controls.place():
             show_translations(sides)
         rows = comparison.align([side.words for side in sides])
-        st.header("Word by word", divider=True)
+        st.header(say("Word by word"), divider=True)
         layer, head = choose_head(sides)
         show_maps(sides, rows, layer, head, beam)
-        explore.heading("The same as a table", words_models.ALIGNED)
+        explore.heading(say("The same as a table"), say(words_models.ALIGNED))
         st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
     show_lengths(names)
 
@@ -238,8 +245,8 @@ def live() -> None:
     """The part that every choice redraws."""
     found, unreadable = comparison.by_direction()
     if not found:
-        st.error("There is no model that translates.")
-        shared.small(f"The folder is {checkpoints_folder()}.", "no-model")
+        st.error(say("There is no model that translates."))
+        shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
         st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
         show_problems([shared.sentence(ValueError(problem)) for problem in unreadable])
         return
@@ -252,6 +259,6 @@ def live() -> None:
     show_problems([shared.sentence(ValueError(problem)) for problem in unreadable] + problems)
 
 
-st.title("Models")
-st.markdown(words_models.INTRO)
+st.title(say("Models"))
+st.markdown(say(words_models.INTRO))
 live()

@@ -11,6 +11,7 @@ from model import masks, pitfalls
 from model.taps import record
 from model.tokenizer import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
+from viz.language import message, say
 from viz.screens.pitfall_common import DROPOUT, PADS, Demo, Sentence
 
 
@@ -29,18 +30,19 @@ def transpose(sentence: Sentence) -> Demo:
 
     noticed = [(f(changed)[1] - f(v)[1])[:-1].abs().amax().item() if v.size(1) > 1 else 0.0 for f in (right, wrong)]
     (weights, _), (mistaken, _) = right(v), wrong(v)
-    heads = [f"head {head}" for head in range(len(q))]
+    heads = [say("head {head}", head=head) for head in range(len(q))]
+    axes = {"query_axis": message("head (asks)"), "key_axis": message("head (is read)")}
     tokens = sentence.result.source_tokens
     return Demo(
-        attention_heatmap(mistaken[0].numpy(), heads, heads, query_axis="head (asks)", key_axis="head (is read)"),
+        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes),
         attention_heatmap(weights[0].numpy(), tokens, tokens),
-        "What the other tokens notice when the value of the last one grows by 1: right minus wrong",
+        say("What the other tokens notice when the value of the last one grows by 1: right minus wrong"),
         noticed[0] - noticed[1],
         (
-            ("noticed, right", f"{noticed[0]:.3f}"),
-            ("noticed, wrong", f"{noticed[1]:.3f}"),
-            ("weights, right", f"{weights.numel():,}"),
-            ("weights, wrong", f"{mistaken.numel():,}"),
+            (say("Noticed, right"), f"{noticed[0]:.3f}"),
+            (say("Noticed, wrong"), f"{noticed[1]:.3f}"),
+            (say("Weights, right"), f"{weights.numel():,}"),
+            (say("Weights, wrong"), f"{mistaken.numel():,}"),
         ),
     )
 
@@ -57,13 +59,13 @@ def scaling(sentence: Sentence) -> Demo:
     return Demo(
         attention_heatmap(wrong[0].numpy(), tokens, tokens),
         attention_heatmap(right[0].numpy(), tokens, tokens),
-        "Largest weight of a row, mean over rows and heads of the layer: wrong minus right",
+        say("Largest weight of a row, mean over rows and heads of the layer: wrong minus right"),
         largest[1] - largest[0],
         (
-            ("largest weight, right", f"{largest[0]:.3f}"),
-            ("largest weight, wrong", f"{largest[1]:.3f}"),
-            ("slope of the softmax (sum of w(1 − w) in a row), right", f"{slopes[0]:.3f}"),
-            ("slope, wrong", f"{slopes[1]:.3f}"),
+            (say("Largest weight, right"), f"{largest[0]:.3f}"),
+            (say("Largest weight, wrong"), f"{largest[1]:.3f}"),
+            (say("Slope of the softmax (sum of w(1 − w) in a row), right"), f"{slopes[0]:.3f}"),
+            (say("Slope, wrong"), f"{slopes[1]:.3f}"),
         ),
     )
 
@@ -73,18 +75,18 @@ def after(sentence: Sentence) -> Demo:
     result = sentence.result
     right = torch.from_numpy(result.attention("cross")[-1].copy())
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
-    shared = {"value": "weight", "limit": max(1.0, wrong[0].max().item()), "row_axis": "token this step read (asks)"}
-    shared["column_axis"] = "source position (is read)"
+    shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
+    shared |= {"row_axis": message("token this step read (asks)"), "column_axis": message("source position (is read)")}
     return Demo(
         values_heatmap(wrong[0].numpy(), result.target_tokens, **shared),
         values_heatmap(right[0].numpy(), result.target_tokens, **shared),
-        "How far a row's sum is from 1 at most, over the heads of the layer: wrong minus right",
+        say("How far a row's sum is from 1 at most, over the heads of the layer: wrong minus right"),
         ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
         (
-            ("farthest sum, right", f"{_farthest(right):.3f}"),
-            ("farthest sum, wrong", f"{_farthest(wrong):.3f}"),
-            ("weights set to 0, wrong", f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
-            ("in evaluation, largest difference", f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
+            (say("Farthest sum, right"), f"{_farthest(right):.3f}"),
+            (say("Farthest sum, wrong"), f"{_farthest(wrong):.3f}"),
+            (say("Weights set to 0, wrong"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
+            (say("In evaluation, largest difference"), f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
         ),
     )
 
@@ -105,20 +107,24 @@ def start(sentence: Sentence) -> Demo:
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
     written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5, from_padding=True)
     text = sentence.translator.tokenizer.target.encode(result.text)
-    ever_targets = [set(range(len(text))), {i + 1 for i in range(len(pitfalls.pairs_without_start(text)[1]))}]
+    counts = len(text), len(pitfalls.pairs_without_start(text)[1])
+    ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
     return Demo(
         attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt)),
         attention_heatmap(maps[1], sentence.names(tgt), sentence.names(tgt)),
-        "Weight that the first row gives to later tokens: wrong minus right",
+        say("Weight that the first row gives to later tokens: wrong minus right"),
         float(maps[0][0, 1:].sum() - maps[1][0, 1:].sum()),
         (
-            ("whole pass against step by step, largest difference of logits", f"{(wrong - stepwise).abs().max():.3g}"),
-            ("tokens that are ever a target, right", f"{len(ever_targets[0])} of {len(text)}"),
-            ("tokens that are ever a target, wrong", f"{len(ever_targets[1])} of {len(text)}"),
-            ("probability of the first token, right", f"{chances[0]:.3f}"),
-            ("probability of the first token, wrong", f"{chances[1]:.3f}"),
-            ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
+            (
+                say("Whole pass against step by step, largest difference of logits"),
+                f"{(wrong - stepwise).abs().max():.3g}",
+            ),
+            (say("Tokens that are ever a target, right"), ever_targets[0]),
+            (say("Tokens that are ever a target, wrong"), ever_targets[1]),
+            (say("Probability of the first token, right"), f"{chances[0]:.3f}"),
+            (say("Probability of the first token, wrong"), f"{chances[1]:.3f}"),
+            (say("Translation, right"), result.text),
+            (say("Translation, wrong"), sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
@@ -136,11 +142,11 @@ def rows(sentence: Sentence) -> Demo:
     return Demo(
         mask_heatmap(wrong_mask[0, 0].numpy(), names, names),
         mask_heatmap(right_mask[0, 0].numpy(), names, names),
-        f"Largest difference of the logits of real tokens, {PADS} pads on the right",
+        say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
         at_right,
         (
-            ("with the pads on the left", f"{_logit_gap(sentence, on_the_left, causal):.3g}"),
-            ("on the right, without the causal mask", f"{_logit_gap(sentence, on_the_right, None):.3g}"),
+            (say("With the pads on the left"), f"{_logit_gap(sentence, on_the_left, causal):.3g}"),
+            (say("On the right, without the causal mask"), f"{_logit_gap(sentence, on_the_right, None):.3g}"),
         ),
     )
 

@@ -12,6 +12,7 @@ from model.tokenizer import BOS_ID, EOS_ID
 from model.translation import Translation
 from model.translator import Translator
 from viz.figures import values_heatmap
+from viz.language import say
 
 PADS = 3
 DRAWN_DIMENSIONS = 64
@@ -24,9 +25,9 @@ class Demo:
 
     Attributes:
         wrong, right: the figures.
-        measured: what the difference is of.
+        measured: what the difference is of, in the language of the visitor.
         difference: in a number.
-        more: further numbers: what they are, and the number as text.
+        more: further numbers: what they are, and the number as text, both in that language.
     """
 
     wrong: go.Figure
@@ -68,5 +69,6 @@ def both_drawn(
 ) -> tuple[go.Figure, go.Figure]:
     """Draw the first dimensions of two tables (T, D) in the same colours, which end at the limit."""
     n = min(DRAWN_DIMENSIONS, right.size(1))
-    shared = {"value": value, "limit": limit, "column_axis": f"dimension (the first {n} of {right.size(1)})"}
+    column_axis = say("dimension (the first {n} of {total})", n=n, total=right.size(1))
+    shared = {"value": value, "limit": limit, "column_axis": column_axis}
     return tuple(values_heatmap(table.detach()[:, :n].numpy(), tokens, **shared) for table in (wrong, right))

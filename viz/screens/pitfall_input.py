@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from model import pitfalls
 from model.positional import literal_loop, sinusoidal
 from viz.figures import bars, values_heatmap
+from viz.language import message, say
 from viz.screens.pitfall_common import DROPOUT, Demo, Sentence, both_drawn
 
 NOTEBOOK_TABLE = (58_101, 512)  # vocabulary and d_model of the notebook that leaves out the factor
@@ -30,17 +31,17 @@ def tokenizer(sentence: Sentence) -> Demo:
         counts.append(np.array([[len(one)] for one in cut]))
         pieces.append(" ".join("·".join(one) for one in cut))
     wrong, right = counts
-    shared = {"value": "pieces", "top": float(max(wrong.max(), right.max()))}
+    shared = {"value": message("pieces"), "top": float(max(wrong.max(), right.max()))}
     return Demo(
         bars(wrong, words, **shared),
         bars(right, words, **shared),
-        "Pieces in all: wrong minus right",
+        say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
         (
-            ("pieces a word, right", f"{right.mean():.2f}"),
-            ("pieces a word, wrong", f"{wrong.mean():.2f}"),
-            ("cut, right", pieces[1]),
-            ("cut, wrong", pieces[0]),
+            (say("Pieces a word, right"), f"{right.mean():.2f}"),
+            (say("Pieces a word, wrong"), f"{wrong.mean():.2f}"),
+            (say("Cut, right"), pieces[1]),
+            (say("Cut, wrong"), pieces[0]),
         ),
     )
 
@@ -51,13 +52,13 @@ def loop(sentence: Sentence) -> Demo:
     width = 2 * (sentence.translator.config.d_model // 2)
     right, wrong = (make(len(tokens), width).numpy() for make in (sinusoidal, literal_loop))
     gap = np.abs(right - wrong)
-    shared = {"value": "encoding", "limit": 1.0}
+    shared = {"value": message("encoding"), "limit": 1.0}
     return Demo(
         values_heatmap(wrong, tokens, **shared),
         values_heatmap(right, tokens, **shared),
-        "Largest difference of the two encodings of this sentence",
+        say("Largest difference of the two encodings of this sentence"),
         float(gap.max()),
-        (("numbers that differ by more than 0.1", f"{(gap > 0.1).mean():.0%}"),),
+        ((say("Numbers that differ by more than 0.1"), f"{(gap > 0.1).mean():.0%}"),),
     )
 
 
@@ -68,15 +69,19 @@ def scale(sentence: Sentence) -> Demo:
     positions = sinusoidal(len(tokens), d_model).float()
     wrong = pitfalls.bare_embedding(len(tokens), vocab_size, d_model)
     right = torch.randn(wrong.shape, generator=torch.Generator().manual_seed(0)) * d_model**-0.5 * math.sqrt(d_model)
-    sizes = {"right": right, "wrong": wrong, "wrong table, with the factor": wrong * math.sqrt(d_model)}
+    sizes = {
+        say("Of the embedding, right"): right,
+        say("Of the embedding, wrong"): wrong,
+        say("Of the embedding, wrong table, with the factor"): wrong * math.sqrt(d_model),
+    }
     encoding = _rms(positions)
     return Demo(
-        *both_drawn(wrong + positions, right + positions, tokens, "input", 2.0),
-        "How many times larger the positions are than the embedding, wrong version",
+        *both_drawn(wrong + positions, right + positions, tokens, message("input"), 2.0),
+        say("How many times larger the positions are than the embedding, wrong version"),
         encoding / _rms(wrong),
         (
-            ("root mean square of the positions", f"{encoding:.3f}"),
-            *((f"of the embedding, {name}", f"{_rms(x):.3f}") for name, x in sizes.items()),
+            (say("Root mean square of the positions"), f"{encoding:.3f}"),
+            *((name, f"{_rms(x):.3f}") for name, x in sizes.items()),
         ),
     )
 
@@ -91,13 +96,16 @@ def dropout(sentence: Sentence) -> Demo:
     right = (words + positions) * kept / (1 - DROPOUT)
     evaluated = nn.Dropout(DROPOUT).eval()(words + positions)
     return Demo(
-        *both_drawn(wrong, right, tokens, "input", torch.stack([right, wrong]).abs().max().item() or 1.0),
-        "Largest difference in training",
+        *both_drawn(wrong, right, tokens, message("input"), torch.stack([right, wrong]).abs().max().item() or 1.0),
+        say("Largest difference in training"),
         (right - wrong).abs().max().item(),
         (
-            ("largest difference in evaluation, where dropout does nothing", f"{(evaluated - wrong).abs().max():g}"),
-            ("set to 0, right", f"{(right == 0).float().mean():.1%}"),
-            ("set to 0, wrong", f"{(wrong == 0).float().mean():.1%}"),
+            (
+                say("Largest difference in evaluation, where dropout does nothing"),
+                f"{(evaluated - wrong).abs().max():g}",
+            ),
+            (say("Set to 0, right"), f"{(right == 0).float().mean():.1%}"),
+            (say("Set to 0, wrong"), f"{(wrong == 0).float().mean():.1%}"),
         ),
     )
 

@@ -14,6 +14,7 @@ from model.checkpoint import NoRandomNumbers
 from model.taps import record
 from model.tokenizer import PAD_ID
 from viz.figures import attention_heatmap, curves, values_heatmap
+from viz.language import message, say
 from viz.screens.pitfall_common import PADS, Demo, Sentence, both_drawn
 
 GRU_SIZES = (32, 24)
@@ -32,12 +33,12 @@ def residual(sentence: Sentence) -> Demo:
     return Demo(
         attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens),
         attention_heatmap(result.trace[last][0], tokens, tokens),
-        "Largest difference in the output of the encoder",
+        say("Largest difference in the output of the encoder"),
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
         (
-            ("largest number in the right output", f"{np.abs(right).max():.3g}"),
-            ("translation, right", result.text),
-            ("translation, wrong", sentence.translator.tokenizer.target.decode(written)),
+            (say("Largest number in the right output"), f"{np.abs(right).max():.3g}"),
+            (say("Translation, right"), result.text),
+            (say("Translation, wrong"), sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
@@ -62,13 +63,13 @@ def norm(sentence: Sentence) -> Demo:
     wrong = pitfalls.own_layer_norm(x, trained.weight, trained.bias, trained.eps)
     right = trained(x).detach()
     return Demo(
-        *both_drawn(wrong, right, tokens, "normed", right.abs().max().item()),
-        "Largest difference with trained weights",
+        *both_drawn(wrong, right, tokens, message("normed"), right.abs().max().item()),
+        say("Largest difference with trained weights"),
         (wrong - right).abs().max().item(),
         (
-            ("at the start, the constant taken out", f"{at_start:.1e}"),
-            ("after one step of Adam (learning rate 0.001)", f"{after_a_step:.1e}"),
-            ("with trained weights", f"{after_training:.1e}"),
+            (say("At the start, the constant taken out"), f"{at_start:.1e}"),
+            (say("After one step of Adam (learning rate 0.001)"), f"{after_a_step:.1e}"),
+            (say("With trained weights"), f"{after_training:.1e}"),
         ),
     )
 
@@ -89,15 +90,15 @@ def gru(sentence: Sentence) -> Demo:
         packed = nn.utils.rnn.pack_padded_sequence(embedded, torch.tensor([length]), batch_first=True)
         states, context = cell(packed)
         right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=len(tokens))
-    shared = {"value": "state", "limit": 1.0, "column_axis": "hidden dimension"}
+    shared = {"value": message("state"), "limit": 1.0, "column_axis": message("hidden dimension")}
     return Demo(
         values_heatmap(wrong.numpy(), tokens, **shared),
         values_heatmap(right[0].numpy(), tokens, **shared),
-        f"Largest difference of the context vector, with {PADS} pads after the sentence",
+        say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
         (wrong[-1] - context[0, 0]).abs().max().item(),
         (
-            ("the same without pads", f"{(wrong[length - 1] - context[0, 0]).abs().max():.2g}"),
-            ("largest number in the right context vector", f"{context.abs().max():.3f}"),
+            (say("The same without pads"), f"{(wrong[length - 1] - context[0, 0]).abs().max():.2g}"),
+            (say("Largest number in the right context vector"), f"{context.abs().max():.3f}"),
         ),
     )
 
@@ -105,18 +106,23 @@ def gru(sentence: Sentence) -> Demo:
 def best(_: Sentence) -> Demo:
     """The best model by validation, kept by alias or by copy, while a small model overfits."""
     figures, kept = [], []
-    for name, keep in (("alias", pitfalls.keep_alias), ("copy", copy.deepcopy)):
+    for name, keep in (
+        (message("validation loss, kept by alias"), pitfalls.keep_alias),
+        (message("validation loss, kept by copy"), copy.deepcopy),
+    ):
         losses, loss = pitfalls.overfit(keep)
         epochs = np.arange(1, len(losses) + 1)
-        line = f"validation loss, kept by {name}"
+        line = say(name)
         at = epochs[int(np.argmin(np.abs(np.array(losses) - loss)))]
-        marks = [(line, at, loss, f"kept: epoch {at}, loss {loss:.3f}")]
-        figures.append(curves({line: np.stack([epochs, losses])}, x_axis="epoch", y_axis="loss", marks=marks))
-        kept.append((loss, at))
+        marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
+        figures.append(
+            curves({line: np.stack([epochs, losses])}, x_axis=message("epoch"), y_axis=message("loss"), marks=marks)
+        )
+        kept.append((loss, say("{loss:.3f}, epoch {epoch}", loss=loss, epoch=at)))
     (wrong, last), (right, lowest) = kept
     return Demo(
         *figures,
-        "Loss of what was kept: wrong minus right",
+        say("Loss of what was kept: wrong minus right"),
         wrong - right,
-        (("kept by copy", f"{right:.3f}, epoch {lowest}"), ("kept by alias", f"{wrong:.3f}, epoch {last}")),
+        ((say("Kept by copy"), lowest), (say("Kept by alias"), last)),
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
@@ -16,14 +17,14 @@ from viz.screens.pitfall_words import PITFALLS
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
 SMALL_NUMBER = 0.001  # below it a number is written with an exponent
-INTRO = (
+INTRO = message(
     "Mistakes that run without an error, as they stand in well-known tutorials and notebooks. Every number below is "
     "computed now, on your sentence where one is needed."
 )
 NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
 
 
-@st.cache_data(max_entries=REMEMBERED, show_spinner="Translating …")
+@st.cache_data(max_entries=REMEMBERED, show_spinner=shared.Waiting(message("Translating …")))
 def record(checkpoint: str, text: str):
     """Translate greedily and keep everything recorded, or return what is remembered of it."""
     return replace(shared.translator(checkpoint).translate(text, beam=1), search=None)
@@ -35,10 +36,12 @@ def sentence() -> Sentence | None:
     try:
         translator = shared.translator(name)
     except ValueError as error:
-        st.error("There is no model to show the pitfalls with.")
+        st.error(say("There is no model to show the pitfalls with."))
         shared.small(shared.sentence(error), "no-model")
         return None
-    text = controls.sentence(f"{words.language(translator.card.get('source'), 'Source')} sentence", EXAMPLE)
+    text = controls.sentence(
+        say("{language} sentence", language=words.language(translator.card.get("source"), "Source")), EXAMPLE
+    )
     try:
         return Sentence(translator, record(name, text))
     except ValueError as error:
@@ -48,31 +51,32 @@ def sentence() -> Sentence | None:
     except ValueError:  # a model that cannot even read the example
         shared.warn(problem)
         return None
-    shared.warn(f"{problem} Shown below: the example.")
+    below = say("Shown below: the example.")
+    shared.warn(f"{problem} {below}")
     return example
 
 
 def show(key: str, demo: Demo, recipe: Recipe) -> None:
     """Draw both pictures with their lines, and the numbers."""
     spoken = PITFALLS[key]
-    st.subheader(spoken.name)
-    st.markdown(spoken.explanation.replace("$", "\\$"))
+    st.subheader(say(spoken.name))
+    st.markdown(say(spoken.explanation).replace("$", "\\$"))
     with st.container(gap="xxsmall"):
         shared.small(demo.measured, "measured")
         shared.large(number(demo.difference), "difference")
     left, right = st.columns(2, gap="medium")
-    for place, side, title, line, figure in (
-        (left, "Wrong", spoken.wrong_picture, spoken.wrong_line, demo.wrong),
-        (right, "Right", spoken.right_picture, spoken.right_line, demo.right),
+    for place, side, name, title, line, figure in (
+        (left, "wrong", say("Wrong"), say(spoken.wrong_picture), spoken.wrong_line, demo.wrong),
+        (right, "right", say("Right"), say(spoken.right_picture), spoken.right_line, demo.right),
     ):
         with place:
             st.code(line, language="python", wrap_lines=True)
-            explore.heading(side, title)
-            about = recipe.figure(f"{side}: {title}", f"DEMOS[{key!r}](sentence).{side.lower()}")
-            explore.draw(figure, side.lower(), about=about)
+            explore.heading(name, title)
+            about = recipe.figure(f"{name}: {title}", f"DEMOS[{key!r}](sentence).{side}")
+            explore.draw(figure, side, about=about)
     with st.container(gap="xxsmall"):
         for row, (what, value) in enumerate(demo.more):
-            shared.small(f"{what[:1].upper()}{what[1:]}: {value}", f"number-{row}")
+            shared.small(f"{what}: {value}", f"number-{row}")
 
 
 def number(value: float) -> str:
@@ -91,22 +95,27 @@ def number(value: float) -> str:
 def live() -> None:
     """The part that every choice redraws."""
     key = controls.choose(
-        "Pitfall", list(PITFALLS), "pitfall", next(iter(PITFALLS)), {key: one.name for key, one in PITFALLS.items()}
+        say("Pitfall"),
+        list(PITFALLS),
+        "pitfall",
+        next(iter(PITFALLS)),
+        {key: one.name for key, one in PITFALLS.items()},
     )
     shown = sentence()
     if shown is not None:
         if key in NO_SENTENCE:
-            st.caption("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples.")
+            st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
         text, name = shown.result.source, shown.translator.name
         made = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
-        recipe = Recipe(f"“{text}” · {name} · greedy", (recipes.loading(name), made))
+        note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
+        recipe = Recipe(note, (recipes.loading(name), made))
         show(key, DEMOS[key](shown), recipe)
 
 
 def page() -> None:
     """Draw the page."""
-    st.title("Pitfalls")
-    st.markdown(INTRO)
+    st.title(say("Pitfalls"))
+    st.markdown(say(INTRO))
     live()
 
 

@@ -12,14 +12,15 @@ from model import analysis, learned_positions, positional
 from model import position_experiments as experiments
 from model.translation import Translation
 from model.translator import KINDS
-from viz.screens import recipes, shared
+from viz.language import message, say
+from viz.screens import recipes, shared, words_positions
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
 
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 
-@st.cache_data(max_entries=8, show_spinner="Training a table of positions …")
+@st.cache_data(max_entries=8, show_spinner=shared.Waiting(message("Training a table of positions …")))
 def learn(n_positions: int, d_model: int) -> learned_positions.LearnedPositions:
     """Train the learned table; the same sizes give the same table."""
     return learned_positions.learn(n_positions, d_model)
@@ -86,13 +87,13 @@ def _cut(result: Translation) -> Reading:
     )
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Translating …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Translating …")))
 def read(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Reading:
     """Translate with changed positions; arguments and errors as `position_experiments.translate`."""
     return _cut(experiments.translate(shared.translator(checkpoint), text, scale, shift, sides))
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Shuffling …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Shuffling …")))
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """Shuffle the words of a sentence.
 
@@ -121,9 +122,16 @@ def table_code(name: str, n_positions: int, d_model: int) -> Code:
 def recipe(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Recipe:
     """A translation with changed positions, in Python called `result`."""
     made = f"result = {call('translator.translate', text, beam=1)}"
+    note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=checkpoint)
     if (scale, shift) == (1, 0):
-        return Recipe(f"“{text}” · {checkpoint} · greedy", (recipes.loading(checkpoint), made))
+        return Recipe(note, (recipes.loading(checkpoint), made))
     changed = call("changed_positions", Code("translator.config.positional"), scale, shift, sides)
-    note = f"“{text}” · {checkpoint} · greedy · positions × {scale:g}, shifted by {shift}, {' and '.join(sides)}"
+    how = say(
+        "positions × {scale:g}, shifted by {shift}, {where}",
+        scale=scale,
+        shift=shift,
+        where=say(words_positions.NAMED[sides]),
+    )
+    note = f"{note} · {how}"
     made = "    " + made.replace("\n", "\n    ")
     return Recipe(note, (recipes.loading(checkpoint), f"with {changed}:", made))

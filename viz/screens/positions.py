@@ -19,6 +19,7 @@ from viz.figures import (
     similarity_heatmap,
     wavelength_lines,
 )
+from viz.language import message, say
 from viz.screens import controls, explore, links, position_results, recipes, shared, words, words_masks, words_positions
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -44,20 +45,22 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
     chosen = {}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for place, default in words_positions.COMPARED.items():
-            links.expect(f"{place.capitalize()} encoding", place, list(names.values()))
+            label = say(words_positions.CHOICES[place])
+            links.expect(label, place, list(names.values()))
+            controls.as_spoken_elsewhere(place, names)
             if st.session_state.get(place, default) not in names:
                 st.session_state[place] = default
             value = st.selectbox(
-                f"{place.capitalize()} encoding",
+                label,
                 list(names),
                 list(names).index(default),
-                format_func=names.__getitem__,
+                format_func=lambda name: say(names[name]),
                 key=place,
                 bind="query-params",
                 width=280,
             )
             chosen[place] = value or default
-        n_positions = controls.slider("Positions", 8, 128, 50, key="length", width=200)
+        n_positions = controls.slider(say("Positions"), 8, 128, 50, key="length", width=200)
         d_model = controls.choose("d_model", list(WIDTHS), "width", 64)
     return chosen, int(n_positions), d_model
 
@@ -66,42 +69,42 @@ def show_tables(
     chosen: dict[str, str], tables: dict[str, np.ndarray], n_positions: int, d_model: int, recipe: Recipe
 ) -> None:
     """Draw two encodings and their difference."""
-    explore.heading("Side by side", words_positions.HEATMAP)
+    explore.heading(say("Side by side"), say(words_positions.HEATMAP))
     for column, place in zip(st.columns(2, gap="medium"), chosen, strict=True):
         with column:
             spoken = words_positions.ENCODINGS[chosen[place]]
-            line = spoken.line
+            name, line = say(spoken.name), say(spoken.line)
             if chosen[place] == "learned":
                 learned = position_results.learn(n_positions, d_model)
                 line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
-            explore.heading(f"{place.capitalize()}: {spoken.name}", line)
-            about = recipe.figure(f"Positional encoding: {spoken.name}", f"positional_heatmap({place})")
+            explore.heading(say(words_positions.TITLES[place], name=name), line)
+            about = recipe.figure(say("Positional encoding: {name}", name=name), f"positional_heatmap({place})")
             draw(positional_heatmap(tables[place]), f"table-{place}", about)
     difference = tables["first"] - tables["second"]
     made = call("positional_heatmap", Code("first - second"), value="difference")
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     with left:
-        explore.heading("Difference", words_positions.DIFFERENCE)
-        about = recipe.figure("Difference of the encodings", made)
-        draw(positional_heatmap(difference, value="difference"), "table-difference", about)
+        explore.heading(say("Difference"), say(words_positions.DIFFERENCE))
+        about = recipe.figure(say("Difference of the encodings"), made)
+        draw(positional_heatmap(difference, value=message("difference")), "table-difference", about)
     with right:
-        st.metric("Largest difference", words_masks.number(float(np.abs(difference).max())))
+        st.metric(say("Largest difference"), words_masks.number(float(np.abs(difference).max())))
         if set(chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
             ordered = [position_results.in_order(chosen[place], tables[place]) for place in chosen]
             largest = float(np.abs(ordered[0] - ordered[1]).max())
-            st.caption(words_positions.SAME_WAVES.format(words_masks.number(largest)))
+            st.caption(say(words_positions.SAME_WAVES, difference=words_masks.number(largest)))
 
 
 def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: int, recipe: Recipe) -> None:
     """Draw chosen dimensions of both encodings over the positions."""
-    explore.heading("Waves", words_positions.WAVES)
+    explore.heading(say("Waves"), say(words_positions.WAVES))
     default = sorted({0, 1, d_model // 4, d_model // 2})
     kept = st.session_state.get("dimensions")
     if kept is not None:  # a narrower encoding lacks some
         st.session_state["dimensions"] = [dimension for dimension in kept if dimension in range(d_model)][:MAX_WAVES]
-    links.expect("Dimensions", "dimensions", list(map(str, range(d_model))))
+    links.expect(say("Dimensions"), "dimensions", list(map(str, range(d_model))))
     dimensions = st.multiselect(
-        "Dimensions",
+        say("Dimensions"),
         list(range(d_model)),
         default,
         max_selections=MAX_WAVES,
@@ -109,60 +112,71 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
         bind="query-params",
     )
     if not dimensions:
-        st.info(words_positions.NO_DIMENSIONS)
+        st.info(say(words_positions.NO_DIMENSIONS))
         return
     for column, place in zip(st.columns(2, gap="medium"), tables, strict=True):
         with column:
-            name = words_positions.ENCODINGS[chosen[place]].name
-            st.markdown(f"**{place.capitalize()}: {name}**")
-            about = recipe.figure(f"{name} as waves", call("positional_waves", Code(place), dimensions))
+            name = say(words_positions.ENCODINGS[chosen[place]].name)
+            st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
+            about = recipe.figure(say("{name} as waves", name=name), call("positional_waves", Code(place), dimensions))
             draw(positional_waves(tables[place], dimensions), f"waves-{place}", about)
 
 
 def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, recipe: Recipe) -> None:
     """Draw how similar positions are, all pairs and by offset, with the residual."""
-    explore.heading("Similarity of positions", f"{words_positions.SIMILARITY} {words_positions.RESIDUAL}")
+    line = f"{say(words_positions.SIMILARITY)} {say(words_positions.RESIDUAL)}"
+    explore.heading(say("Similarity of positions"), line)
     results = {place: position_results.similarity(name, n_positions, d_model) for place, name in chosen.items()}
     for column, (place, (products, by_offset)) in zip(st.columns(2, gap="medium"), results.items(), strict=True):
         with column:
-            name = words_positions.ENCODINGS[chosen[place]].name
-            st.markdown(f"**{place.capitalize()}: {name}**")
+            name = say(words_positions.ENCODINGS[chosen[place]].name)
+            st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
             made = f"similarity_heatmap(analysis.by_offset({place})[0])"
-            about = recipe.figure(f"Similarity of positions: {name}", made)
+            about = recipe.figure(say("Similarity of positions: {name}", name=name), made)
             draw(similarity_heatmap(products), f"similarity-{place}", about)
-            st.metric(f"Residual, {place}", words_masks.number(by_offset.residual))
-    explore.heading("Similarity by offset", words_positions.OFFSET)
+            st.metric(say(words_positions.RESIDUALS[place]), words_masks.number(by_offset.residual))
+    title = say("Similarity by offset")
+    explore.heading(title, say(words_positions.OFFSET))
     curves = np.stack([by_offset.means for _, by_offset in results.values()])
     lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(chosen)})])"
-    about = recipe.then(lines).figure("Similarity by offset", call("offset_lines", Code("means"), legend_names(chosen)))
-    draw(offset_lines(curves, legend_names(chosen)), "offset", about)
+    about = recipe.then(lines).figure(title, call("offset_lines", Code("means"), legend_names(chosen)))
+    draw(offset_lines(curves, said_names(chosen)), "offset", about)
 
 
 def legend_names(chosen: dict[str, str]) -> list[str]:
-    """What the chosen encodings are called in a legend."""
-    return [f"{place}: {words_positions.ENCODINGS[name].short}" for place, name in chosen.items()]
+    """What the chosen encodings are called in a legend, in English."""
+    legends, encodings = words_positions.LEGENDS, words_positions.ENCODINGS
+    return [legends[place].format(name=encodings[name].short) for place, name in chosen.items()]
+
+
+def said_names(chosen: dict[str, str]) -> list[str]:
+    """What the chosen encodings are called in a legend, in the language of the visitor."""
+    legends, encodings = words_positions.LEGENDS, words_positions.ENCODINGS
+    return [say(legends[place], name=say(encodings[name].short)) for place, name in chosen.items()]
 
 
 def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> None:
     """Draw and list the wavelength of every pair of dimensions."""
-    explore.heading("Wavelengths", words_positions.WAVELENGTH)
+    explore.heading(say("Wavelengths"), say(words_positions.WAVELENGTH))
     found = {place: position_results.wavelengths(name, d_model) for place, name in chosen.items()}
     found = {place: waves for place, waves in found.items() if waves is not None}
     if not found:
-        st.info(words_positions.NO_WAVES)
+        st.info(say(words_positions.NO_WAVES))
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        names = legend_names({place: chosen[place] for place in found})
+        having = {place: chosen[place] for place in found}
         of = ", ".join(f"frequencies({chosen[place]!r}, {d_model})" for place in found)
         recipe = recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
-        about = recipe.figure("Wavelengths of the dimensions", call("wavelength_lines", Code("waves"), names))
-        draw(wavelength_lines(np.stack(list(found.values())), names), "wavelengths", about)
+        made = call("wavelength_lines", Code("waves"), legend_names(having))
+        about = recipe.figure(say("Wavelengths of the dimensions"), made)
+        draw(wavelength_lines(np.stack(list(found.values())), said_names(having)), "wavelengths", about)
     with right:
-        table = pd.DataFrame({"pair": range(d_model // 2)})
+        table = pd.DataFrame({say("pair"): range(d_model // 2)})
         for place, waves in found.items():
             pairs = position_results.in_order(chosen[place], waves[None])[0].reshape(-1, 2)
-            table[f"{place}: sine"], table[f"{place}: cosine"] = pairs.T.round(3)
+            for column, values in zip(words_positions.COLUMNS[place], pairs.T.round(3), strict=True):
+                table[say(column)] = values
         st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
@@ -188,19 +202,29 @@ class Asked:
 def ask(checkpoint: str) -> Asked:
     """Ask for a sentence and for what is done to the encoding."""
     card = shared.translator(checkpoint).card
-    text = controls.sentence(f"{words.language(card.get('source'), 'Source')} sentence", EXAMPLE)
+    language = words.language(card.get("source"), message("Source"))
+    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        off = controls.switch("Switch it off", "off", words_positions.OFF)
+        off = controls.switch(say("Switch it off"), "off", say(words_positions.OFF))
         scale = controls.slider(
-            "Scale", 0.0, MAX_SCALE, 1.0, step=0.1, key="scale", help=words_positions.SCALE, disabled=off, width=220
+            say("Scale"),
+            0.0,
+            MAX_SCALE,
+            1.0,
+            step=0.1,
+            key="scale",
+            help=say(words_positions.SCALE),
+            disabled=off,
+            width=220,
         )
         shift = controls.slider(
-            "Shift", 0, MAX_SHIFT, 0, key="shift", help=words_positions.SHIFT, disabled=off, width=220
+            say("Shift"), 0, MAX_SHIFT, 0, key="shift", help=say(words_positions.SHIFT), disabled=off, width=220
         )
-        where = controls.choose("Change it in the", list(words_positions.WHERE), "where", "both", words_positions.WHERE)
+        places = words_positions.WHERE
+        where = controls.choose(say("Change it in the"), list(places), "where", "both", places)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        shuffle = controls.switch("Shuffle the words", "shuffle", words_positions.SHUFFLE)
-        order = controls.choose("Order", list(ORDERS), "order", 1, disabled=not shuffle)
+        shuffle = controls.switch(say("Shuffle the words"), "shuffle", say(words_positions.SHUFFLE))
+        order = controls.choose(say("Order"), list(ORDERS), "order", 1, disabled=not shuffle)
     return Asked(checkpoint, text, 0.0 if off else round(scale, 1), shift, where, order if shuffle else None)
 
 
@@ -227,33 +251,39 @@ def answer(asked: Asked) -> tuple[Asked, Reading, Reading, str] | None:
 
 def show_translations(asked: Asked, trained: Reading, changed: Reading, text: str) -> None:
     """Show both translations."""
-    said = words_positions.what_changed(asked.scale, asked.shift, asked.where, asked.order is not None)
+    how = words_positions.what_changed(asked.scale, asked.shift, asked.where, asked.order is not None)
     for column, (key, title, reading, read) in zip(
         st.columns(2, gap="medium"),
-        (("trained", "As trained", trained, asked.text), ("changed", f"Changed: {said}", changed, text)),
+        (
+            ("trained", say("As trained"), trained, asked.text),
+            ("changed", say("Changed: {how}", how=how), changed, text),
+        ),
         strict=True,
     ):
         with column, st.container(border=True, gap="xsmall"):
             st.markdown(f"**{title}**")
             shared.small(read, f"{key}-source")
-            shared.large(reading.text or "(the model wrote nothing)", f"{key}-translation")
+            shared.large(reading.text or say("(the model wrote nothing)"), f"{key}-translation")
             if not reading.finished:
-                st.caption("The translation was stopped at the length limit.")
+                st.caption(say("The translation was stopped at the length limit."))
 
 
 def show_order(asked: Asked) -> None:
     """Show that an encoder without positions only shuffles its output when its input is shuffled."""
-    explore.heading("Is the encoder order-blind?", words_positions.SHUFFLED)
+    explore.heading(say("Is the encoder order-blind?"), say(words_positions.SHUFFLED))
     text, (off, on) = position_results.shuffled(asked.checkpoint, asked.text, asked.order)
     if text.split() == asked.text.split():
-        st.info(words_positions.ONE_WORD)
+        st.info(say(words_positions.ONE_WORD))
         return
     with st.container(horizontal=True, gap="large"):
-        st.metric("Largest difference, encoder's positions off", words_masks.number(off))
-        st.metric("Largest difference, as trained", words_masks.number(on))
+        st.metric(say("Largest difference, encoder's positions off"), words_masks.number(off))
+        st.metric(say("Largest difference, as trained"), words_masks.number(on))
     readings = [position_results.read(asked.checkpoint, words_, 0.0, 0, ("encoder",)) for words_ in (asked.text, text)]
-    same = readings[0].text == readings[1].text
-    st.caption(f"With the encoder's positions off both orders give {'the same' if same else 'another'} translation:")
+    st.caption(
+        say("With the encoder's positions off both orders give the same translation:")
+        if readings[0].text == readings[1].text
+        else say("With the encoder's positions off both orders give another translation:")
+    )
     for key, words_, reading in zip(("order-own", "order-shuffled"), (asked.text, text), readings, strict=True):
         shared.small(f"{words_} → {reading.text}", key)
 
@@ -269,11 +299,19 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
         "changed": position_results.recipe(asked.checkpoint, text, asked.scale, asked.shift, sides),
     }
     for column, (key, title, reading) in zip(
-        st.columns(2, gap="medium"), (("trained", "As trained", trained), ("changed", "Changed", changed)), strict=True
+        st.columns(2, gap="medium"),
+        (("trained", say("As trained"), trained), ("changed", say("Changed"), changed)),
+        strict=True,
     ):
         with column:
-            title = f"{title}: {spoken.title}, layer {layer}, head {head}"
-            explore.heading(title, words.ROWS_ASK + spoken.reading)
+            title = say(
+                "{which}: {kind}, layer {layer}, head {head}",
+                which=title,
+                kind=say(spoken.title),
+                layer=layer,
+                head=head,
+            )
+            explore.heading(title, say(spoken.rows))
             figure = attention_heatmap(
                 reading.weights[kind][layer, head],
                 reading.source_tokens if kind == "encoder_self" else reading.target_tokens,
@@ -283,7 +321,7 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
             )
             about = recipes.head(made[key], title, kind, (layer, head), **axes)
             explore.draw(figure, f"map-{key}", about=about)
-    explore.heading("The encoding of the changed run", words_positions.ADDED)
+    explore.heading(say("The encoding of the changed run"), say(words_positions.ADDED))
     figure = positional_heatmap(changed.positions["source"], changed.source_tokens)
     draw(figure, "added", recipes.positions(made["changed"], "source"))
 
@@ -294,7 +332,8 @@ def tables() -> None:
     chosen, n_positions, d_model = choose_encodings()
     made = {place: position_results.table_of(name, n_positions, d_model) for place, name in chosen.items()}
     lines = (f"{place} = {table_code(name, n_positions, d_model)}" for place, name in chosen.items())
-    recipe = Recipe(f"{n_positions} positions, {d_model} dimensions · {' · '.join(legend_names(chosen))}", tuple(lines))
+    sizes = say("{positions} positions, {dimensions} dimensions", positions=n_positions, dimensions=d_model)
+    recipe = Recipe(" · ".join([sizes, *said_names(chosen)]), tuple(lines))
     show_tables(chosen, made, n_positions, d_model, recipe)
     show_waves(chosen, made, d_model, recipe)
     show_similarity(chosen, n_positions, d_model, recipe)
@@ -304,14 +343,15 @@ def tables() -> None:
 @st.fragment
 def live() -> None:
     """The part about the live model."""
-    st.header("In the live model", divider=True)
-    st.caption(words_positions.LIVE)
+    st.header(say("In the live model"), divider=True)
+    st.caption(say(words_positions.LIVE))
     try:
         checkpoint = shared.default_checkpoint()
         asked = ask(checkpoint)
     except ValueError as error:
-        st.error("There is no model to change the positions of.")
-        shared.small(f"{shared.sentence(error)} The folder is {checkpoints_folder()}.", "no-model")
+        st.error(say("There is no model to change the positions of."))
+        folder = say("The folder is {folder}.", folder=checkpoints_folder())
+        shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
     with controls.place():
         answered = answer(asked)
@@ -325,7 +365,7 @@ def live() -> None:
     shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), "card")
 
 
-st.title("Positions")
-st.markdown(words_positions.INTRO)
+st.title(say("Positions"))
+st.markdown(say(words_positions.INTRO))
 tables()
 live()

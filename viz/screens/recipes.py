@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viz.language import say
 from viz.screens import maps, shared, words
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -26,9 +27,9 @@ def searching(request: Request) -> dict[str, object]:
 
 def spoken(request: Request) -> str:
     """What figures of a request are of: the sentence, the checkpoint, and how it was decoded."""
-    how = f"beam {request.beam}" if request.beam > 1 else BEAMS[1]
+    how = say("beam {width}", width=request.beam) if request.beam > 1 else say(BEAMS[1])
     if request.reference is not None:
-        how = f"reading the reference “{request.reference}”"
+        how = say("reading the reference “{reference}”", reference=request.reference)
     return f"“{request.text}” · {request.checkpoint} · {how}"
 
 
@@ -162,9 +163,12 @@ def positions(recipe: Recipe, side: str, dimensions: list[int] | None = None) ->
     table, tokens = Code(f"result.positional({side!r})"), Code(f"result.{side}_tokens")
     if dimensions is None:
         made = call("positional_heatmap", table, tokens)
-        return recipe.figure(f"Positional encoding of the {side}", made)
+        of_source, of_target = say("Positional encoding of the source"), say("Positional encoding of the target")
+        return recipe.figure(of_source if side == "source" else of_target, made)
     made = call("positional_waves", table, dimensions, tokens)
-    return recipe.figure(f"Positional encoding of the {side} as waves", made)
+    of_source = say("Positional encoding of the source as waves")
+    of_target = say("Positional encoding of the target as waves")
+    return recipe.figure(of_source if side == "source" else of_target, made)
 
 
 def film(recipe: Recipe, title: str, layer: int, encoder_layer: int, head: int | None, twin) -> Beside:

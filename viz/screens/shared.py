@@ -20,6 +20,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 from model import analysis
 from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
 from model.turns import TURNS
+from viz.language import current, message, say, using
+from viz.screens.words_errors import understood
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
@@ -80,7 +82,27 @@ def style() -> None:
     st.html(_STYLE)
 
 
-@st.cache_resource(show_spinner="Loading the model …", show_time=True)
+class Waiting(str):
+    """What is said while something is computed: at import in English, and in the visitor's language when it is shown.
+
+    Caches are given their line once, for all visitors; they turn it into a string when they show it.
+    """
+
+    def __str__(self) -> str:
+        return say(str.__str__(self))
+
+
+def later(make: Callable[[], Result]) -> Callable[[], Result]:
+    """Have something made later, where there is no visitor, in the language that is spoken now."""
+
+    def make_it(language: str) -> Result:
+        with using(language):
+            return make()
+
+    return partial(make_it, current())
+
+
+@st.cache_resource(show_spinner=Waiting(message("Loading the model …")), show_time=True)
 def translator(name: str) -> Translator:
     """Load a checkpoint once for all visitors.
 
@@ -96,7 +118,7 @@ def translator(name: str) -> Translator:
     try:
         return load_translator(name)
     except OSError as error:
-        raise ValueError(f"the checkpoint {name!r} cannot be read: {error}") from None
+        raise ValueError(say("the checkpoint {name!r} cannot be read: {error}", name=name, error=error)) from None
 
 
 def default_checkpoint() -> str:
@@ -113,7 +135,7 @@ def preload() -> None:
         pass  # no usable checkpoint: the page tells its reader
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Translating …", show_time=True)
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Translating …")), show_time=True)
 def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Shown:
     """Translate a text, or return what is remembered of it.
 
@@ -137,10 +159,10 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
 def check_reference(reference: str) -> None:
     """Refuse an empty reference with a ValueError."""
     if not reference.strip():
-        raise ValueError("there is no reference to read: type the translation that the model shall read")
+        raise ValueError(say("there is no reference to read: type the translation that the model shall read"))
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner="Reading the reference …", show_time=True)
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Reading the reference …")), show_time=True)
 def force(checkpoint: str, text: str, reference: str) -> Shown:
     """Have the model read a given translation, or return what is remembered of it.
 
@@ -205,8 +227,8 @@ def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -
 
 
 def sentence(error: ValueError) -> str:
-    """The words of an error as a sentence of the page."""
-    words = str(error)
+    """The words of an error as a sentence of the page, in the visitor's language."""
+    words = understood(str(error))
     return words[:1].upper() + words[1:].rstrip(".") + "."
 
 
@@ -223,8 +245,8 @@ def compute_or_keep(
     asked: Asked,
     compute: Callable[[Asked], Result],
     instead: Callable[[Asked | None], Asked],
-    last: str = "the last sentence that could be translated",
-    first: str = "the example",
+    last: str = message("the last sentence that could be translated"),
+    first: str = message("the example"),
 ) -> tuple[Asked, Result] | None:
     """Compute what is asked for; what cannot be computed is told in a sentence, and the last result stays.
 
@@ -233,7 +255,7 @@ def compute_or_keep(
         asked: what the visitor wants.
         compute: raises ValueError where it cannot.
         instead: what to compute in its place, given what was asked for last, if anything was.
-        last, first: what that is called when there was such a thing, and when there was none.
+        last, first: what that is called when there was such a thing, and when there was none, in English.
 
     Returns:
         What was computed and its result, or None if even the other cannot be computed.
@@ -251,7 +273,7 @@ def compute_or_keep(
     except ValueError:  # a model that cannot even read the example
         warn(problem)
         return None
-    warn(f"{problem} Shown below: {last if before else first}.")
+    warn(f"{problem} {say('Shown below: {what}.', what=say(last if before else first))}")
     return other, result
 
 

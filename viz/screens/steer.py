@@ -9,6 +9,7 @@ import streamlit as st
 
 from model import analysis
 from model.edits import Edits
+from viz.language import message, say
 from viz.screens import (
     asking,
     compare_edits,
@@ -21,8 +22,6 @@ from viz.screens import (
     words_steer,
 )
 from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, recipe, steer
-
-NOTHING_WRITTEN = "(nothing)"
 
 
 def ask() -> tuple[Request, dict]:
@@ -70,9 +69,9 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
     except ValueError as error:
         problem = shared.sentence(error)
     others = {
-        "the last result": st.session_state.get(ANSWERED),
-        "the sentence without changes": request.plain,
-        "the example": replace(request.plain, text=asking.EXAMPLE),
+        message("the last result"): st.session_state.get(ANSWERED),
+        message("the sentence without changes"): request.plain,
+        message("the example"): replace(request.plain, text=asking.EXAMPLE),
     }
     for name, other in others.items():
         if other is None:
@@ -81,7 +80,7 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
             result = steer(other)
         except ValueError:
             continue
-        shared.warn(f"{problem} Shown below: {name}.")
+        shared.warn(f"{problem} {say('Shown below: {what}.', what=say(name))}")
         shared.small(result.source, "shown")
         st.session_state[ANSWERED] = other
         return other, result
@@ -92,21 +91,21 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
 def show_changes(request: Request, result: shared.Shown) -> None:
     """Show what is changed, and what the model wrote without the changes, aligned."""
     if request.is_plain:
-        st.caption(words_steer.NOTHING)
+        st.caption(say(words_steer.NOTHING))
         return
     old = steer(request.plain)
     with st.container(border=True, gap="xsmall"):
         st.caption(counted(request))
-        shared.small(f"Before: {old.text or NOTHING_WRITTEN}", "before")
+        shared.small(say("Before: {text}", text=old.text or say(words_steer.NOTHING_WRITTEN)), "before")
         pairs = analysis.align(old.text.split(), result.text.split())
         if old.text == result.text:
-            st.caption(words_steer.SAME)
+            st.caption(say(words_steer.SAME))
         elif pairs:
-            st.caption(words_steer.DIFFERENCE)
+            st.caption(say(words_steer.DIFFERENCE))
             st.dataframe(difference(pairs), key="difference")
         show_numbers(request, old, result)
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            st.button(words_steer.RESET, key="reset", on_click=drop_changes)
+            st.button(say(words_steer.RESET), key="reset", on_click=drop_changes)
             compare_edits.link(request, request.edits, request.prefix)
 
 
@@ -119,24 +118,25 @@ def said(request: Request) -> tuple[str, ...]:
     """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
     if request.is_plain:
         return ()
-    before = steer(request.plain).text or NOTHING_WRITTEN
-    return words_steer.CHANGED.format(counted(request)), words_steer.UNCHANGED.format(before)
+    before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
+    return say(words_steer.CHANGED, changes=counted(request)), say(words_steer.UNCHANGED, text=before)
 
 
 def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
     """Aligned words: a row before, a row after, and a row that says what became of them."""
-    fates = ["" if a == b else "new" if not a else "gone" if not b else "changed" for a, b in pairs]
-    rows = {"before": [a for a, _ in pairs], "after": [b for _, b in pairs], "": fates}
+    new, gone, changed = say("new"), say("gone"), say("changed")
+    fates = ["" if a == b else new if not a else gone if not b else changed for a, b in pairs]
+    rows = {say("before"): [a for a, _ in pairs], say("after"): [b for _, b in pairs], "": fates}
     return pd.DataFrame.from_dict(rows, orient="index", columns=[str(place + 1) for place in range(len(pairs))])
 
 
 def show_numbers(request: Request, old: shared.Shown, result: shared.Shown) -> None:
     """Show how probable both translations are."""
     with st.container(horizontal=True, gap="large"):
-        st.metric("Log-probability of what is written now", f"{result.log_probabilities.sum():.3f}")
-        st.metric("Of the old translation, unchanged model", f"{old.log_probabilities.sum():.3f}")
+        st.metric(say("Log-probability of what is written now"), f"{result.log_probabilities.sum():.3f}")
+        st.metric(say("Of the old translation, unchanged model"), f"{old.log_probabilities.sum():.3f}")
         if request.edits:
-            st.metric("Of the old translation, edited model", f"{effect(request).all.sum():.3f}")
+            st.metric(say("Of the old translation, edited model"), f"{effect(request).all.sum():.3f}")
 
 
 VIEWS = {
@@ -161,7 +161,7 @@ def live() -> None:
         request, result = answered
         asking.show_translation(result, request, card)
         changes = st.container()
-        view = controls.choose("Change", list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
+        view = controls.choose(say("Change"), list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
         with controls.place(view, "steered"):
             VIEWS[view](request, result)
         with changes:  # they link to the head that is chosen below
@@ -171,6 +171,6 @@ def live() -> None:
     shared.small(words.describe_card(asked.checkpoint, card), "card")
 
 
-st.title("Steer")
-st.markdown(words_steer.INTRO)
+st.title(say("Steer"))
+st.markdown(say(words_steer.INTRO))
 live()

@@ -11,7 +11,8 @@ from model.edits import Cell, Edits, Force
 from model.translator import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
-from viz.screens import controls, explore, links, recipes, shared, words, words_steer
+from viz.language import say
+from viz.screens import controls, explore, recipes, several, shared, words, words_steer
 from viz.screens.beside import Beside
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
@@ -23,17 +24,19 @@ def show_force(request: Request, result: shared.Shown) -> None:
     edits, weights = Edits.from_code(request.edits), result.attention("cross")
     n_layers, n_heads = weights.shape[:2]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer = controls.choose("Layer", list(range(n_layers)), "layer", 0)
-        head = controls.choose("Head", list(range(n_heads)), "head", 0)
-        where = controls.choose("Force it in", list(words_steer.WHERE), "where", words_steer.ALL, words_steer.WHERE)
+        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0)
+        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0)
+        where = controls.choose(
+            say("Force it in"), list(words_steer.WHERE), "where", words_steer.ALL, words_steer.WHERE
+        )
         strength = controls.slider(
-            "Strength",
+            say("Strength"),
             0.0,
             1.0,
             1.0,
             step=0.05,
             key="strength",
-            help=words_steer.STRENGTH,
+            help=say(words_steer.STRENGTH),
             width=240,
         )
     heads: tuple[tuple[int, int], ...] = ((layer, head),) if where == words_steer.ONE else ()
@@ -41,8 +44,8 @@ def show_force(request: Request, result: shared.Shown) -> None:
         heads = choose_heads(n_layers, n_heads)
     # Callbacks run before the page is drawn again and read from here what is chosen.
     st.session_state["steer-force"] = (heads, strength, where != words_steer.ALL)
-    title = f"Cross-attention, layer {layer}, head {head}"
-    explore.heading(title, words_steer.FORCE_LINE)
+    title = say("{kind}, {place}", kind=say(words.KINDS["cross"].title), place=_head_name((layer, head)))
+    explore.heading(title, say(words_steer.FORCE_LINE))
     axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
     figure = attention_heatmap(
         weights[layer, head],
@@ -52,13 +55,13 @@ def show_force(request: Request, result: shared.Shown) -> None:
         mask=result.mask("cross"),
         read=result.target_tokens,
     )
-    make_clickable(figure, "click to force it")
+    make_clickable(figure, say("click to force it"))
     n_steps = len(result.predicted_tokens)
     forced = [force for force in edits.forced if force.query < n_steps]
     here = [force for force in forced if not force.heads or (layer, head) in force.heads]
-    outline(figure, [(force.query, force.key) for force in here], "forced in this head")
+    outline(figure, [(force.query, force.key) for force in here], say("forced in this head"))
     elsewhere = [(force.query, force.key) for force in forced if force not in here]
-    outline(figure, elsewhere, "forced in other heads", dotted=True)
+    outline(figure, elsewhere, say("forced in other heads"), dotted=True)
     made = call(
         "attention_heatmap",
         Code(f"result.attention('cross')[{layer}, {head}]"),
@@ -72,18 +75,18 @@ def show_force(request: Request, result: shared.Shown) -> None:
     explore.draw(figure, "force-map", NO_TOOLS, about=about, on_select=_force_clicked, selection_mode="points")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, result.predicted_tokens) for step in range(n_steps)]
-        query = controls.pick("Step (the token it wrote)", names, "force-step", width=220)
+        query = controls.pick(say("Step (the token it wrote)"), names, "force-step", width=220)
         keys = [f"{place}: {token}" for place, token in enumerate(result.source_tokens)]
-        key = controls.pick("Source token", keys, "force-key", width=220)
+        key = controls.pick(say("Source token"), keys, "force-key", width=220)
         no_head = where == words_steer.SOME and not heads
-        st.button("Force it", key="force", on_click=force_cell, args=(query, key), disabled=no_head)
+        st.button(say("Force it"), key="force", on_click=force_cell, args=(query, key), disabled=no_head)
     if no_head:
-        st.caption("Choose at least one head to force.")
+        st.caption(say("Choose at least one head to force."))
     if edits.forced:
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             made = [force_name(force, result) for force in edits.forced]
-            place = controls.pick("Forced so far", made, "forced", width=420)
-            st.button("Take it back", key="unforce", on_click=unforce, args=(place,))
+            place = controls.pick(say("Forced so far"), made, "forced", width=420)
+            st.button(say("Take it back"), key="unforce", on_click=unforce, args=(place,))
 
 
 def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
@@ -92,29 +95,36 @@ def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
     before = st.session_state.get("heads", [])
     if not set(before) <= set(all_heads):  # another model may lack heads that were chosen before
         st.session_state["heads"] = [head for head in before if head in all_heads]
-    links.expect("Chosen heads", "heads", list(map(_head_name, all_heads)))
+    several.expect(say("Chosen heads"), all_heads, "heads", _head_name)
+    names = {head: _head_name(head) for head in all_heads}
     chosen = st.multiselect(
-        "Chosen heads",
+        say("Chosen heads"),
         all_heads,
         all_heads[:1],
-        format_func=_head_name,
+        format_func=names.__getitem__,
         key="heads",
-        placeholder="No head",
+        placeholder=say("No head"),
         bind="query-params",
     )
     return tuple(chosen)
 
 
 def _head_name(place: tuple[int, int]) -> str:
-    return f"layer {place[0]}, head {place[1]}"
+    return say("layer {layer}, head {head}", layer=place[0], head=place[1])
 
 
 def force_name(force: Force, result: shared.Shown) -> str:
     """What is forced, in words."""
     n_steps = len(result.predicted_tokens)
-    step = words_steer.step_name(force.query, result.predicted_tokens) if force.query < n_steps else "a later step"
-    heads = ", ".join(map(_head_name, force.heads)) or "all heads"
-    return f"{step} → {result.source_tokens[force.key]}, strength {force.strength:g}, {heads}"
+    step = words_steer.step_name(force.query, result.predicted_tokens) if force.query < n_steps else say("a later step")
+    heads = ", ".join(map(_head_name, force.heads)) or say("all heads")
+    return say(
+        "{step} → {token}, strength {strength:g}, {heads}",
+        step=step,
+        token=result.source_tokens[force.key],
+        strength=force.strength,
+        heads=heads,
+    )
 
 
 def _force_clicked() -> None:
@@ -160,27 +170,32 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     """Draw a mask as the model uses it; a click flips a cell."""
     edits = Edits.from_code(request.edits)
     names = {kind: words.KINDS[kind].name for kind in KINDS}
-    kind = controls.choose("Attention", list(KINDS), "kind", "cross", names)
+    kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
     queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
-    explore.heading(f"{words.KINDS[kind].title}, mask", words_steer.MASK_LINE)
+    explore.heading(mask_title(kind), say(words_steer.MASK_LINE))
     mask = mask_with_future(edits, result, kind)
     axes = {"query_axis": words.KINDS[kind].query_axis, "key_axis": words.KINDS[kind].key_axis}
     figure = mask_heatmap(mask, queries, keys, **axes, legend=False)
-    make_clickable(figure, "click to flip it")
+    make_clickable(figure, say("click to flip it"))
     cells = [cell for cell in edits.cells if cell.kind == kind and cell.query < len(queries) and cell.key < len(keys)]
-    outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], "edited")
-    outline(figure, [(cell.query, cell.key) for cell in cells if cell.shows_future], "opens the future", dotted=True)
+    outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], say("edited"))
+    opening = [(cell.query, cell.key) for cell in cells if cell.shows_future]
+    outline(figure, opening, say("opens the future"), dotted=True)
     about = of_mask(request, kind, mask, result.mask(kind), axes)
     explore.draw(figure, "mask-map", NO_TOOLS, about=about, on_select=_flip_clicked, selection_mode="points")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        row = controls.pick("Row (asks)", [f"{i}: {name}" for i, name in enumerate(queries)], "mask-row", width=200)
-        column = controls.pick(
-            "Column (is read)", [f"{i}: {name}" for i, name in enumerate(keys)], "mask-column", width=200
-        )
-        st.button("Flip this cell", key="flip", on_click=flip, args=(row, column))
-        st.button("Reset all masks", key="mask-reset", on_click=reset_masks, disabled=not edits.cells)
+        rows, columns = ([f"{i}: {name}" for i, name in enumerate(names)] for names in (queries, keys))
+        row = controls.pick(say("Row (asks)"), rows, "mask-row", width=200)
+        column = controls.pick(say("Column (is read)"), columns, "mask-column", width=200)
+        st.button(say("Flip this cell"), key="flip", on_click=flip, args=(row, column))
+        st.button(say("Reset all masks"), key="mask-reset", on_click=reset_masks, disabled=not edits.cells)
     if edits.cells:
         show_effect(request, edits, result)
+
+
+def mask_title(kind: str) -> str:
+    """The title of the mask of a kind."""
+    return say("{kind}, mask", kind=say(words.KINDS[kind].title))
 
 
 def of_mask(request: Request, kind: str, mask: np.ndarray, used: np.ndarray, axes: dict[str, str]) -> Beside:
@@ -189,7 +204,7 @@ def of_mask(request: Request, kind: str, mask: np.ndarray, used: np.ndarray, axe
     lines = [f"mask = result.mask({kind!r}).copy()"]
     lines += [f"mask[{row}, {column}] = True" for row, column in np.argwhere(mask & ~used).tolist()]
     made = call("mask_heatmap", Code("mask"), queries, keys, **axes, legend=False)
-    return recipe(request).then(*lines).figure(f"{words.KINDS[kind].title}, mask", made)
+    return recipe(request).then(*lines).figure(mask_title(kind), made)
 
 
 def mask_with_future(edits: Edits, result: shared.Shown, kind: str) -> np.ndarray:
@@ -226,20 +241,20 @@ def reset_masks() -> None:
 def show_effect(request: Request, edits: Edits, result: shared.Shown) -> None:
     """Measure what edited masks do: to a given translation that is read, and to a free one."""
     found = effect(request)
-    explore.heading("What the edited masks do", words_steer.EFFECT)
+    explore.heading(say("What the edited masks do"), say(words_steer.EFFECT))
     with st.container(horizontal=True, gap="large"):
-        st.metric("Loss with the masks as they were", f"{-found.without_cells.mean():.4f}")
-        st.metric("Loss with the edited masks", f"{-found.all.mean():.4f}")
+        st.metric(say("Loss with the masks as they were"), f"{-found.without_cells.mean():.4f}")
+        st.metric(say("Loss with the edited masks"), f"{-found.all.mean():.4f}")
         if found.without_future is not None:
-            st.metric("Loss without the cells that open the future", f"{-found.without_future.mean():.4f}")
+            st.metric(say("Loss without the cells that open the future"), f"{-found.without_future.mean():.4f}")
     without = steer(replace(request, edits=replace(edits, cells=()).code))
     if without.text == result.text:
-        st.caption(words_steer.FREE_SAME)
+        st.caption(say(words_steer.FREE_SAME))
     else:
-        st.caption(words_steer.FREE_OTHER)
-        shared.small(without.text or "(nothing)", "without-cells")
+        st.caption(say(words_steer.FREE_OTHER))
+        shared.small(without.text or say(words_steer.NOTHING_WRITTEN), "without-cells")
     future = [cell for cell in edits.cells if cell.shows_future]
     if future:
-        st.warning(words_steer.FUTURE)
-        names = [f"row {cell.query} → column {cell.key}" for cell in future]
-        shared.small("Cells that open the future: " + " · ".join(names), "future")
+        st.warning(say(words_steer.FUTURE))
+        names = [say("row {row} → column {column}", row=cell.query, column=cell.key) for cell in future]
+        shared.small(say("Cells that open the future: {cells}", cells=" · ".join(names)), "future")

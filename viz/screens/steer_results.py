@@ -12,6 +12,7 @@ from model.decoding import Search
 from model.edits import VERSION, Edits
 from model.search_attention import looked_at
 from model.translation import Translation
+from viz.language import message, say
 from viz.screens import controls, recipes, shared
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
@@ -52,7 +53,7 @@ def recipe(request: Request) -> Recipe:
     made = call("translator.translate", request.text, **recipes.searching(request), **more)
     lines = [recipes.loading(request.checkpoint)]
     lines += [f"edits = {call('Edits.from_code', request.edits)}"] if request.edits else []
-    changes = [request.edits, f"locked beginning {request.prefix}" if prefix else ""]
+    changes = [request.edits, say("locked beginning {code}", code=request.prefix) if prefix else ""]
     return Recipe(recipes.spoken(request), (*lines, f"result = {made}")).then(note=" · ".join(filter(None, changes)))
 
 
@@ -76,14 +77,22 @@ def read_prefix(code: str) -> list[int]:
         return []
     match = _PREFIX.fullmatch(code)
     if not match:
-        raise ValueError(f"the locked beginning {code[:20]!r} cannot be read: it is written like {VERSION}_12-7")
+        raise ValueError(
+            say(
+                "the locked beginning {code!r} cannot be read: it is written like {example}",
+                code=code[:20],
+                example=f"{VERSION}_12-7",
+            )
+        )
     ids = list(map(int, match[1].split("-")))
     if len(ids) > MAX_PREFIX:
-        raise ValueError(f"the locked beginning has {len(ids)} tokens; at most {MAX_PREFIX} are allowed")
+        raise ValueError(
+            say("the locked beginning has {n} tokens; at most {most} are allowed", n=len(ids), most=MAX_PREFIX)
+        )
     return ids
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Translating …", show_time=True)
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Translating …")), show_time=True)
 def steer(request: Request) -> shared.Shown:
     """Translate with the changes.
 
@@ -114,7 +123,7 @@ class Effect:
     without_future: np.ndarray | None
 
 
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner="Reading the old translation …")
+@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Reading the old translation …")))
 def effect(request: Request) -> Effect:
     """Make the model read its own old translation with the edits; errors as `Translator.force`."""
     translator = shared.translator(request.checkpoint)
@@ -163,7 +172,9 @@ class Tree:
     texts: dict[int, str]
 
 
-@st.cache_data(max_entries=CACHED_TREES, show_spinner="Searching, and noting where every step looks …")
+@st.cache_data(
+    max_entries=CACHED_TREES, show_spinner=shared.Waiting(message("Searching, and noting where every step looks …"))
+)
 def tree(request: Request) -> Tree:
     """Search with the changes and keep everything it looked at; errors as `steer`."""
     translator = shared.translator(request.checkpoint)

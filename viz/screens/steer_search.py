@@ -9,6 +9,7 @@ import streamlit as st
 from viz.figures import candidates_heatmap, search_tree
 from viz.figures.clicks import make_clickable, outline
 from viz.figures.tree import column_width
+from viz.language import say
 from viz.screens import controls, explore, recipes, shared, tokens, words_steer
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, recipe, steer, tree
@@ -19,7 +20,7 @@ STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
 def show_candidates(request: Request, result: shared.Shown) -> None:
     """Draw what could have been written at every step; a click writes it."""
-    explore.heading("Write another word", words_steer.CANDIDATES)
+    explore.heading(say("Write another word"), say(words_steer.CANDIDATES))
     written = result.predicted_tokens
     figure = candidates_heatmap(
         np.array([[p for _, p in row] for row in result.candidates]),
@@ -27,29 +28,29 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
         [[name for name, _ in row] for row in result.candidates],
         written=tokens.probabilities(result),
     )
-    make_clickable(figure, "click to write it")
+    make_clickable(figure, say("click to write it"))
     locked = read_prefix(request.prefix)
     outline(
         figure,
         [(step, ids.index(locked[step])) for step, ids in _locked(result, locked) if locked[step] in ids],
-        "locked",
+        say("locked"),
     )
     explore.draw(
         figure,
         "words",
         NO_TOOLS,
         explore.CANDIDATE_WIDTH,
-        recipes.candidates(recipe(request), "What could be written at every step"),
+        recipes.candidates(recipe(request), say("What could be written at every step")),
         on_select=_write_clicked,
         selection_mode="points",
     )
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, written) for step in range(len(written))]
-        step = controls.pick("Step", names, "word-step", width=220)
+        step = controls.pick(say("Step"), names, "word-step", width=220)
         others = [f"{name} ({p:.1%})" for name, p in result.candidates[step]]
-        rank = controls.pick("Word to write there", others, "word-rank", width=260)
-        st.button("Write it", key="word-write", on_click=write, args=(step, rank))
-        st.button("Unlock the beginning", key="unlock", on_click=unlock, disabled=not locked)
+        rank = controls.pick(say("Word to write there"), others, "word-rank", width=260)
+        st.button(say("Write it"), key="word-write", on_click=write, args=(step, rank))
+        st.button(say("Unlock the beginning"), key="unlock", on_click=unlock, disabled=not locked)
 
 
 def _locked(result: shared.Shown, locked: list[int]) -> list[tuple[int, list[int]]]:
@@ -84,25 +85,26 @@ def unlock() -> None:
 
 def show_tree(request: Request, result: shared.Shown) -> None:
     """Draw the tree of the search and rank what ended."""
-    explore.heading("Everything the search looked at", words_steer.TREE_LINE)
+    title = say("Everything the search looked at")
+    explore.heading(title, say(words_steer.TREE_LINE))
     found = tree(request)
     nodes = found.search.tree
     with st.container(horizontal=True, gap="large"):
         penalty = controls.slider(
-            "Length penalty of the ranking",
+            say("Length penalty of the ranking"),
             0.0,
             2.0,
             request.length_penalty,
             step=0.1,
             key="rescore",
-            help=words_steer.RESCORE,
+            help=say(words_steer.RESCORE),
             width=280,
         )
         deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
         steps = None
         if deepest > STEPS_AT_ONCE:
             last = deepest - STEPS_AT_ONCE
-            first = controls.slider("First row that is drawn", 0, last, 0, key="first", width=280)
+            first = controls.slider(say("First row that is drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
     figure = search_tree(
@@ -128,23 +130,23 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         steps=steps,
     )
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
-    about = recipe(request).then(*lines).figure("Everything the search looked at", made)
+    about = recipe(request).then(*lines).figure(title, made)
     explore.draw(figure, "tree", NO_TOOLS, width, about, on_select=_lock_clicked, selection_mode="points")
-    st.markdown("**Ranking of what ended**")
+    st.markdown(say("**Ranking of what ended**"))
     table = pd.DataFrame(
         {
-            "score": [one.score for one in ranked],
-            "log-probability": [one.log_probability for one in ranked],
-            "tokens": [len(one.ids) + one.finished for one in ranked],
-            "translation": [found.texts[one.node] for one in ranked],
+            say("score"): [one.score for one in ranked],
+            say("log-probability"): [one.log_probability for one in ranked],
+            say("tokens"): [len(one.ids) + one.finished for one in ranked],
+            say("translation"): [found.texts[one.node] for one in ranked],
         },
         index=range(1, len(ranked) + 1),
     )
     st.dataframe(table, key="ranking")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [f"{place + 1}: {found.texts[one.node]}" for place, one in enumerate(ranked)]
-        place = controls.pick("Translation", names, "ranked", width=420)
-        st.button("Lock this one", key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
+        place = controls.pick(say("Translation"), names, "ranked", width=420)
+        st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
 
 
 def _lock_clicked() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from viz.components.film import film
 from viz.figures import step_film
 from viz.figures.film import Film
+from viz.language import say
 from viz.screens import asking, beside, controls, recipes, shared, words_steps
 
 
@@ -21,14 +22,14 @@ def choose_maps(result: shared.Shown) -> tuple[int, int, int | None]:
     n_layers, n_heads = result.attention("cross").shape[:2]
     n_encoder_layers = len(result.attention("encoder_self"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer = controls.choose("Decoder layer", list(range(n_layers)), "layer", n_layers - 1)
+        layer = controls.choose(say("Decoder layer"), list(range(n_layers)), "layer", n_layers - 1)
         encoder_layer = controls.choose(
-            "Encoder layer", list(range(n_encoder_layers)), "encoder-layer", n_encoder_layers - 1
+            say("Encoder layer"), list(range(n_encoder_layers)), "encoder-layer", n_encoder_layers - 1
         )
         place = st.container(width="content")
-        mean = controls.switch("Mean of all heads", "mean-of-heads", words_steps.MEAN)
+        mean = controls.switch(say("Mean of all heads"), "mean-of-heads", say(words_steps.MEAN))
     with place:
-        head = controls.choose("Head", list(range(n_heads)), "head", 0, disabled=mean)
+        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled=mean)
     return layer, encoder_layer, None if mean else head
 
 
@@ -64,12 +65,11 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Let the visitor choose a head, and show the film."""
     layer, encoder_layer, head = choose_maps(result)
     if request.reference is not None:
-        st.caption(words_steps.FORCED)
-    of_head = "mean of all heads" if head is None else f"head {head}"
-    panels = words_steps.panels(f"layer {layer}, {of_head}", f"layer {encoder_layer}, {of_head}")
+        st.caption(say(words_steps.FORCED))
+    panels = words_steps.panels(words_steps.of_map(layer, head), words_steps.of_map(encoder_layer, head))
     made = film_of(result, layer, encoder_layer, head)
     film(made, panels, "film")
-    title = f"The decoding step by step: decoder layer {layer}, encoder layer {encoder_layer}, {of_head}"
+    title = words_steps.title(layer, encoder_layer, head)
     about = recipes.film(recipes.translation(request), title, layer, encoder_layer, head, partial(step_film, made))
     beside.offer(None, about, "film")
 
@@ -80,6 +80,6 @@ def live() -> None:
     asking.one_translation(show)
 
 
-st.title("Steps")
-st.markdown(words_steps.INTRO)
+st.title(say("Steps"))
+st.markdown(say(words_steps.INTRO))
 live()

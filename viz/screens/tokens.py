@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from viz.components.chips import Chip
+from viz.language import say
 from viz.screens import maps, words
 from viz.screens.shared import Shown
 
@@ -26,7 +27,7 @@ def chip_lines(result: Shown, built: maps.Maps, kind: str, named: str, names: tu
     source = [
         Chip(
             token,
-            f"{token}: token {i} of the source.",
+            say("{token}: token {number} of the source.", token=token, number=i),
             row=built.row_of[i] if kind == "encoder_self" else -1,
             column=built.column_of[i] if kind != "decoder_self" else -1,
         )
@@ -52,21 +53,25 @@ def candidate_words(result: Shown, step: int) -> str:
     """Say how probable the token of a step was, and which others there were."""
     token = result.predicted_tokens[step]
     others = [f"{name} {p:.1%}" for name, p in result.candidates[step] if name != token]
-    said = f"{token}: probability {probabilities(result)[step]:.1%}. Instead there could have been: "
-    return said + " · ".join(others)
+    return say(
+        "{token}: probability {probability:.1%}. Instead there could have been: {others}",
+        token=token,
+        probability=probabilities(result)[step],
+        others=" · ".join(others),
+    )
 
 
 def token_table(result: Shown) -> pd.DataFrame:
     """One row a step: what was read and predicted, with which probability, and the most probable candidates."""
     columns = {
-        "step": range(len(result.target_tokens)),
-        "read": result.target_tokens,
-        "predicted": result.predicted_tokens,
-        "probability": probabilities(result),
+        say("step"): range(len(result.target_tokens)),
+        say("read"): result.target_tokens,
+        say("predicted"): result.predicted_tokens,
+        say("probability"): probabilities(result),
     }
     for rank in range(len(result.candidates[0])):
-        columns[f"candidate {rank + 1}"] = [row[rank][0] for row in result.candidates]
-        columns[f"probability {rank + 1}"] = [row[rank][1] for row in result.candidates]
+        columns[say("candidate {rank}", rank=rank + 1)] = [row[rank][0] for row in result.candidates]
+        columns[say("probability {rank}", rank=rank + 1)] = [row[rank][1] for row in result.candidates]
     return pd.DataFrame(columns)
 
 
@@ -77,12 +82,12 @@ def weight_table(built: maps.Maps, layer: int, head: int) -> pd.DataFrame:
     rows, columns = (index.ravel() for index in np.indices((n_rows, n_columns)))
     return pd.DataFrame(
         {
-            "row": rows,
-            "query": np.array(built.queries, dtype=object)[rows],
-            "column": columns,
-            "key": np.array(built.keys, dtype=object)[columns],
-            built.value: built.weights[place].ravel(),
-            "drawn": built.shown[place].ravel(),
-            "allowed": built.mask.ravel(),
+            say("row"): rows,
+            say("query"): np.array(built.queries, dtype=object)[rows],
+            say("column"): columns,
+            say("key"): np.array(built.keys, dtype=object)[columns],
+            say(built.value): built.weights[place].ravel(),
+            say("drawn"): built.shown[place].ravel(),
+            say("allowed"): built.mask.ravel(),
         }
     )

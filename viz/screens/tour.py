@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from viz.language import say
 from viz.screens import shared, speaking, words_lessons
 from viz.screens.words_lessons import LESSONS, Lesson
 
@@ -41,6 +42,11 @@ def link(label: str, target: str) -> str:
     return f'<a href="{html.escape(target)}" target="_self" style="color: inherit">{html.escape(label)}</a>'
 
 
+def _lessons() -> str:
+    query = urlencode(speaking.address({}))
+    return f"/lessons?{query}" if query else "/lessons"
+
+
 def bar() -> None:
     """Show the step that the address names; nothing where it names none."""
     value = st.query_params.get(PARAMETER)
@@ -57,14 +63,14 @@ def _show(name: str, number: int, lesson: Lesson) -> None:
     step = lesson.steps[number - 1]
     with st.container(border=True, key="tour", gap="small"):
         st.caption(words_lessons.progress(lesson, number))
-        st.markdown(step.look)
-        st.markdown(f"**{step.question}**")
-        with st.expander(words_lessons.ANSWER):
-            st.markdown(step.answer)
+        st.markdown(say(step.look))
+        st.markdown(f"**{say(step.question)}**")
+        with st.expander(say(words_lessons.ANSWER)):
+            st.markdown(say(step.answer))
         links = []
         if number > 1:
-            links.append(link(words_lessons.BACK, address(name, number - 1)))
+            links.append(link(say(words_lessons.BACK), address(name, number - 1)))
         if number < len(lesson.steps):
-            links.append(link(words_lessons.NEXT, address(name, number + 1)))
-        links.append(link(words_lessons.END, "/lessons"))
+            links.append(link(say(words_lessons.NEXT), address(name, number + 1)))
+        links.append(link(say(words_lessons.END), _lessons()))
         st.html(" · ".join(links))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from viz.language import say
 from viz.screens import controls, training_here, training_lab, training_runs
 from viz.screens import training_words as words
 
@@ -14,15 +15,15 @@ SECTIONS = {"schedules": training_lab.lab, "here": training_here.here, "runs": t
 def live() -> None:
     """The part that every choice redraws."""
     section = controls.choose(
-        "Section", list(SECTIONS), "section", "schedules", words.SECTIONS, label_visibility="collapsed"
+        say("Section"), list(SECTIONS), "section", "schedules", words.SECTIONS, label_visibility="collapsed"
     )
     SECTIONS[section]()
 
 
 def page() -> None:
     """Draw the page."""
-    st.title("Training")
-    st.markdown(words.INTRO)
+    st.title(say("Training"))
+    st.markdown(say(words.INTRO))
     live()
 
 

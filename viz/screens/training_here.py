@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.training import practice
 from viz.figures import attention_heatmap, curves, head_overview
+from viz.language import message, say
 from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
 from viz.screens.beside import Beside
@@ -17,17 +18,22 @@ NOW, BEFORE = "practice", "practice-before"
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 SPECIAL = {"start": "<s>", "end": "</s>"}
+AXES = {
+    "query_axis": message("letter this step read (asks)"),
+    "key_axis": message("letter of the string (is read)"),
+}
 
 
 def ask() -> practice.Settings:
     """Ask for schedule, norm, heads, warmup and peak."""
     with st.container(horizontal=True, gap="medium"):
-        schedule = controls.choose("Schedule", list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
-        norm = controls.choose("Norm", list(words.NORMS), "practice-norm", "pre", words.NORMS)
-        heads = controls.choose("Heads", list(practice.HEADS), "practice-heads", 4)
+        schedule = controls.choose(say("Schedule"), list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
+        norm = controls.choose(say("Norm"), list(words.NORMS), "practice-norm", "pre", words.NORMS)
+        heads = controls.choose(say("Heads"), list(practice.HEADS), "practice-heads", 4)
     with st.container(horizontal=True, gap="medium"):
-        warmup = controls.steps("Warmup (steps)", WARMUPS, 200, key="practice-warmup", width=240, help=words.NO_WARMUP)
-        peak = controls.steps("Highest learning rate", PEAKS, 0.004, key="practice-peak", width=240)
+        help = say(words.NO_WARMUP)
+        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", width=240, help=help)
+        peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak", width=240)
     return practice.Settings(schedule, norm, int(heads), int(warmup), float(peak))
 
 
@@ -52,10 +58,10 @@ def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
     # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
     # the mouse, between press and release.
     with st.container(horizontal=True, gap="xsmall"):
-        st.button("Train", key="practice-start", type="primary", on_click=start, args=(settings,), disabled=active)
-        name = "Go on" if paused else "Pause"
+        st.button(say("Train"), key="practice-start", type="primary", on_click=start, args=(settings,), disabled=active)
+        name = say("Go on") if paused else say("Pause")
         st.button(name, key="practice-pause", on_click=pause, disabled=not active, width=PAUSE_WIDTH)
-        st.button("Stop", key="practice-stop", on_click=run.stop if run else None, disabled=not active)
+        st.button(say("Stop"), key="practice-stop", on_click=run.stop if run else None, disabled=not active)
     problem = st.session_state.pop("practice-problem", None)
     if problem:
         shared.warn(problem)
@@ -63,14 +69,14 @@ def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
 
 def here() -> None:
     """The whole section."""
-    st.markdown(words.PRACTICE)
+    st.markdown(say(words.PRACTICE))
     settings = ask()
     run = st.session_state.get(NOW)
     buttons(settings, run)
     if run is None:
-        st.caption(words.NOT_STARTED)
+        st.caption(say(words.NOT_STARTED))
         return
-    head = controls.choose("Head", list(range(run.settings.n_heads)), "practice-head", 0)
+    head = controls.choose(say("Head"), list(range(run.settings.n_heads)), "practice-head", 0)
     active = run.active
     st.fragment(watch, run_every=REFRESH if active else None)(head, active)
     try_it(run, head)
@@ -85,10 +91,12 @@ def watch(head: int, was_active: bool) -> None:
     with left:
         loss(run, frame, before)
     with right:
+        step = last_check(frame.step)
         explore.heading(
-            f"Cross-attention, head {head}, on “{practice.SAMPLE}”", words.REVERSAL.format(step=last_check(frame.step))
+            say("Cross-attention, head {head}, on “{text}”", head=head, text=practice.SAMPLE),
+            say(words.REVERSAL, step=step),
         )
-        note = f"“{practice.SAMPLE}” · {words.describe(run.settings)} · after step {last_check(frame.step):,}"
+        note = written_after(practice.SAMPLE, run.settings, step)
         draw_heads(frame.weights, practice.SAMPLE, practice.SAMPLE[::-1], head, "practice-map", note)
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
@@ -101,55 +109,65 @@ def last_check(step: int) -> int:
 
 def progress(frame: practice.Frame) -> str:
     """Say how a run stands in one line."""
-    loss = f" · loss {frame.losses[-10:].mean():.3f}" if frame.step else ""
-    return (
-        f"{words.STATUS[frame.status]} · step {frame.step:,} of at most {practice.MAX_STEPS:,}{loss} · "
-        f"{frame.right:.1%} of {practice.UNSEEN} unseen strings right"
-    )
+    parts = [say(words.STATUS[frame.status])]
+    parts.append(say("step {step:,} of at most {most:,}", step=frame.step, most=practice.MAX_STEPS))
+    if frame.step:
+        parts.append(say("loss {loss:.3f}", loss=frame.losses[-10:].mean()))
+    parts.append(say("{share:.1%} of {n} unseen strings right", share=frame.right, n=practice.UNSEEN))
+    return " · ".join(parts)
+
+
+def written_after(text: str, settings: practice.Settings, step: int) -> str:
+    """Of what a map is: the string, the run, and how far it was."""
+    return " · ".join((f"“{text}”", words.describe(settings), say("after step {step:,}", step=step)))
 
 
 def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) -> None:
     """Draw the loss of the run, and of the one before where there was one."""
-    explore.heading("Loss", "Cross entropy a letter, in nats, on a logarithmic axis; each batch is drawn anew.")
+    title = say("Loss")
+    explore.heading(title, say("Cross entropy a letter, in nats, on a logarithmic axis; each batch is drawn anew."))
     lines = {}
-    for name, other in (("this run", (run, frame)), ("the run before", before and (before, before.frame()))):
+    now, last = say("this run"), say("the run before")
+    for name, other in ((now, (run, frame)), (last, before and (before, before.frame()))):
         if other and other[1].step:
             settings, losses = other[0].settings, other[1].losses
             lines[f"{name}: {words.describe(settings)}"] = np.stack([np.arange(1, len(losses) + 1), losses])
     if not lines:
-        st.caption("The first step is not done yet.")
+        st.caption(say("The first step is not done yet."))
         return
     floor = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
     lines = {name: np.stack([line[0], np.maximum(line[1], floor)]) for name, line in lines.items()}
-    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss", about=Beside("Loss", " · ".join(lines), ()))
+    about = Beside(title, " · ".join(lines), ())
+    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss", about=about)
 
 
 def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str, note: str) -> None:
     """Draw one head large, and all of them small where there are several."""
     rows, columns = [SPECIAL["start"], *written], [*text, SPECIAL["end"]]
-    axes = {"query_axis": "letter this step read (asks)", "key_axis": "letter of the string (is read)"}
-    figure = attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **axes)
-    explore.draw(figure, key, about=Beside(f"Cross-attention, head {head}", note, ()))
+    figure = attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **AXES)
+    explore.draw(figure, key, about=Beside(say("Cross-attention, head {head}", head=head), note, ()))
     if weights.shape[1] > 1:
-        tiles = head_overview(weights, selected=(0, head), layer_names=["decoder"])
-        explore.draw(tiles, f"{key}-all", about=Beside("Cross-attention, all heads", note, ()))
+        tiles = head_overview(weights, selected=(0, head), layer_names=[say("decoder")])
+        explore.draw(tiles, f"{key}-all", about=Beside(say("Cross-attention, all heads"), note, ()))
 
 
 def try_it(run: practice.Run, head: int) -> None:
     """Let the visitor type a string and have these very weights reverse it."""
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.heading("Try these weights", f"Type 1 to {practice.LONGEST} small letters; the present weights write.")
-        text = (st.text_input("A string", "hello", key="practice-text", live="200ms") or "").strip()
+        line = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
+        explore.heading(say("Try these weights"), line)
+        text = (st.text_input(say("A string"), "hello", key="practice-text", live="200ms") or "").strip()
         try:
             written, weights, step = run.reverse(text)
         except ValueError as error:
             shared.warn(shared.sentence(error))
             return
-        shared.large(written or "(the model wrote nothing)", "reversed")
-        verdict = "Right." if written == text[::-1] else f"Wrong: backwards it is {text[::-1]}."
-        st.caption(f"{verdict} Written by the weights after step {step:,}.")
+        shared.large(written or say("(the model wrote nothing)"), "reversed")
+        verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
+        st.caption(f"{verdict} {say('Written by the weights after step {step:,}.', step=step)}")
     with right:
-        explore.heading(f"Cross-attention, head {head}, on your string", "Rows ask, columns are read.")
-        note = f"“{text}” · {words.describe(run.settings)} · after step {step:,}"
+        title = say("Cross-attention, head {head}, on your string", head=head)
+        explore.heading(title, say("Rows ask, columns are read."))
+        note = written_after(text, run.settings, step)
         draw_heads(weights, text, written, head, "practice-try", note)

@@ -11,7 +11,8 @@ import streamlit as st
 
 from model.training import schedules
 from viz.figures import curves
-from viz.screens import controls, explore, links, shared
+from viz.language import ENGLISH, message, say, using
+from viz.screens import controls, explore, several, shared
 from viz.screens import training_words as words
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -22,7 +23,9 @@ EPOCHS = (50, 100, 200, 500, 1000, 2000, 3000, 5000)
 MOST_KEPT = 4  # Noam curves beside the present one
 POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
 MOST_DROPS = 100  # of a step decay whose corners are drawn exactly
-LINEAR, LOGARITHMIC = "linear", "logarithmic"
+LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
+NOAM = message("Noam {d_model}, warmup {warmup:,}")
+SCALED_NOAM = message("Noam {d_model}, warmup {warmup:,}, × {factor:g}")
 KEPT = "kept-noam"
 
 
@@ -36,8 +39,14 @@ class Noam:
 
     @property
     def name(self) -> str:
+        """In English."""
+        with using(ENGLISH):
+            return self.spoken
+
+    @property
+    def spoken(self) -> str:
         """For the legend."""
-        return f"Noam {self.d_model}, warmup {self.warmup:,}" + ("" if self.factor == 1 else f", × {self.factor:g}")
+        return say(NOAM if self.factor == 1 else SCALED_NOAM, **vars(self))
 
     @property
     def peak(self) -> float:
@@ -74,7 +83,7 @@ def table(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int
         epoch: steps between two drops, for the step decay.
 
     Returns:
-        One row a step, the column "step" first.
+        One row a step, the column "step" first; all named in English.
     """
     current = noams[-1]
     steps = np.unique(np.concatenate([sample(n_steps, noam.warmup, epoch) for noam in noams]))
@@ -87,6 +96,12 @@ def table(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int
     return pd.DataFrame({"step": steps, **values})
 
 
+def legend(noams: Sequence[Noam], others: Sequence[str]) -> dict[str, str]:
+    """What the curves of a `table` are called on the page, by the name of their column."""
+    names = [words.SCHEDULES[name] for name in others]
+    return {noam.name: noam.spoken for noam in noams} | {name: say(name) for name in names}
+
+
 def peaks(rates: pd.DataFrame) -> dict[str, tuple[int, float]]:
     """The step and the value of the highest learning rate of every column."""
     highest = {name: int(rates[name].argmax()) for name in rates.columns[1:]}
@@ -97,30 +112,36 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
     with st.container(horizontal=True, gap="medium"):
         d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d", width=240)
-        warmup = controls.steps("Warmup (steps)", WARMUPS, 4000, key="noam-warmup", width=240)
-        factor = controls.slider("Factor", 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
-        n_steps = controls.steps("Steps drawn", STEPS, 20_000, key="noam-steps", width=240)
+        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup", width=240)
+        factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
+        n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps", width=240)
     present = Noam(int(d_model), int(warmup), float(factor))
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
-    links.expect("Against", "against", [words.SCHEDULES[name] for name in words.OTHERS])
+    several.expect(say("Against"), words.OTHERS, "against", _said_schedule)
+    names = {name: _said_schedule(name) for name in words.OTHERS}
     others = st.pills(
-        "Against",
+        say("Against"),
         list(words.OTHERS),
         selection_mode="multi",
         default=["cosine", "linear"],
-        format_func=words.SCHEDULES.__getitem__,
+        format_func=names.__getitem__,
         key="against",
         bind="query-params",
-        help=words.AGAINST,
+        help=say(words.AGAINST),
     )
     epoch = 1000
     if "step_decay" in others:
-        epoch = controls.steps("Steps an epoch", EPOCHS, epoch, key="epoch", width=240)
+        epoch = controls.steps(say("Steps an epoch"), EPOCHS, epoch, key="epoch", width=240)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         full = len(kept) >= MOST_KEPT
-        st.button("Keep this Noam curve", key="keep", on_click=keep, args=(present,), disabled=full, help=words.KEEP)
-        st.button("Drop the kept ones", key="drop", on_click=kept.clear, disabled=not kept)
+        label, help = say("Keep this Noam curve"), say(words.KEEP)
+        st.button(label, key="keep", on_click=keep, args=(present,), disabled=full, help=help)
+        st.button(say("Drop the kept ones"), key="drop", on_click=kept.clear, disabled=not kept)
     return [*(noam for noam in kept if noam != present), present], list(others), int(n_steps), int(epoch)
+
+
+def _said_schedule(name: str) -> str:
+    return say(words.SCHEDULES[name])
 
 
 def keep(noam: Noam) -> None:
@@ -132,34 +153,34 @@ def keep(noam: Noam) -> None:
 
 def lab() -> None:
     """Draw the schedules with their peaks."""
-    st.markdown(words.NOAM)
+    st.markdown(say(words.NOAM))
     noams, others, n_steps, epoch = ask()
     rates = table(noams, others, n_steps, epoch)
     with st.container(horizontal=True, gap="medium"):
         kinds = [LINEAR, LOGARITHMIC]
-        log_x = controls.choose("Steps", kinds, "log-x", LINEAR) == LOGARITHMIC
-        log_y = controls.choose("Learning rate", kinds, "log-y", LINEAR) == LOGARITHMIC
-    explore.heading("Learning rate over the steps", "A diamond marks the peak of each curve.")
-    steps, highest = rates["step"].to_numpy(), peaks(rates)
-    marks = [(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()]
+        log_x = controls.choose(say("Steps"), kinds, "log-x", LINEAR) == LOGARITHMIC
+        log_y = controls.choose(say("Learning rate"), kinds, "log-y", LINEAR) == LOGARITHMIC
+    explore.heading(say("Learning rate over the steps"), say("A diamond marks the peak of each curve."))
+    steps, highest, names = rates["step"].to_numpy(), peaks(rates), legend(noams, others)
+    texts = {name: f"{names[name]}: {spoken(place)}" for name, place in highest.items()}
     figure = curves(
-        {name: np.stack([steps, rates[name]]) for name in highest},
-        y_axis="learning rate",
+        {names[name]: np.stack([steps, rates[name]]) for name in highest},
+        y_axis=message("learning rate"),
         log_x=log_x,
         log_y=log_y,
-        marks=marks,
+        marks=[(names[name], *place, texts[name]) for name, place in highest.items()],
     )
-    explore.draw(figure, "schedules", about=about(noams, others, n_steps, epoch, log_x, log_y, marks))
+    explore.draw(figure, "schedules", about=about(noams, others, n_steps, epoch, log_x, log_y, highest))
 
     with st.container(gap="xxsmall"):
-        for row, (name, place) in enumerate(highest.items()):
-            shared.small(f"{name}: {spoken(place)}", f"peak-{row}")
+        for row, text in enumerate(texts.values()):
+            shared.small(text, f"peak-{row}")
     if "inverse_sqrt" in others:
         gap = np.abs(rates[noams[-1].name] - rates[words.SCHEDULES["inverse_sqrt"]]).max()
-        st.caption(words.SAME_CURVE.format(gap=f"{gap:.1g}" if gap else "0"))
+        st.caption(say(words.SAME_CURVE, gap=f"{gap:.1g}" if gap else "0"))
     st.download_button(
-        "Download as CSV",
-        rates.to_csv(index=False).encode("utf-8"),
+        say("Download as CSV"),
+        rates.rename(columns=names | {"step": say("step")}).to_csv(index=False).encode("utf-8"),
         "headlight-schedules.csv",
         "text/csv",
         key="csv-schedules",
@@ -174,15 +195,17 @@ def about(
     epoch: int,
     log_x: bool,
     log_y: bool,
-    marks: list[tuple],
+    highest: dict[str, tuple[int, float]],
 ) -> Beside:
-    """How the curves are made, at the steps that `sample` chooses."""
+    """How the curves are made, at the steps that `sample` chooses; in English, as all Python here."""
+    with using(ENGLISH):
+        marks = [(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()]
     rates = {noam.name: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
     current = noams[-1]
     for name in others:
         sizes = {"d_model": current.d_model, "peak": current.peak, "warmup": current.warmup}
         rates[words.SCHEDULES[name]] = call("schedules.by_name", name, **sizes, steps=n_steps, decay=epoch)
-    made = call("curves", Code("lines"), y_axis="learning rate", log_x=log_x, log_y=log_y, marks=marks)
+    made = call("curves", Code("lines"), y_axis=message("learning rate"), log_x=log_x, log_y=log_y, marks=marks)
     warmups = [noam.warmup for noam in noams]
     parts = f"np.linspace(1, {n_steps}, {POINTS}), np.geomspace(1, {n_steps}, {POINTS}), {warmups!r}"
     corners: tuple[str, ...] = ()
@@ -196,7 +219,8 @@ def about(
         "rates = {" + ", ".join(f"{name!r}: {rate}" for name, rate in rates.items()) + "}",
         "lines = {name: np.array([steps, [rate(step) for step in steps]]) for name, rate in rates.items()}",
     )
-    return Recipe(" · ".join(rates), lines).figure("Learning rate over the steps", made)
+    title = say("Learning rate over the steps")
+    return Recipe(" · ".join(legend(noams, others).values()), lines).figure(title, made)
 
 
 def spoken(place: tuple[int, float]) -> str:
@@ -206,4 +230,4 @@ def spoken(place: tuple[int, float]) -> str:
         >>> spoken((4000, 0.000698771))
         'peak 6.988e-04 at step 4,000'
     """
-    return f"peak {place[1]:.3e} at step {place[0]:,}"
+    return say("peak {peak:.3e} at step {step:,}", peak=place[1], step=place[0])

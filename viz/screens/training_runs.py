@@ -8,11 +8,13 @@ import streamlit as st
 from model.training import runs
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, curves, head_overview
+from viz.language import say
 from viz.screens import controls, explore, recipes, shared
 from viz.screens import training_words as words
 from viz.screens import words as common
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
+from viz.screens.training_lab import LINEAR, LOGARITHMIC
 
 EXAMPLE = common.EXAMPLES["A short one"]
 END_SHARE = 0.05  # of the history, whose mean is the loss at the end
@@ -39,8 +41,10 @@ def final_loss(run: runs.RecordedRun) -> float:
 def spoken(run: runs.RecordedRun) -> str:
     """What a run is, from its configuration."""
     config = run.config
-    warmup = "no warmup" if config.training.warmup <= 1 else f"warmup {config.training.warmup:,}"
-    return f"{words.NORMS[config.model.norm]}, {warmup}"
+    norm, warmup = say(words.NORMS[config.model.norm]), config.training.warmup
+    if warmup <= 1:
+        return say("{norm}, no warmup", norm=norm)
+    return say("{norm}, warmup {warmup:,}", norm=norm, warmup=warmup)
 
 
 def findings(found: list[runs.RecordedRun]) -> list[str]:
@@ -60,40 +64,44 @@ def findings(found: list[runs.RecordedRun]) -> list[str]:
         peak = max(run.entries, key=lambda entry: entry["learning_rate"])
         steepest = max(run.entries, key=lambda entry: entry["gradient_norm"])
         gap = ends[run.name] - ends[best.name]
-        verdict = "the lowest" if run is best else f"{gap:.2f} above the lowest"
-        if gap > FAILED_ABOVE:
-            verdict += ", so it counts as failed here"
-        sentences.append(
-            f"{run.name} ({spoken(run)}): loss at the end {ends[run.name]:.2f}, {verdict}; highest learning rate "
-            f"logged {peak['learning_rate']:.1e} at step {peak['step']:,}; largest gradient norm "
-            f"{steepest['gradient_norm']:.2f} at step {steepest['step']:,}."
+        verdict = words.LOWEST if run is best else words.FAILED if gap > FAILED_ABOVE else words.ABOVE
+        finding = say(
+            words.FINDING,
+            run=run.name,
+            what=spoken(run),
+            loss=ends[run.name],
+            verdict=say(verdict, gap=gap),
+            rate=peak["learning_rate"],
+            rate_step=peak["step"],
+            norm=steepest["gradient_norm"],
+            norm_step=steepest["step"],
         )
-    failed = [run.name for run in ranked if ends[run.name] - ends[best.name] > FAILED_ABOVE]
-    sentences.append(
-        f"Failed, that is more than {FAILED_ABOVE:g} above the lowest at the end: {', '.join(failed) or 'none'}."
-    )
-    return sentences
+        sentences.append(finding)
+    failed = ", ".join(run.name for run in ranked if ends[run.name] - ends[best.name] > FAILED_ABOVE)
+    return [*sentences, say(words.ALL_FAILED if failed else words.NONE_FAILED, limit=FAILED_ABOVE, runs=failed)]
 
 
 def show_curves(found: list[runs.RecordedRun]) -> None:
     """Lay loss, learning rate or gradient norm of the chosen runs over each other."""
     by_name = {run.name: run for run in found}
+    names = {run.name: f"{run.name} ({spoken(run)})" for run in found}
     chosen = st.pills(
-        "Runs",
+        say("Runs"),
         list(by_name),
         selection_mode="multi",
         default=list(by_name),
-        format_func=lambda name: f"{name} ({spoken(by_name[name])})",
+        format_func=names.__getitem__,
         key="runs",
     )
     with st.container(horizontal=True, gap="medium"):
-        what = controls.choose("Show", list(runs.SHOWN), "runs-show", runs.SHOWN[0], words.RUN_QUANTITIES)
-        kinds = ["linear", "logarithmic"]
-        log_x = controls.choose("Steps", kinds, "runs-log-x", "linear") == "logarithmic"
-        log_y = controls.choose("Values", kinds, "runs-log-y", "linear") == "logarithmic"
-    explore.heading(words.RUN_QUANTITIES[what], words.RUN_READING[what])
+        what = controls.choose(say("Show"), list(runs.SHOWN), "runs-show", runs.SHOWN[0], words.RUN_QUANTITIES)
+        kinds = [LINEAR, LOGARITHMIC]
+        log_x = controls.choose(say("Steps"), kinds, "runs-log-x", LINEAR) == LOGARITHMIC
+        log_y = controls.choose(say("Values"), kinds, "runs-log-y", LINEAR) == LOGARITHMIC
+    title = say(words.RUN_QUANTITIES[what])
+    explore.heading(title, say(words.RUN_READING[what]))
     if not chosen:
-        st.caption("Choose at least one run.")
+        st.caption(say("Choose at least one run."))
         return
     lines = {
         name: np.array([[entry["step"], entry[what]] for entry in by_name[name].entries]).T
@@ -101,12 +109,12 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
         if name in chosen
     }
     try:
-        figure = curves(lines, y_axis=words.RUN_QUANTITIES[what].lower(), log_x=log_x, log_y=log_y)
+        figure = curves(lines, y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y)
     except ValueError as error:
         shared.warn(shared.sentence(error))
         return
-    made = call("curves", Code("lines"), y_axis=words.RUN_QUANTITIES[what].lower(), log_x=log_x, log_y=log_y)
-    about = Recipe(" · ".join(lines), run_lines(list(lines), what)).figure(words.RUN_QUANTITIES[what], made)
+    made = call("curves", Code("lines"), y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y)
+    about = Recipe(" · ".join(lines), run_lines(list(lines), what)).figure(title, made)
     explore.draw(figure, "runs-curves", about=about)
 
 
@@ -123,48 +131,51 @@ def run_lines(names: list[str], what: str) -> tuple[str, ...]:
 
 def scrub(found: list[runs.RecordedRun]) -> None:
     """Let the visitor walk through the snapshots of a run with a sentence."""
-    explore.heading("On the way", words.SCRUB)
+    explore.heading(say("On the way"), say(words.SCRUB))
     by_name = {run.name: run for run in found}
-    name = controls.choose("Run", list(by_name), "run", next(iter(by_name)))
+    name = controls.choose(say("Run"), list(by_name), "run", next(iter(by_name)))
     run = by_name[name]
     steps = list(run.snapshots)
     step = steps[0]
     if len(steps) > 1:
-        step = controls.steps("Snapshot after step", steps, steps[-1], key="snapshot", format_func="{:,}".format)
-    text = controls.sentence("English sentence", EXAMPLE)
+        label = say("Snapshot after step")
+        step = controls.steps(label, steps, steps[-1], key="snapshot", format_func="{:,}".format)
+    text = controls.sentence(say("{language} sentence", language=common.language("en", "")), EXAMPLE)
     try:
         result = shared.translate(str(run.snapshots[step]), text, 1)
     except ValueError as error:
         shared.warn(shared.sentence(error))
         return
     with st.container(border=True, gap="xsmall"):
-        shared.small(f"{run.name}, after step {step:,}, greedy", "snapshot-of")
-        shared.large(result.text or "(the model wrote nothing)", "snapshot-text")
+        shared.small(say("{run}, after step {step:,}, greedy", run=run.name, step=step), "snapshot-of")
+        shared.large(result.text or say("(the model wrote nothing)"), "snapshot-text")
         if not result.finished:
-            st.caption("The translation was stopped at the length limit.")
+            st.caption(say("The translation was stopped at the length limit."))
     snapshot = run.snapshots[step].relative_to(checkpoints_folder()).as_posix()
     loading = f"translator = load_translator(str(checkpoints_folder() / {snapshot!r}))"
     made = f"result = {call('translator.translate', text, beam=1)}"
-    show_heads(result, Recipe(f"“{result.source}” · {snapshot} · greedy", (loading, made)))
+    show_heads(result, Recipe(f"“{result.source}” · {snapshot} · {say('greedy')}", (loading, made)))
 
 
 def show_heads(result: shared.Shown, recipe: Recipe) -> None:
     """Draw the cross-attention of a snapshot: all heads, and one of them large."""
     weights = result.attention("cross")
     with st.container(horizontal=True, gap="medium"):
-        layer = controls.choose("Layer", list(range(weights.shape[0])), "run-layer", weights.shape[0] - 1)
-        head = controls.choose("Head", list(range(weights.shape[1])), "run-head", 0)
+        layer = controls.choose(say("Layer"), list(range(weights.shape[0])), "run-layer", weights.shape[0] - 1)
+        head = controls.choose(say("Head"), list(range(weights.shape[1])), "run-head", 0)
     spoken_of = common.KINDS["cross"]
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.heading("All heads", "Cross-attention; rows ask, columns are read.")
+        explore.heading(say("All heads"), say("Cross-attention; rows ask, columns are read."))
         more = {"selected": (layer, head), "n_columns": min(8, weights.shape[1])}
         tiles = head_overview(weights, **more)
+        title = say("{kind}: all heads", kind=say(spoken_of.title))
         made = call("head_overview", Code("result.attention('cross')"), **more)
-        explore.draw(tiles, "run-overview", about=recipe.figure("Cross-attention: all heads", made))
+        explore.draw(tiles, "run-overview", about=recipe.figure(title, made))
     with right:
-        title = f"{spoken_of.title}, layer {layer}, head {head}"
-        explore.heading(title, common.ROWS_ASK + spoken_of.reading)
+        place = say("layer {layer}, head {head}", layer=layer, head=head)
+        title = say("{kind}, {place}", kind=say(spoken_of.title), place=place)
+        explore.heading(title, say(spoken_of.rows))
         axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
         large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
         about = recipes.head(recipe, title, "cross", (layer, head), mask=None, **axes)
@@ -175,21 +186,18 @@ def recorded() -> None:
     """The whole section."""
     found = load()
     if not found:
-        st.info(words.NO_RUNS)
+        st.info(say(words.NO_RUNS))
         st.code(words.RECORD_COMMAND.format(name=next(iter(runs.PRESETS)), folder=f"checkpoints/{runs.FOLDER}"), "bash")
         return
-    st.markdown(words.RUNS)
+    st.markdown(say(words.RUNS))
     show_curves(found)
-    explore.heading("What these runs show", "Computed from their histories.")
+    explore.heading(say("What these runs show"), say("Computed from their histories."))
     with st.container(gap="xxsmall"):
         for row, sentence in enumerate(findings(found)):
             shared.small(sentence, f"finding-{row}")
     scrub(found)
-    with st.expander("Where these runs come from"):
+    with st.expander(say("Where these runs come from")):
         for run in found:
             header = run.header
-            shared.small(
-                f"{run.name}: {header['command']} · seed {header['seed']} · SHA-256 of the last weights "
-                f"{header['sha256']}",
-                f"origin-{run.name}",
-            )
+            named = {name: header[name] for name in ("command", "seed", "sha256")}
+            shared.small(say(words.ORIGIN, run=run.name, **named), f"origin-{run.name}")

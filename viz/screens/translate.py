@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from viz.language import say
 from viz.screens import asking, explore
 
 
@@ -16,7 +17,7 @@ def live() -> None:
 def page() -> None:
     """Draw the page, or one sentence where there is no model."""
     st.title("Headlight")
-    st.markdown("Type a sentence, read its translation, and see what every attention head looked at.")
+    st.markdown(say("Type a sentence, read its translation, and see what every attention head looked at."))
     live()
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from viz.language import say
 from viz.report import ADDRESS, Settings, link_to, report
 from viz.screens import asking, controls, shared, words
 from viz.screens.beside import Recipe
@@ -48,11 +49,11 @@ def offer(
         head=head,
     )
     st.download_button(
-        "Report of this sentence (HTML)",
+        say("Report of this sentence (HTML)"),
         partial(report, result, settings),
         "headlight-report.html",
         "text/html",
         key="report",
-        help=words.REPORT,
+        help=say(words.REPORT),
         on_click="ignore",
     )

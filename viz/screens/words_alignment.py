@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-INTRO = (
+from viz.language import message, say
+
+INTRO = message(
     "Does a head of the cross-attention know which source word a target word translates? The model is made to read a "
     "translation; every target word is linked to the source word that a head reads most there, and these links are "
     "compared with links made beforehand. The alignment error rate is 0 where all of them agree and 1 where none does."
 )
 READ_AT = {
-    "output": "At the output: the step that predicts the word",
-    "input": "At the input: one step later, the step that reads the word",
+    "output": message("At the output: the step that predicts the word"),
+    "input": message("At the input: one step later, the step that reads the word"),
 }
 MEASURES = {
-    "weights": "attention weights",
-    "norms": "contributions, ‖weight · value · output projection‖",
+    "weights": message("attention weights"),
+    "norms": message("contributions, ‖weight · value · output projection‖"),
 }
-BOARD = (
+BOARD = message(
     "Rows are layers, columns are heads; on the right the mean and the maximum of a layer's heads. Brighter is better."
 )
-SOURCES = (
+SOURCES = message(
     "Error rate of Och and Ney (2003); output and input as in Chen et al. (2020); contributions as in Kobayashi et al. "
     "(2020). Subwords are merged into words: to a word the sum, from a word the mean; special tokens take no part."
 )
 # By name of the set: what its links and its domain mean for the numbers.
 SETS = {
-    "alignment-de-en": (
+    "alignment-de-en": message(
         "One hundred sentences from the European Parliament, lowercased, with links made by people for word aligners. "
         "Speeches are far from image captions and everyday talk, and lowercase German nouns fall into small pieces: a "
         "model trained on those often does not know the words, so a high error rate here says as much about the domain "
         "as about the heads."
     ),
-    "multi30k/test_2016_flickr": (
+    "multi30k/test_2016_flickr": message(
         "Sixty short image captions whose links were made by a language model, once and unchecked by any person: an "
         "indication, never a gold standard. It is the domain that the model was trained on, and both languages say "
         "things in nearly the same order: compare with the diagonal."
     ),
 }
-STALE = (
+STALE = message(
     "These numbers were measured with other weights than those of this checkpoint now; the command below measures anew."
 )
-NOTHING = (
+NOTHING = message(
     "Nothing was measured for this checkpoint yet. The command below scores its heads on pairs with word links and "
     "keeps the result beside the weights."
 )
+COUNTED = ("pairs", "links", "words")
 COMMAND = "python -m model align --data FOLDER --checkpoint {name} --save"
 
 
@@ -59,15 +62,22 @@ def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -
         'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link a word: 0.100.'
     """
     error, layer, head = best_head
-    return (
-        f"Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. "
-        f"The least with one link a word: {best:.3f}."
+    return say(
+        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. "
+        "The least with one link a word: {best:.3f}.",
+        layer=layer,
+        head=head,
+        error=error,
+        diagonal=diagonal,
+        best=best,
     )
 
 
 def counted(result: dict) -> str:
     """One line on what was counted, of a result of `model.alignment.measure`."""
-    said = f"{result['pairs']} pairs, {result['links']} links, {result['words']} target words"
-    for key, what in (("outside", "links left out that point outside their sentence"), ("too_long", "pairs too long")):
-        said += f"; {what}: {result[key]}" if result[key] else ""
-    return f"{said}. Links: {result['made_by']}."
+    said = [say("{pairs} pairs, {links} links, {words} target words", **{name: result[name] for name in COUNTED})]
+    if result["outside"]:
+        said.append(say("links left out that point outside their sentence: {n}", n=result["outside"]))
+    if result["too_long"]:
+        said.append(say("pairs too long: {n}", n=result["too_long"]))
+    return f"{'; '.join(said)}. {say('Links: {made_by}.', made_by=result['made_by'])}"

@@ -2,115 +2,200 @@
 
 from __future__ import annotations
 
-INTRO = (
+from viz.language import message, say
+
+INTRO = message(
     "Switch heads off and see the translation answer; see what each head adds and not only where it looks, what it "
     "does over many sentences, and which heads look alike. Changes hold for you alone and are kept in the address."
 )
 KNOCK, ADDS, ROLES = "knock-out", "contribution", "roles"
-PARTS = {KNOCK: "Knock out", ADDS: "Contribution", ROLES: "Roles"}
+PARTS = {KNOCK: message("Knock out"), ADDS: message("Contribution"), ROLES: message("Roles")}
 
 OFF, SOLO, UNIFORM, OPEN = "off", "solo", "uniform", "open"
-ACTIONS = {OFF: "switch it off or on", SOLO: "solo", UNIFORM: "make it uniform", OPEN: "only show it"}
-ACTION = (
+ACTIONS = {
+    OFF: message("switch it off or on"),
+    SOLO: message("solo"),
+    UNIFORM: message("make it uniform"),
+    OPEN: message("only show it"),
+}
+ACTION = message(
     "Off: the weights of the head become 0. Solo: all other heads of its kind are off; a second time all are on. "
     "Uniform: the head reads everything that its mask allows equally."
 )
-BOARD = (
+BOARD = message(
     "Rows are layers, columns are heads. Click a cell; what a click does is chosen above. The framed head is drawn "
     "below."
 )
 
 NONE, HERE, LOG, BLEU, GRADIENT = "nothing", "this sentence", "log-probability", "BLEU", "gradient"
 COLOURS = {
-    NONE: "nothing",
-    HERE: "this sentence",
-    LOG: "held-out: log-probability",
-    BLEU: "held-out: BLEU",
-    GRADIENT: "held-out: gradient",
+    NONE: message("nothing"),
+    HERE: message("this sentence"),
+    LOG: message("held-out: log-probability"),
+    BLEU: message("held-out: BLEU"),
+    GRADIENT: message("held-out: gradient"),
 }
 VALUES = {
-    NONE: "no number",
-    HERE: "change without it (nats)",
-    LOG: "change without it (nats a token)",
-    BLEU: "change of BLEU without it",
-    GRADIENT: "size of the change, estimated (nats a token)",
+    NONE: message("no number"),
+    HERE: message("change without it (nats)"),
+    LOG: message("change without it (nats a token)"),
+    BLEU: message("change of BLEU without it"),
+    GRADIENT: message("size of the change, estimated (nats a token)"),
 }
 COLOURED = {
-    NONE: "Cells have no colour: choose what they are coloured by, or compute it for this sentence.",
-    HERE: "Change of the log-probability of the old translation when this head alone is off: blue, it gets less "
-    "probable; orange, more.",
-    LOG: "The same over held-out sentences, with their references, for each token.",
-    BLEU: "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse. "
-    "Over few sentences BLEU moves by a point or more by chance.",
-    GRADIENT: "Estimate of the size of the change from one backward pass, without a sign (Michel et al. 2019): the "
-    "more orange, the more the head matters.",
+    NONE: message("Cells have no colour: choose what they are coloured by, or compute it for this sentence."),
+    HERE: message(
+        "Change of the log-probability of the old translation when this head alone is off: blue, it gets less "
+        "probable; orange, more."
+    ),
+    LOG: message("The same over held-out sentences, with their references, for each token."),
+    BLEU: message(
+        "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse. "
+        "Over few sentences BLEU moves by a point or more by chance."
+    ),
+    GRADIENT: message(
+        "Estimate of the size of the change from one backward pass, without a sign (Michel et al. 2019): the "
+        "more orange, the more the head matters."
+    ),
 }
-IMPORTANCE = "Importance of every head"
-NO_REPORT = (
+ON_BOARD = {"on": message("on"), "off": message("off"), "even": message("even")}  # what is written into a cell
+IMPORTANCE = message("Importance of every head")
+NO_REPORT = message(
     "This checkpoint has no numbers over held-out sentences yet. To make them: python -m model heads --data FILE"
 )
-SAME = "The translation stays the same."
-LEFT_OUT = "The address also holds changes of single cells, made on another page; they are not made here."
-FORCED = "The reference is read as before; what changes is how probable the model finds it."
-BEFORE_AFTER = (
+SAME = message("The translation stays the same.")
+LEFT_OUT = message("The address also holds changes of single cells, made on another page; they are not made here.")
+FORCED = message("The reference is read as before; what changes is how probable the model finds it.")
+BEFORE_AFTER = message(
     "The same tokens are read before and after, so that rows and columns stay what they are. A head that is off is 0 "
     "throughout."
 )
 
 WEIGHTS, ROLLOUT = "weights", "rollout"
-ADD_VIEWS = {WEIGHTS: "Beside the weights", ROLLOUT: "Through all layers"}
-ADDED = (
+ADD_VIEWS = {WEIGHTS: message("Beside the weights"), ROLLOUT: message("Through all layers")}
+ADDED = message(
     "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
     "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
 )
-SINKS_NONE, SINKS_SPECIAL, SINKS_ALL = "nothing", "special tokens", "special tokens and punctuation"
+SINKS_NONE, SINKS_SPECIAL = message("nothing"), message("special tokens")
+SINKS_ALL = message("special tokens and punctuation")
 SINKS = (SINKS_NONE, SINKS_SPECIAL, SINKS_ALL)
-SINK = (
+SINK = message(
     "Heads with nothing to do look at the start, the end or a full stop. Leaving these keys out and scaling the rest "
     "of each row up shows what else is read; how much was removed is said below and beside each row."
 )
-ROLLED = (
+ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
     "(Abnar and Zuidema 2020). Colours end at the largest value."
 )
 ROLLS = {
-    "encoder": "Encoder: how much of each output of the encoder comes from each source token.",
-    "source": "Decoder, through the cross-attention: how much of each step comes from each source token.",
-    "target": "Decoder: how much of each step comes from the tokens that it had read.",
+    "encoder": message("Encoder: how much of each output of the encoder comes from each source token."),
+    "source": message("Decoder, through the cross-attention: how much of each step comes from each source token."),
+    "target": message("Decoder: how much of each step comes from the tokens that it had read."),
+}
+ROLL_NAMES = {"encoder": message("Encoder"), "source": message("Source"), "target": message("Target")}
+_STEP, _SOURCE = message("step (token it read)"), message("source token")
+ROLL_QUERIES = {"encoder": message("output of the encoder"), "source": _STEP, "target": _STEP}
+ROLL_KEYS = {"encoder": _SOURCE, "source": _SOURCE, "target": message("token so far")}
+ROLL_TITLES = {
+    "encoder": message("Attention through all layers: encoder"),
+    "source": message("Attention through all layers: source"),
+    "target": message("Attention through all layers: target"),
 }
 
 HELD_OUT, SENTENCE = "held-out", "sentence"
-SOURCES = {HELD_OUT: "held-out sentences", SENTENCE: "this sentence"}
-ROLE = (
+SOURCES = {HELD_OUT: message("held-out sentences"), SENTENCE: message("this sentence")}
+ROLE = message(
     "Positional: the largest weight keeps one distance in at least 90 % of the rows that can (Voita et al. 2019). Else "
     "the place that holds most of the mass, if more than a third. Broad: at least 80 % of the entropy of an even "
     "spread. Rows that can read one key only are not counted."
 )
-ALIGNS = (
+SHARP = message(
+    "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
+)
+ALIGNS = message(
     "⇄ marks heads that align words: on every set of links that was measured, their largest weight finds the source "
     "word of a target word more often than the diagonal does, either at the step that predicts the word (output) or at "
     "the one that reads it (input). Below and on the page Alignment are the error rates, and what the sets are worth."
 )
-NO_ALIGNMENT = (
+NO_ALIGNMENT = message(
     "Which heads align words was not measured for these weights. To do so: python -m model align --data FOLDER --save"
 )
 NUMBER_NAMES = {
-    "entropy": "entropy (nats)",
-    "relative_entropy": "entropy / even spread",
-    "distance": "mean distance (tokens)",
-    "previous": "previous token",
-    "same": "same token",
-    "next": "next token",
-    "first": "first token",
-    "last": "last token",
-    "punctuation": "punctuation",
+    "entropy": message("entropy (nats)"),
+    "relative_entropy": message("entropy / even spread"),
+    "distance": message("mean distance (tokens)"),
+    "previous": message("previous token"),
+    "same": message("same token"),
+    "next": message("next token"),
+    "first": message("first token"),
+    "last": message("last token"),
+    "punctuation": message("punctuation"),
 }
-CROSS_NAMES = {"previous": "place before", "same": "same place", "next": "place after"}
+CROSS_NAMES = {"previous": message("place before"), "same": message("same place"), "next": message("place after")}
+# What `model.head_roles.roles` names, the texts above among it; of a positional head after a prefix.
+POSITIONAL = "positional: "
+ROLE_NAMES = {
+    "broad": message("broad"),
+    "mixed": message("mixed"),
+    "2 before": message("2 before"),
+    "3 before": message("3 before"),
+    "2 after": message("2 after"),
+    "3 after": message("3 after"),
+}
+ALIGNS_AT = {"output": message("⇄ output"), "input": message("⇄ input"), "": ""}
+ALIGNED_AT = {
+    "output": message("yes, read at the output"),
+    "input": message("yes, read at the input"),
+    "": message("no"),
+}
 IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
-MAP = (
+MAP = message(
     "Points are heads of one kind; their distances come near the Jensen-Shannon distance of what they read, the mean "
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
 )
+UNITS = {
+    1.0: "",
+    1e3: message("The numbers in the cells are thousandths; point at one for the whole number."),
+    1e6: message("The numbers in the cells are millionths; point at one for the whole number."),
+}
+
+
+def head(kind: str, layer: int, head: int) -> str:
+    """Say which head a figure is of.
+
+    Args:
+        kind: title of the kind of attention, in English.
+        layer, head: its numbers.
+
+    Example:
+        >>> head("Cross-attention", 1, 5)
+        'Cross-attention, layer 1, head 5'
+    """
+    return say("{kind}, layer {layer}, head {head}", kind=say(kind), layer=layer, head=head)
+
+
+def role(name: str) -> str:
+    """Say a role of a head, a name of `model.head_roles.roles`.
+
+    Example:
+        >>> role("positional: 2 before")
+        'positional: 2 before'
+    """
+    if name.startswith(POSITIONAL):
+        return say("positional: {place}", place=_place(name))
+    return _place(name)
+
+
+def short_role(name: str) -> str:
+    """As `role`, with a star for a positional head."""
+    return f"★ {_place(name)}" if name.startswith(POSITIONAL) else _place(name)
+
+
+def _place(name: str) -> str:
+    """Say where a head of a role looks."""
+    name = name.removeprefix(POSITIONAL)
+    return say(ROLE_NAMES.get(name, name))
 
 
 def unit(largest: float) -> tuple[float, str]:
@@ -126,11 +211,10 @@ def unit(largest: float) -> tuple[float, str]:
         >>> unit(0.064)
         (1000.0, 'The numbers in the cells are thousandths; point at one for the whole number.')
     """
-    factor, names = 1.0, {1.0: "", 1e3: "thousandths", 1e6: "millionths"}
-    while 0 < largest * factor < 1 and factor < max(names):
+    factor = 1.0
+    while 0 < largest * factor < 1 and factor < max(UNITS):
         factor *= 1000
-    said = f"The numbers in the cells are {names[factor]}; point at one for the whole number." if names[factor] else ""
-    return factor, said
+    return factor, say(UNITS[factor])
 
 
 def short(number: float) -> str:

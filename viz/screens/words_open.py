@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from model.attention_file import MAX_NUMBERS, MAX_TOKENS
+from viz.language import message, say
 
-INTRODUCTION = (
+INTRODUCTION = message(
     "Look at the attention of another model: any tool can write the file that is drawn here. The model itself is not "
     "in it, so no head can be switched off and nothing translated again: that needs a model of this project, or an "
     "imported one."
 )
-PRIVATE = "The file is read, checked and drawn by this app; it is not kept, and nothing in it can run."
-FORMAT = f"""
+PRIVATE = message("The file is read, checked and drawn by this app; it is not kept, and nothing in it can run.")
+FORMAT = message("""
 An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
 
 | name | what it is | shape |
@@ -23,10 +23,12 @@ An `.npz` file of numpy, with at least one of the three kinds of attention and t
 | `cross` | the same from decoder to encoder | layers, heads, T, S |
 | `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
 
-At most {MAX_TOKENS} tokens a side, and {MAX_NUMBERS:,} weights in all. A model without an encoder has only
+At most {tokens} tokens a side, and {weights:,} weights in all. A model without an encoder has only
 `decoder_self`, one without a decoder only `encoder_self`.
-"""
-FROM_TRANSFORMERS = '**From Hugging Face transformers**, with a model loaded with `attn_implementation="eager"`:'
+""")
+FROM_TRANSFORMERS = message(
+    '**From Hugging Face transformers**, with a model loaded with `attn_implementation="eager"`:'
+)
 RECIPE = """\
 from model.adapters.outputs import attention_of
 
@@ -34,21 +36,21 @@ inputs = tokenizer(["The street is wide."], return_tensors="pt")
 outputs = model.generate(**inputs, num_beams=4, output_attentions=True, return_dict_in_generate=True)
 attention_of(outputs, inputs, tokenizer).save("mine.npz")
 """
-FROM_COMMANDS = "**From the command line**: a model of this project, or a T5, BART, GPT-2 or BERT."
+FROM_COMMANDS = message("**From the command line**: a model of this project, or a T5, BART, GPT-2 or BERT.")
 COMMANDS = """\
 python -m model trace "The street is wide." --out mine.npz
 python -m model attention DIR_OR_HUB_NAME "The street is wide." --out mine.npz
 """
-FROM_ANY_TOOL = "**From any other tool**:"
+FROM_ANY_TOOL = message("**From any other tool**:")
 BY_HAND = """\
 import numpy as np
 
 np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
          cross=np.full((1, 1, 2, 2), 0.5, dtype="float32"))      # layers, heads, target, source
 """
-MASK = "blue cells may be read, orange ones are blocked, as the file says."
-NO_MASK = "The file does not say which cells were blocked: no mask of this kind is in it, and none is guessed."
-TABLE = "The weights of the large map, to read and to download."
+MASK = message("Rows ask, columns are read: blue cells may be read, orange ones are blocked, as the file says.")
+NO_MASK = message("The file does not say which cells were blocked: no mask of this kind is in it, and none is guessed.")
+TABLE = message("The weights of the large map, to read and to download.")
 ROUNDING = 1e-3  # sums nearer to 1 are 1 but for rounding
 
 
@@ -59,8 +61,9 @@ def sums(residual: float) -> str:
         residual: how far from 1 the sum of a row is at most.
     """
     if residual <= ROUNDING:
-        return f"Every row of this kind adds up to 1, to within {residual:.0e} (rows of zeros aside)."
-    return (
-        f"Rows of this kind do not add up to 1: the worst is off by {residual:.2g}. They may be summed, pruned or "
-        "after dropout."
+        return say("Every row of this kind adds up to 1, to within {off:.0e} (rows of zeros aside).", off=residual)
+    return say(
+        "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
+        "after dropout.",
+        off=residual,
     )

@@ -1,12 +1,36 @@
 """The words of the page Steps."""
 
-INTRO = (
+from viz.language import message, say
+
+INTRO = message(
     "The translation comes about word by word: every step reads the word before, looks at the source, and writes the "
     "next word. Play it as a film, or go from step to step with the slider: arrow keys, and the space bar to play and "
     "pause."
 )
-MEAN = "The mean over all heads of a layer instead of one head. No single head may look like it."
-FORCED = "The film shows the reference being read: ✓ marks its word where it is among the likeliest."
+MEAN = message("The mean over all heads of a layer instead of one head. No single head may look like it.")
+FORCED = message("The film shows the reference being read: ✓ marks its word where it is among the likeliest.")
+
+
+def of_map(layer: int, head: int | None) -> str:
+    """Which map of a kind is drawn; the head is None for the mean over all heads."""
+    if head is None:
+        return say("layer {layer}, mean of all heads", layer=layer)
+    return say("layer {layer}, head {head}", layer=layer, head=head)
+
+
+def title(layer: int, encoder_layer: int, head: int | None) -> str:
+    """What the film shows, as it stands in a file; the head is None for the mean over all heads."""
+    layers = {"layer": layer, "encoder_layer": encoder_layer}
+    if head is None:
+        return say(
+            "The decoding step by step: decoder layer {layer}, encoder layer {encoder_layer}, mean of all heads",
+            **layers,
+        )
+    return say(
+        "The decoding step by step: decoder layer {layer}, encoder layer {encoder_layer}, head {head}",
+        head=head,
+        **layers,
+    )
 
 
 def panels(decoder: str, encoder: str) -> dict[str, tuple[str, str]]:
@@ -18,17 +42,23 @@ def panels(decoder: str, encoder: str) -> dict[str, tuple[str, str]]:
     """
     return {
         "decoder": (
-            f"Masked decoder self-attention, {decoder}",
-            "Rows ask, columns are read: one more row at every step, the framed one is this step's.",
+            say("Masked decoder self-attention, {map}", map=decoder),
+            say("Rows ask, columns are read: one more row at every step, the framed one is this step's."),
         ),
         "encoder": (
-            f"Encoder self-attention, {encoder}",
-            "Computed once, before the first step; the frame marks the source token that this step looks at most.",
+            say("Encoder self-attention, {map}", map=encoder),
+            say("Computed once, before the first step; the frame marks the source token that this step looks at most."),
         ),
-        "cross": (f"Cross-attention, {decoder}", "This step asks (row), the source tokens are read (columns)."),
-        "next": ("What could be written", "The likeliest next tokens with their probabilities; ✓ was written."),
+        "cross": (
+            say("Cross-attention, {map}", map=decoder),
+            say("This step asks (row), the source tokens are read (columns)."),
+        ),
+        "next": (
+            say("What could be written"),
+            say("The likeliest next tokens with their probabilities; ✓ was written."),
+        ),
         "entropy": (
-            "Entropy of the next token",
-            "One bar a step: how undecided the model was, over its whole vocabulary, in nats.",
+            say("Entropy of the next token"),
+            say("One bar a step: how undecided the model was, over its whole vocabulary, in nats."),
         ),
     }

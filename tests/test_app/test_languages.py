@@ -1,0 +1,145 @@
+"""Every page in every language: nothing is shown that does not come from the message file, and links of one are read
+in another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support import hostile
+from tests.test_app import screen, systems
+from viz import language
+from viz.language import LANGUAGES, MESSAGES
+from viz.screens import words
+
+# What has the same name in all languages, and the checkpoints of these tests.
+NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys/test|inf)\b", flags=re.IGNORECASE)
+# The control that chooses what a page shows, by page.
+VIEWS = {
+    "translate.py": "view",
+    "heads.py": "part",
+    "inside.py": "step",
+    "steer.py": "steer",
+    "compare.py": "versus",
+    "masks.py": "batch",
+    "training.py": "section",
+    "pitfalls.py": "pitfall",
+}
+WORD = re.compile(r"[A-Za-z]{3,}")
+
+
+class Marked(dict):
+    """Messages whose translation is the English in brackets: what is shown outside of brackets is none."""
+
+    def get(self, text: str, default: Any = None) -> Any:
+        return {"de": f"⟦{text}⟧"} if text in self else default
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return systems.save_all(tmp_path_factory.mktemp("all"))
+
+
+@pytest.fixture(autouse=True)
+def all_systems(everything: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(everything))
+
+
+def shown(at: AppTest) -> Iterator[tuple[str, str]]:
+    """What a page shows in words of its own, with where; not what stands as it is: tokens, sentences, code."""
+    for element in hostile.elements(at._tree):
+        proto = getattr(element, "proto", None)
+        if element.type in ("text", "code", "latex"):
+            continue
+        if element.type == "plotly_chart":
+            yield from labels(json.loads(proto.spec), f"figure {proto.id.split('-', 2)[2]}")
+        for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
+            if isinstance(text := getattr(proto, name, ""), str) and not text.startswith("<style>"):
+                yield f"{element.type} {name}", text
+        if element.type != "selectbox":  # lists of tokens, steps, checkpoints
+            for option in getattr(proto, "options", ()):
+                yield f"{element.type} option", option if isinstance(option, str) else getattr(option, "content", "")
+
+
+def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
+    """The words of a figure: titles, legend, hover, notes; not its tokens, and no names that nobody sees."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name in ("meta", "customdata", "ticktext", "template", "x", "y", "shapes"):
+                continue
+            unseen = name == "name" and part.get("showlegend") is False
+            if isinstance(value, str) and name in ("hovertemplate", "text", "name") and not unseen:
+                yield f"{where}.{name}", re.sub(r"%\{[^}]*\}|<[^>]*>", "", value)
+            elif not (name == "text" and isinstance(value, list)):
+                yield from labels(value, f"{where}.{name}")
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from labels(value, f"{where}[{number}]")
+
+
+def unmarked(text: str) -> str:
+    """What of a text stands in no brackets and is no name."""
+    before = None
+    while before != text:
+        before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)
+    return NAMES.sub("", re.sub(r"<[^>]*>", "", text))
+
+
+def complaints(at: AppTest) -> list[str]:
+    """What a page shows that comes from no message, and what it raised."""
+    found = [f"it raised {element.value}" for element in at.exception]
+    return found + [f"{where}: {text}" for where, text in shown(at) if WORD.search(unmarked(text))]
+
+
+def options(at: AppTest, key: str) -> list[str]:
+    """The options of a control, in English."""
+    return [option.content.strip("⟦⟧") for option in at.button_group(key=key).proto.options]
+
+
+@pytest.mark.parametrize("page", hostile.PAGES)
+def test_everything_a_page_says_comes_from_the_message_file(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "MESSAGES", Marked(MESSAGES))
+    at = screen.open_page(page, lang="de", tables="true")
+    assert complaints(at) == []
+    assert sum("⟦" in text for _, text in shown(at)) >= 5, "nothing is marked: this test would find nothing"
+    if page in VIEWS:
+        for name in options(at, VIEWS[page])[1:]:
+            assert complaints(screen.open_page(page, lang="de", **{VIEWS[page]: name})) == [], name
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_address_says_the_language(code: str) -> None:
+    at = screen.open_app(lang=code)
+    label = {"en": "English sentence", "de": "Satz (Englisch)", "ko": "영어 문장"}[code]
+    assert at.text_input(key="text").label == label
+    assert at.selectbox(key="language").value == code
+
+
+def test_an_unknown_language_is_one_sentence() -> None:
+    at = screen.open_app(lang="<b>fr</b>")
+    assert screen.warnings(at) == ["The address asks for the language “<b>fr</b>”; there is: en, de, ko."]
+    assert at.text_input(key="text").label == "English sentence"
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("en", "de"), ("de", "ko"), ("ko", "en")])
+def test_a_link_is_read_in_another_language(ours: str, theirs: str) -> None:
+    name = words.KINDS["decoder_self"].name
+    with language.using(ours):
+        asked = language.say(name)
+    at = screen.open_app(lang=theirs, kind=asked, view="Mask")
+    assert not at.warning
+    assert at.session_state["kind"] == "decoder_self" and at.session_state["view"] == "Mask"
+
+
+def test_another_language_in_between_keeps_every_choice() -> None:
+    at = screen.open_app(kind="Encoder self", head="2", view="Mask", text="A man is riding.")
+    at = at.selectbox(key="language").set_value("ko").run()
+    assert at.text_input(key="text").label == "영어 문장" and at.query_params["lang"] == "ko"
+    kept = {key: at.session_state[key] for key in ("kind", "head", "view", "text")}
+    assert kept == {"kind": "encoder_self", "head": 2, "view": "Mask", "text": "A man is riding."}
