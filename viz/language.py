@@ -23,6 +23,9 @@ def _nobodys() -> str:
     return ENGLISH
 
 
+# Between thousands, where it is no comma: a German reads 4,000 as four.
+_THOUSANDS = {"de": "\u202f"}
+
 # Says which language is asked for where none is set: the screens put the visitor's in its place.
 asked: Callable[[], str] = _nobodys
 
@@ -72,6 +75,21 @@ def say(text: str, /, **values: object) -> str:
     if language != ENGLISH:
         text = MESSAGES.get(text, {}).get(language, text)
     return text.format(**values) if values else text
+
+
+def counted(number: int) -> str:
+    """A count, with its thousands apart as the present language has it.
+
+    Example:
+        >>> counted(14220293)
+        '14,220,293'
+    """
+    return f"{number:,}".replace(",", _THOUSANDS.get(current(), ","))
+
+
+def separators() -> str:
+    """The decimal point and what stands between thousands, as Plotly wants them; the point is one in all languages."""
+    return "." + _THOUSANDS.get(current(), ",")
 
 
 def spellings(text: str) -> set[str]:

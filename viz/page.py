@@ -23,8 +23,8 @@ from viz.language import message, say
 _SCRIPT = Path(__file__).with_name("page.js")
 # The file may draw and may hand out pictures of itself; it may ask nobody for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-# What Plotly's buttons say, and the button that page.js adds.
-_BUTTONS = (
+# What Plotly's buttons and notes say, and the button that page.js adds.
+BUTTONS = (
     message("Download plot as a PNG"),
     message("Download plot as an SVG"),
     message("Zoom"),
@@ -153,7 +153,7 @@ class Page:
         """The whole file, UTF-8."""
         title = html.escape(self.title)
         with language.using(self.language):
-            buttons = json.dumps({text: say(text) for text in _BUTTONS}).replace("<", "\\u003c")
+            buttons = json.dumps(spoken_buttons()).replace("<", "\\u003c")
         text = (
             f'<!DOCTYPE html>\n<html lang="{self.language}"><head><meta charset="utf-8"><title>{title}</title>'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -163,6 +163,11 @@ class Page:
             f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
         )
         return text.encode("utf-8", "replace")
+
+
+def spoken_buttons() -> dict[str, str]:
+    """What Plotly's buttons and notes say in the present language, by what they say in English."""
+    return {text: say(text) for text in BUTTONS}
 
 
 def of_figure(figure: go.Figure, title: str, note: str, name: str) -> bytes:

@@ -6,7 +6,7 @@ the page's own theme, and the colours that carry meaning can be told apart by co
 
 import plotly.graph_objects as go
 
-from viz.language import message
+from viz.language import message, separators
 
 TRANSPARENT = "rgba(0,0,0,0)"
 
@@ -99,6 +99,7 @@ def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bot
         "b": MARGIN + round(bottom),
     }
     return go.Layout(
+        separators=separators(),
         paper_bgcolor=TRANSPARENT,
         plot_bgcolor=TRANSPARENT,
         title={

@@ -118,7 +118,12 @@ def test_the_address_says_the_language(code: str) -> None:
     at = screen.open_app(lang=code)
     label = {"en": "English sentence", "de": "Satz (Englisch)", "ko": "영어 문장"}[code]
     assert at.text_input(key="text").label == label
-    assert at.selectbox(key="language").value == code
+    assert at.selectbox(key="lang").value == code
+
+
+@pytest.mark.parametrize("name", ["Deutsch", "de"])
+def test_the_address_may_name_the_language_as_the_control_does(name: str) -> None:
+    assert screen.open_page("check.py", lang=name).title[0].value == "Prüfung"
 
 
 def test_an_unknown_language_is_one_sentence() -> None:
@@ -139,7 +144,7 @@ def test_a_link_is_read_in_another_language(ours: str, theirs: str) -> None:
 
 def test_another_language_in_between_keeps_every_choice() -> None:
     at = screen.open_app(kind="Encoder self", head="2", view="Mask", text="A man is riding.")
-    at = at.selectbox(key="language").set_value("ko").run()
-    assert at.text_input(key="text").label == "영어 문장" and at.query_params["lang"] == "ko"
+    at = at.selectbox(key="lang").set_value("ko").run()
+    assert at.text_input(key="text").label == "영어 문장"
     kept = {key: at.session_state[key] for key in ("kind", "head", "view", "text")}
     assert kept == {"kind": "encoder_self", "head": 2, "view": "Mask", "text": "A man is riding."}

@@ -19,7 +19,7 @@ LEGEND_LETTERS = 110  # that fit in one row of the legend
 def curves(
     lines: Mapping[str, np.ndarray],
     *,
-    x_axis: str = message("step"),
+    x_axis: str = message("training step"),
     y_axis: str = message("value"),
     log_x: bool = False,
     log_y: bool = False,

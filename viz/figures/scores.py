@@ -12,6 +12,9 @@ from viz.language import message, say
 _PLACES = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}  # in a hover text
 
 
+ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
+
+
 def scores_heatmap(
     scores: np.ndarray,
     queries: Sequence[str],
@@ -92,14 +95,16 @@ def difference_heatmap(
         title: text above the map.
 
     Returns:
-        go.Figure; data[0].z is the difference, float32 (T, S).
+        go.Figure; data[0].z is the difference, float32 (T, S). Where it is nowhere above ROUNDING, the colours end at
+        1, and the map is blank: what two ways of computing the same differ by is no finding.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity.
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
     queries, keys = checks.as_labels(queries, keys, difference.shape)
-    limit, colors = centred_colors(difference, f"{labels.tick_text(say(a))}<br>− {labels.tick_text(say(b))}")
+    told = np.where(np.abs(difference) > ROUNDING, difference, 0)
+    limit, colors = centred_colors(told, f"{labels.tick_text(say(a))}<br>− {labels.tick_text(say(b))}")
     return heatmap.token_heatmap(
         difference,
         queries,

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from model.checks import Check, check
-from viz.language import message, say
+from viz.language import counted, message, say
 from viz.screens import asking, controls, shared, words_check
 
 
@@ -33,7 +33,7 @@ def claim_table(checks: list[Check]) -> pd.DataFrame:
             say(holds),
             f"{one.deviation:.1e}" if one.deviation else "0",
             f"{one.allowed:.0e}" if one.allowed else "0",
-            f"{one.compared:,}",
+            counted(one.compared),
             control,
         )
 

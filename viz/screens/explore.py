@@ -23,7 +23,8 @@ from viz.figures import (
     positional_waves,
 )
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.language import message, say
+from viz.language import ENGLISH, current, message, say
+from viz.page import spoken_buttons
 from viz.screens import beside, controls, maps, recipes, shared, tokens, whole_report, words
 from viz.screens.recipes import MapCode, Recipe
 
@@ -174,6 +175,8 @@ def draw(
     if config is _TOOLS:  # room for Plotly's buttons, which would otherwise hide the legend
         figure.layout.margin.t += TOOLS_HEIGHT
         figure.layout.height += TOOLS_HEIGHT
+        if current() != ENGLISH:  # the only language that Plotly brings: others are given to it as locales
+            config = config | {"locale": current(), "locales": {current(): {"dictionary": spoken_buttons()}}}
     st.plotly_chart(figure, key=key, config=config, alt=describe(figure), **more)
     if about is not None:
         beside.offer(figure, about, key)

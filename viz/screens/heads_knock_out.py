@@ -300,10 +300,10 @@ def show_outcome(result: shared.Shown, outcome: heads_results.Changed, edits: Ed
 def changes(off: int, uniform: int) -> str:
     """Say of how many heads that are off or uniform a translation is; of one at least."""
     if off and uniform:
-        return say("The translation with {off} off and {uniform} uniform", off=off, uniform=uniform)
+        return say("The translation with heads off ({off}) and uniform ({uniform})", off=off, uniform=uniform)
     if off:
-        return say("The translation with {off} off", off=off)
-    return say("The translation with {uniform} uniform", uniform=uniform)
+        return say("The translation with heads off ({off})", off=off)
+    return say("The translation with uniform heads ({uniform})", uniform=uniform)
 
 
 def show_difference(before: str, after: str) -> None:

@@ -11,7 +11,7 @@ from model.mask_experiments import conventions
 from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
-from viz.language import message, say
+from viz.language import counted, message, say
 from viz.screens import controls, explore, links, maps, recipes, shared, words
 from viz.screens import words_language_model as said
 from viz.screens.beside import Beside, Recipe
@@ -85,7 +85,7 @@ def choose_chance() -> Chance:
             say("Temperature"), 0.0, 2.0, 1.0, step=0.05, key="temperature", help=say(said.TEMPERATURE), width=220
         )
         top_p = controls.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=say(said.TOP_P), width=220)
-        names = {0: said.ALL} | {k: f"{k:,}" for k in TOP_KS if k}
+        names = {0: said.ALL} | {k: counted(k) for k in TOP_KS if k}
         top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=say(said.TOP_K))
     return Chance(round(temperature, 2), top_k, round(top_p, 2))
 

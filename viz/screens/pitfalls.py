@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.language import message, say
+from viz.language import counted, message, say
 from viz.screens import controls, explore, recipes, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
@@ -87,7 +87,7 @@ def number(value: float) -> str:
         ('0', '1,234', '0.512', '1.23e-05')
     """
     if value == 0 or value == int(value):
-        return f"{int(value):,}"
+        return counted(int(value))
     return f"{value:.2e}" if abs(value) < SMALL_NUMBER else f"{value:,.3f}"
 
 

@@ -280,9 +280,9 @@ def show_order(asked: Asked) -> None:
         st.metric(say("Largest difference, as trained"), words_masks.number(on))
     readings = [position_results.read(asked.checkpoint, words_, 0.0, 0, ("encoder",)) for words_ in (asked.text, text)]
     st.caption(
-        say("With the encoder's positions off both orders give the same translation:")
+        say("With the encoder's positions off the two orders give the same translation:")
         if readings[0].text == readings[1].text
-        else say("With the encoder's positions off both orders give another translation:")
+        else say("With the encoder's positions off the two orders give different translations:")
     )
     for key, words_, reading in zip(("order-own", "order-shuffled"), (asked.text, text), readings, strict=True):
         shared.small(f"{words_} → {reading.text}", key)

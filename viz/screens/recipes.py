@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viz.figures.labels import in_quotes
 from viz.language import say
 from viz.screens import maps, shared, words
 from viz.screens.beside import Beside, Recipe
@@ -30,7 +31,7 @@ def spoken(request: Request) -> str:
     how = say("beam {width}", width=request.beam) if request.beam > 1 else say(BEAMS[1])
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
-    return f"“{request.text}” · {request.checkpoint} · {how}"
+    return f"{in_quotes(request.text)} · {request.checkpoint} · {how}"
 
 
 def translation(request: Request) -> Recipe:

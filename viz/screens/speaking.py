@@ -9,15 +9,14 @@ from viz import language
 from viz.language import ENGLISH, LANGUAGES, say
 from viz.screens import shared
 
-PARAMETER = "lang"
-_CHOSEN = "language"  # the control's, in the session
+PARAMETER = "lang"  # of the address, and the key of the control
 
 
 def visitors() -> str:
     """The language of the visitor for whom this thread draws a page; English where it draws none."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
-    return st.session_state.get(_CHOSEN) or ENGLISH
+    return st.session_state.get(PARAMETER) or ENGLISH
 
 
 language.asked = visitors
@@ -25,23 +24,27 @@ language.asked = visitors
 
 def bar() -> None:
     """Show the choice of the language, and take what the address or the browser says before one was made."""
-    asked = st.query_params.get(PARAMETER)
-    if _CHOSEN not in st.session_state:
-        st.session_state[_CHOSEN] = asked if asked in LANGUAGES else browsers()
+    asked, default = st.query_params.get(PARAMETER), browsers()
+    known = {name: code for code, name in LANGUAGES.items()} | dict(zip(LANGUAGES, LANGUAGES))
+    if PARAMETER not in st.session_state:
+        st.session_state[PARAMETER] = known.get(asked, default)
     with st.container(key="speaking"):
         st.selectbox(
             say("Language"),
             list(LANGUAGES),
+            list(LANGUAGES).index(default),
             format_func=LANGUAGES.__getitem__,
-            key=_CHOSEN,
+            key=PARAMETER,
+            bind="query-params",  # of all pages: it stays in the address from one to the next
             label_visibility="collapsed",
-            on_change=_into_address,
             width=110,
         )
-    if asked is not None and asked not in LANGUAGES:
-        known = ", ".join(LANGUAGES)
+        # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
+        st.html(f"<script>document.documentElement.lang = '{visitors()}'</script>", unsafe_allow_javascript=True)
+    if asked is not None and asked not in known:
+        said = ", ".join(LANGUAGES)
         shared.warn(
-            say("The address asks for the language “{asked}”; there is: {known}.", asked=asked[:40], known=known)
+            say("The address asks for the language “{asked}”; there is: {known}.", asked=asked[:40], known=said)
         )
 
 
@@ -54,7 +57,3 @@ def browsers() -> str:
     """The language that the browser asks for, where the app speaks it; else English."""
     spoken = (st.context.locale or "").split("-")[0].lower()
     return spoken if spoken in LANGUAGES else ENGLISH
-
-
-def _into_address() -> None:
-    st.query_params[PARAMETER] = st.session_state[_CHOSEN]

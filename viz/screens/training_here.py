@@ -7,7 +7,8 @@ import streamlit as st
 
 from model.training import practice
 from viz.figures import attention_heatmap, curves, head_overview
-from viz.language import message, say
+from viz.figures.labels import in_quotes
+from viz.language import counted, message, say
 from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
 from viz.screens.beside import Beside
@@ -29,7 +30,7 @@ def ask() -> practice.Settings:
     with st.container(horizontal=True, gap="medium"):
         schedule = controls.choose(say("Schedule"), list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
         norm = controls.choose(say("Norm"), list(words.NORMS), "practice-norm", "pre", words.NORMS)
-        heads = controls.choose(say("Heads"), list(practice.HEADS), "practice-heads", 4)
+        heads = controls.choose(say("Number of heads"), list(practice.HEADS), "practice-heads", 4)
     with st.container(horizontal=True, gap="medium"):
         help = say(words.NO_WARMUP)
         warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", width=240, help=help)
@@ -110,7 +111,7 @@ def last_check(step: int) -> int:
 def progress(frame: practice.Frame) -> str:
     """Say how a run stands in one line."""
     parts = [say(words.STATUS[frame.status])]
-    parts.append(say("step {step:,} of at most {most:,}", step=frame.step, most=practice.MAX_STEPS))
+    parts.append(say("step {step} of at most {most}", step=counted(frame.step), most=counted(practice.MAX_STEPS)))
     if frame.step:
         parts.append(say("loss {loss:.3f}", loss=frame.losses[-10:].mean()))
     parts.append(say("{share:.1%} of {n} unseen strings right", share=frame.right, n=practice.UNSEEN))
@@ -119,7 +120,7 @@ def progress(frame: practice.Frame) -> str:
 
 def written_after(text: str, settings: practice.Settings, step: int) -> str:
     """Of what a map is: the string, the run, and how far it was."""
-    return " · ".join((f"“{text}”", words.describe(settings), say("after step {step:,}", step=step)))
+    return " · ".join((in_quotes(text), words.describe(settings), say("after step {step}", step=counted(step))))
 
 
 def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) -> None:
@@ -165,7 +166,7 @@ def try_it(run: practice.Run, head: int) -> None:
             return
         shared.large(written or say("(the model wrote nothing)"), "reversed")
         verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
-        st.caption(f"{verdict} {say('Written by the weights after step {step:,}.', step=step)}")
+        st.caption(f"{verdict} {say('Written by the weights after step {step}.', step=counted(step))}")
     with right:
         title = say("Cross-attention, head {head}, on your string", head=head)
         explore.heading(title, say("Rows ask, columns are read."))

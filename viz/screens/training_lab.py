@@ -158,7 +158,7 @@ def lab() -> None:
     rates = table(noams, others, n_steps, epoch)
     with st.container(horizontal=True, gap="medium"):
         kinds = [LINEAR, LOGARITHMIC]
-        log_x = controls.choose(say("Steps"), kinds, "log-x", LINEAR) == LOGARITHMIC
+        log_x = controls.choose(say("Training steps"), kinds, "log-x", LINEAR) == LOGARITHMIC
         log_y = controls.choose(say("Learning rate"), kinds, "log-y", LINEAR) == LOGARITHMIC
     explore.heading(say("Learning rate over the steps"), say("A diamond marks the peak of each curve."))
     steps, highest, names = rates["step"].to_numpy(), peaks(rates), legend(noams, others)

@@ -8,7 +8,7 @@ import streamlit as st
 from model.training import runs
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, curves, head_overview
-from viz.language import say
+from viz.language import counted, say
 from viz.screens import controls, explore, recipes, shared
 from viz.screens import training_words as words
 from viz.screens import words as common
@@ -96,7 +96,7 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
     with st.container(horizontal=True, gap="medium"):
         what = controls.choose(say("Show"), list(runs.SHOWN), "runs-show", runs.SHOWN[0], words.RUN_QUANTITIES)
         kinds = [LINEAR, LOGARITHMIC]
-        log_x = controls.choose(say("Steps"), kinds, "runs-log-x", LINEAR) == LOGARITHMIC
+        log_x = controls.choose(say("Training steps"), kinds, "runs-log-x", LINEAR) == LOGARITHMIC
         log_y = controls.choose(say("Values"), kinds, "runs-log-y", LINEAR) == LOGARITHMIC
     title = say(words.RUN_QUANTITIES[what])
     explore.heading(title, say(words.RUN_READING[what]))
@@ -139,7 +139,7 @@ def scrub(found: list[runs.RecordedRun]) -> None:
     step = steps[0]
     if len(steps) > 1:
         label = say("Snapshot after step")
-        step = controls.steps(label, steps, steps[-1], key="snapshot", format_func="{:,}".format)
+        step = controls.steps(label, steps, steps[-1], key="snapshot", format_func=counted)
     text = controls.sentence(say("{language} sentence", language=common.language("en", "")), EXAMPLE)
     try:
         result = shared.translate(str(run.snapshots[step]), text, 1)

@@ -162,12 +162,11 @@ def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
 
 def without_line(count: int, least: float, most: int) -> str:
     """Say how many cells have no line, and why."""
-    return say(
-        "{count} cells have no line: a weight below {least:.3f}, or not among the {most} largest.",
-        count=count,
-        least=least,
-        most=most,
-    )
+    if count == 1:
+        text = message("One cell has no line: its weight is below {least:.3f}, or not among the {most} largest.")
+    else:
+        text = message("{count} cells have no line: a weight below {least:.3f}, or not among the {most} largest.")
+    return say(text, count=count, least=least, most=most)
 
 
 def how_to_read(tokens: list[str], whole: bool = True) -> str:

@@ -194,7 +194,7 @@ POSITIONS = Lesson(
                 "Further down the live model translates “The dog bites the man.” as trained and with the encoder's "
                 "positions switched off."
             ),
-            message("What is lost in the right one?"),
+            message("What is lost in the right-hand one?"),
             message("Who bites whom: the encoder no longer knows which noun came first."),
             {"text": DOG, "off": "true", "where": "encoder only"},
         ),

@@ -7,7 +7,7 @@ INTRO = message(
     "next word. Play it as a film, or go from step to step with the slider: arrow keys, and the space bar to play and "
     "pause."
 )
-MEAN = message("The mean over all heads of a layer instead of one head. No single head may look like it.")
+MEAN = message("The mean over all heads of a layer instead of one head. Perhaps no single head looks like it.")
 FORCED = message("The film shows the reference being read: ✓ marks its word where it is among the likeliest.")
 
 
