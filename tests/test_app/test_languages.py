@@ -60,7 +60,7 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
         if element.type == "plotly_chart":
             yield from labels(json.loads(proto.spec), f"figure {proto.id.split('-', 2)[2]}")
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
-            if isinstance(text := getattr(proto, name, ""), str) and not text.startswith("<style>"):
+            if isinstance(text := getattr(proto, name, ""), str) and not text.startswith(("<style>", "<script>")):
                 yield f"{element.type} {name}", text
         if element.type != "selectbox":  # lists of tokens, steps, checkpoints
             for option in getattr(proto, "options", ()):

@@ -165,7 +165,7 @@ def test_shuffled_words_and_the_order_blind_encoder(recorded):
     for word, scale in (("encoder's positions off", 0.0), ("as trained", 1.0)):
         said = float(metrics(at)[f"Largest difference, {word}"])
         assert said == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
-    assert any("both orders give the same translation" in element.value for element in at.caption)
+    assert any("the two orders give the same translation" in element.value for element in at.caption)
     at = at.text_input(key="text").set_value("too too").run()
     assert words_positions.ONE_WORD in [element.value for element in at.info]
 

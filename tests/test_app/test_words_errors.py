@@ -339,17 +339,17 @@ CAUSES = {
     "an npz with another mask": (
         read(encoder_self=EYE, encoder_self_mask=EYE[0, 0] == 0, source_tokens=["a", "b"]),
         "Encoder_self_mask sperrt eine Zelle mit dem Gewicht 1.00: True muss „erlaubt“ bedeuten, und Zeilen müssen "
-        "Queries sein.",
+        "Querys sein.",
         "Encoder_self_mask가 가중치가 1.00인 칸을 차단합니다. True는 “허용”을 뜻해야 하고, 행은 쿼리여야 합니다.",
     ),
     "a string": (
         lambda translator, folder: practice.checked("ab:"),
-        "Das Modell kennt nur die kleinen Buchstaben a bis z, nicht ':'.",
+        "Das Modell kennt nur die Kleinbuchstaben a bis z, nicht ':'.",
         "이 모델은 소문자 a부터 z까지만 압니다. 입력에 ':'이(가) 있습니다.",
     ),
     "a schedule": (
         lambda translator, folder: noam(4, 0),
-        "Der Noam-Zeitplan braucht einen Warmup von mindestens 1 Schritt, angegeben ist 0.",
+        "Der Noam-Zeitplan braucht ein Warmup von mindestens 1 Schritt, angegeben ist 0.",
         "Noam 스케줄에는 최소 1스텝의 웜업이 필요한데 0입니다.",
     ),
 }
