@@ -2,9 +2,10 @@
 
 import html
 
+import numpy as np
 import pytest
 
-from viz.figures import labels
+from viz.figures import labels, values_heatmap
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,11 @@ def test_tick_steps(n, step):
 @pytest.mark.parametrize(("n", "step"), [(1, 1), (16, 1), (17, 2), (256, 16), (257, 32)])
 def test_number_steps(n, step):
     assert labels.number_step(n) == step
+
+
+def test_fewer_numbers_where_there_is_less_room():
+    figure = values_heatmap(np.zeros((2, 512), np.float32), ["a", "b"], most_labels=4)
+    assert list(figure.layout.xaxis.ticktext) == ["0", "128", "256", "384"]
 
 
 @pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st")])

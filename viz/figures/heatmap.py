@@ -73,9 +73,9 @@ def token_axis(tokens: Sequence[str], title: str, *, downwards: bool = False) ->
     )
 
 
-def number_axis(n: int, title: str, *, downwards: bool = False) -> dict:
-    """Build an axis that counts from 0 to n - 1."""
-    return axis([str(i) for i in range(n)], labels.number_step(n), title, downwards=downwards, tickangle=0)
+def number_axis(n: int, title: str, *, downwards: bool = False, most: int = theme.MAX_NUMBERS) -> dict:
+    """Build an axis that counts from 0 to n - 1, with so many labels at most."""
+    return axis([str(i) for i in range(n)], labels.number_step(n, most), title, downwards=downwards, tickangle=0)
 
 
 def hover_cells(rows: Sequence[str], columns: Sequence[str], *more: np.ndarray) -> np.ndarray:

@@ -79,10 +79,10 @@ def tick_step(n: int) -> int:
     return max(1, -(-n // theme.MAX_TICKS))
 
 
-def number_step(n: int) -> int:
-    """Return the distance between labelled numbers: the smallest power of two that keeps to theme.MAX_NUMBERS."""
+def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
+    """Return the distance between labelled numbers: the smallest power of two that keeps to so many at most."""
     step = 1
-    while n > step * theme.MAX_NUMBERS:
+    while n > step * most:
         step *= 2
     return step
 

@@ -21,6 +21,7 @@ def values_heatmap(
     row_axis: str = message("token"),
     column_axis: str = message("dimension"),
     limit: float | None = None,
+    most_labels: int = theme.MAX_NUMBERS,
     title: str = "",
 ) -> go.Figure:
     """Draw numbers about zero: tokens in rows, numbered columns.
@@ -31,6 +32,7 @@ def values_heatmap(
         value: what a number is, in English, for the colour bar and the hover text.
         row_axis, column_axis: titles of the axes, in English.
         limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
+        most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
         title: text above the map.
 
     Returns:
@@ -58,7 +60,7 @@ def values_heatmap(
             title=labels.escape(title),
             left=labels.tick_width(tokens) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_columns, column_axis),
+            xaxis=heatmap.number_axis(n_columns, column_axis, most=most_labels),
             yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
             meta={
                 "figure": "values_heatmap",

@@ -17,7 +17,7 @@ from viz.screens.code_lines import Code, call
 from viz.screens.model_results import Side, compare, map_code, recipe, usable
 
 IN_A_ROW = 3  # models beside each other
-VECTOR_WIDTH = 8  # pixels between two numbers on the axis of a vector
+VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 Rows = list[tuple[int | None, ...]]
 
 
@@ -123,7 +123,7 @@ def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure, C
     if side.weights is None:
         axes = {"row_axis": words_models.ROW_AXIS, "column_axis": words_models.NUMBER_AXIS}
         line = say(words_models.ONE_VECTOR, size=side.context.shape[1])
-        named = {"value": words_models.NUMBER, **axes}
+        named = {"value": words_models.NUMBER, **axes, "most_labels": VECTOR_LABELS}
         made = call("values_heatmap", Code("result.trace['decoder.context'][firsts]"), Code("written.names"), **named)
         return line, values_heatmap(side.context, side.words, **named), made
     weights, line = side.map(layer, head)
@@ -141,9 +141,8 @@ def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam:
         explore.heading(title, line)
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
-        width = VECTOR_WIDTH if side.weights is None else None
         about = recipe(side, beam).figure(f"{title}, {line}", call("aligned_rows", made, places, len(rows)))
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, width, about)
+        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, about=about)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
