@@ -79,8 +79,12 @@ def assert_nothing_sticks_out(page: Page) -> None:
 
 
 def assert_it_fits(page: Page, *keys: str) -> None:
-    """Nothing sticks out of a wide window in light, nor of a narrow one in dark, where these charts are still drawn."""
-    for width, scheme in (WIDE, NARROW):
+    """Nothing sticks out of a wide window in light, nor of a narrow one in dark, where these charts are still drawn.
+
+    It begins with the width that the page has, and leaves it with the other.
+    """
+    is_wide = page.viewport_size["width"] > NARROW[0]
+    for width, scheme in (WIDE, NARROW) if is_wide else (NARROW, WIDE):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         for key in keys:
@@ -377,7 +381,9 @@ def test_a_lesson_is_walked_through_its_links(page, app_server):
         expect(page.get_by_text(step.answer)).to_be_hidden()
         page.get_by_text(ANSWER).click()
         expect(page.get_by_text(step.answer)).to_be_visible()
-        assert_it_fits(page)
+        assert_nothing_sticks_out(page)
+        if number == 1:  # the other steps are seen in the narrow window
+            assert_it_fits(page)
         if number < len(POSITIONS.steps):
             page.get_by_role("link", name=NEXT).click()
     assert len(page.context.pages) == windows  # everything happened in one
