@@ -31,9 +31,10 @@ settings.load_profile("headlight")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that drive a browser, and puts them last.
+    """Marks the tests that drive a browser, and puts them last, those marked as long before the others.
 
     Last, because quick tests should speak first and because Playwright's event loop then never runs beneath the others.
+    With long ones at the very end, one process would work on them while the other has nothing left to do.
     A busy machine can come between a look at the page and the next one: such a test fails when it fails twice in a row,
     and the summary names it when it failed once. What the guard heard counts at once.
     """
@@ -41,7 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=MISBEHAVED))
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    browser, long = (lambda item, name=name: item.get_closest_marker(name) is not None for name in ("browser", "long"))
+    items.sort(key=lambda item: (browser(item), not long(item)))
 
 
 def is_news(record: logging.LogRecord) -> bool:

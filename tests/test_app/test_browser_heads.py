@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.server import ROOT, serve
@@ -29,6 +30,7 @@ def translate(page: Page, text: str) -> None:
     page.wait_for_url(f"**text={text}*")
 
 
+@pytest.mark.long
 def test_a_click_on_cancel_stops_the_work_and_keeps_what_was_found(profile, tiny_checkpoint):
     with serve(module="tests.support.slow_server", environment={"PYTHONPATH": str(ROOT)}) as url:
         page = profile.new_page()

@@ -191,6 +191,7 @@ def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server
         assert_kept(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WALKS)
 def test_the_same_picture_elsewhere(page, context, app_server, name):
     path, *walks = WALKS[name]

@@ -92,6 +92,7 @@ def assert_it_fits(page: Page, *keys: str) -> None:
         assert_nothing_sticks_out(page)
 
 
+@pytest.mark.long
 def test_every_pitfall_is_drawn(page, app_server):
     open_page(page, app_server, "Pitfalls")
     for words in PITFALLS.values():
@@ -352,6 +353,7 @@ def systems(checkpoints):
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems):
     open_page(page, app_server, "Models")
     assert_it_fits(page, "map-0", "map-1", "map-2", "lengths")
@@ -371,6 +373,7 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 
 
+@pytest.mark.long
 def test_a_lesson_is_walked_through_its_links(page, app_server):
     look_at(page, f"{app_server}/lessons", *WIDE)
     windows = len(page.context.pages)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,9 +17,7 @@ from benchmarks import click, page, pages, visitors
 from benchmarks.common import sentences
 from model import load_translator
 from model.edits import Edits
-from tests.conftest import no_browser
 from tests.support import timed_server
-from tests.support.browser import MISSING, find_browser
 from tests.support.server import ROOT, serve
 from tests.support.visitor import Visitor, visit
 
@@ -119,31 +117,34 @@ def test_too_many_visitors_end_in_one_line(monkeypatch: pytest.MonkeyPatch, caps
         assert message in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.browser
-def test_page_prints_both_tables(environment: None) -> None:
-    """In a process of its own: Playwright runs once in a process, and the browser tests have it."""
-    if find_browser() is None:
-        no_browser(MISSING)
-    command = [sys.executable, "-m", "benchmarks.page", "--starts", "1", "--rounds", "2", "--warmup", "0"]
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    start = re.search(r"^start +(\d+\.\d)", done.stdout, flags=re.MULTILINE)
+@pytest.fixture
+def printed(browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable[..., str]:
+    """Runs a benchmark with the browser of the tests; returns what it prints."""
+
+    def run(module: ModuleType, *options: str) -> str:
+        monkeypatch.setattr(module, "chromium", lambda: nullcontext(browser))
+        monkeypatch.setattr(sys, "argv", [module.__name__, *options])
+        module.main()
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.long
+def test_page_prints_both_tables(environment: None, printed: Callable[..., str]) -> None:
+    out = printed(page, "--starts", "1", "--rounds", "2", "--warmup", "0")
+    start = re.search(r"^start +(\d+\.\d)", out, flags=re.MULTILINE)
     assert float(start[1]) > 0
-    rows = {part: re.search(rf"^{part} +(-?\d+\.\d)", done.stdout, flags=re.MULTILINE) for part in page.PARTS}
+    rows = {part: re.search(rf"^{part} +(-?\d+\.\d)", out, flags=re.MULTILINE) for part in page.PARTS}
     numbers = {part: float(found[1]) for part, found in rows.items()}
     assert all(number > 0 for number in numbers.values())
     assert numbers["translate"] + numbers["build figures"] < numbers["whole"]
 
 
-@pytest.mark.browser
-def test_click_prints_both_tables(environment: None) -> None:
-    """In a process of its own, as above."""
-    if find_browser() is None:
-        no_browser(MISSING)
-    command = [sys.executable, "-m", "benchmarks.click", "--rounds", "2", "--warmup", "0"]
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = {part: re.findall(rf"^{part} +(-?\d+\.\d)", done.stdout, flags=re.MULTILINE) for part in click.PARTS}
+@pytest.mark.long
+def test_click_prints_both_tables(environment: None, printed: Callable[..., str]) -> None:
+    out = printed(click, "--rounds", "2", "--warmup", "0")
+    rows = {part: re.findall(rf"^{part} +(-?\d+\.\d)", out, flags=re.MULTILINE) for part in click.PARTS}
     assert len(rows["whole"]) == 2 and all(float(whole) > 0 for whole in rows["whole"])
     numbers = {part: float(found[0]) for part, found in rows.items()}
     assert min(numbers["translate anew"], numbers["read the old one"], numbers["build figures"]) > 0
@@ -156,20 +157,16 @@ def test_more_clicks_than_heads_are_refused_before_anything_starts(environment: 
         click.main()
 
 
-def test_pages_prints_when_each_was_there(environment: None, browser, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(pages, "chromium", lambda: nullcontext(browser))
-
-    def lines(*options: str) -> list[str]:
-        monkeypatch.setattr(sys, "argv", ["pages", *options])
-        pages.main()
-        return capsys.readouterr().out.splitlines()
-
-    *_, lessons, check = lines("--rounds", "1", "--only", "Lessons", "Check")  # the last is below "more"
+@pytest.mark.long
+def test_pages_prints_when_each_was_there(environment: None, printed: Callable[..., str], capsys) -> None:
+    *_, lessons, check = printed(
+        pages, "--rounds", "1", "--only", "Lessons", "Check"
+    ).splitlines()
     for line, name in ((lessons, "Lessons"), (check, "Check")):
         window, whole = re.fullmatch(rf"{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+", line).groups()
         assert 0 < float(window) <= float(whole)
     with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Lessons, Heads"):
-        lines("--only", "Chek", "Check")
+        printed(pages, "--only", "Chek", "Check")
     with pytest.raises(SystemExit):
-        lines("--only", "Check")
+        printed(pages, "--only", "Check")
     assert "name two pages or more" in capsys.readouterr().err
