@@ -44,6 +44,7 @@ _STYLE = """
 h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .stText { overflow-wrap: anywhere; unicode-bidi: plaintext; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
+.stMarkdown table { display: block; overflow-x: auto; }
 .stTextInput input { unicode-bidi: plaintext; }
 .js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
 .st-key-tree .textpoint text { fill: currentColor !important; }
