@@ -188,3 +188,20 @@ def test_the_other_pages_can_be_read_and_nothing_sticks_out(page, app_server, sc
     assert_readable(page, ".xtick text", ".ytick text", ".stText", CAPTION, "h1")
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
+def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
+    open_page(page, app_server, "?kind=Encoder+self")
+    page.locator(".st-key-speaking [role=combobox], .st-key-speaking input").first.click()
+    page.get_by_role("option", name="한국어").click()
+    expect(page.get_by_text("영어 문장", exact=True)).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    expect(page.get_by_role("radio", name="인코더 셀프", exact=True)).to_be_checked()
+    page.get_by_role("link", name="레슨", exact=True).click()
+    expect(page.get_by_role("heading", name="레슨", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="레슨", exact=True)).to_be_visible()
+    page.goto(f"{app_server}/?lang=de&kind=Encoder+self")  # as a link of an English page, with the language put in
+    expect(page.get_by_text("Satz (Englisch)", exact=True)).to_be_visible()
+    expect(page.get_by_role("radio", name="Encoder-Self", exact=True)).to_be_checked()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
