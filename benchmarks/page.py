@@ -60,13 +60,14 @@ const frames = then => requestAnimationFrame(() => requestAnimationFrame(then));
     return definitions, first
 
 
+FIELD = ".st-key-text input"
 _DRAWN, FIRST = watching(["heatmap"])
 # Typed and entered inside the page: the clock starts with the key and no message to the browser lies in between. The
 # two frames after typing give the field the time to take the text; they are fewer than the wait of the live input.
 ENTER = f"""text => new Promise(done => {{
   {_DRAWN}
   for (const plot of document.querySelectorAll('.js-plotly-plot')) plot.dataset.seen = 1;
-  const field = document.querySelector('.st-key-text input');
+  const field = document.querySelector('{FIELD}');
   field.focus();
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
   field.dispatchEvent(new InputEvent('input', {{bubbles: true}}));
@@ -180,6 +181,7 @@ def measure_enter(browser: Any, rounds: int, warmup: int) -> list[tuple[float, .
     """Enter new sentences one after the other; return the parts of each, without the first ones."""
     texts = sentences(seed=4)
     with timed_page(browser) as (page, log):
+        page.wait_for_selector(FIELD)  # its code may come after that of the charts
         times = [enter(page, next(texts), log) for _ in range(warmup + rounds)]
     return times[warmup:]
 
