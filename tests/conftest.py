@@ -42,8 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=MISBEHAVED))
-    browser, long = (lambda item, name=name: item.get_closest_marker(name) is not None for name in ("browser", "long"))
-    items.sort(key=lambda item: (browser(item), not long(item)))
+    items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), not item.get_closest_marker("long")))
 
 
 def is_news(record: logging.LogRecord) -> bool:

@@ -120,7 +120,7 @@ def _add_kind(page: Page, result: Translation, kind: str, settings: Settings, no
     reading, query_axis = words.named_by(kind, words.READ)
     queries = result.source_tokens if kind == "encoder_self" else result.target_tokens
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    axes = {"query_axis": say(query_axis), "key_axis": say(spoken.key_axis)}
+    axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
     chosen, layer, head = settings.head
     if chosen != kind or layer >= weights.shape[0] or head >= weights.shape[1]:
         layer, head = 0, 0

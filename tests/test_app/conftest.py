@@ -85,6 +85,20 @@ def tiny_checkpoint(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a checkpoint of every system."""
+    from tests.test_app import systems  # which is made of what stands here
+
+    return systems.save_all(tmp_path_factory.mktemp("all"))
+
+
+@pytest.fixture
+def all_systems(everything: Path, tiny_checkpoint: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has every page of a test find all systems."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(everything))
+
+
+@pytest.fixture(scope="session")
 def recorded(checkpoints: Path) -> Translator:
     """The same checkpoint, loaded for itself: what pages draw is compared with what this one records."""
     return load_translator(str(checkpoints / "en-de"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +10,7 @@ from hypothesis import strategies as given_by
 from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
-from tests.test_app import screen, systems
+from tests.test_app import screen
 
 # Each example is a whole page: few of them here, thousands of smaller ones in benchmarks/fuzz.py.
 FEW = settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -19,16 +18,7 @@ FEW = settings(max_examples=3, suppress_health_check=[HealthCheck.function_scope
 TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]), max_size=60) | given_by.sampled_from(
     [*hostile.MARKED, *hostile.PIECES]
 )
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return systems.save_all(tmp_path_factory.mktemp("all"))
-
-
-@pytest.fixture(autouse=True)
-def all_systems(everything: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(everything))
+pytestmark = pytest.mark.usefixtures("all_systems")
 
 
 def test_all_pages_are_tried() -> None:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
-from tests.test_app import screen, systems
+from tests.test_app import screen
 from viz import language
 from viz.language import LANGUAGES, MESSAGES
 from viz.screens import words
@@ -32,6 +31,7 @@ VIEWS = {
     "pitfalls.py": "pitfall",
 }
 WORD = re.compile(r"[A-Za-z]{3,}")
+pytestmark = pytest.mark.usefixtures("all_systems")
 
 
 class Marked(dict):
@@ -39,16 +39,6 @@ class Marked(dict):
 
     def get(self, text: str, default: Any = None) -> Any:
         return {"de": f"⟦{text}⟧"} if text in self else default
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return systems.save_all(tmp_path_factory.mktemp("all"))
-
-
-@pytest.fixture(autouse=True)
-def all_systems(everything: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(everything))
 
 
 def shown(at: AppTest) -> Iterator[tuple[str, str]]:

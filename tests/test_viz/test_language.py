@@ -7,6 +7,7 @@ import re
 import string
 import threading
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,19 +19,27 @@ VIZ = Path(language.__file__).parent
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 
 
+@cache
+def calls() -> list[tuple[str, ast.Call]]:
+    """The calls of `say` and `message` in the source, with where."""
+    return [
+        (f"{file.relative_to(VIZ)}:{node.lineno}", node)
+        for file in sorted(VIZ.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("say", "message")
+    ]
+
+
 def literals() -> dict[str, list[str]]:
     """The messages in the source: what `say` and `message` are given, and where."""
     found: dict[str, list[str]] = {}
-    for file in sorted(VIZ.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("say", "message")):
-                continue
-            where, first = f"{file.relative_to(VIZ)}:{node.lineno}", node.args[0]
-            assert not isinstance(first, ast.JoinedStr), f"{where}: an f-string is in no message file"
-            if isinstance(first, ast.Constant):
-                found.setdefault(first.value, []).append(where)
-            else:
-                assert node.func.id == "say", f"{where}: message() marks a literal"
+    for where, call in calls():
+        first = call.args[0]
+        assert not isinstance(first, ast.JoinedStr), f"{where}: an f-string is in no message file"
+        if isinstance(first, ast.Constant):
+            found.setdefault(first.value, []).append(where)
+        else:
+            assert call.func.id == "say", f"{where}: message() marks a literal"
     return found
 
 
@@ -41,13 +50,8 @@ def places(text: str) -> Counter:
 
 def templates() -> set[str]:
     """The messages that are said with values somewhere: the others may have braces that mean nothing."""
-    found = set()
-    for file in VIZ.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say" and node.keywords:
-                if isinstance(node.args[0], ast.Constant):
-                    found.add(node.args[0].value)
-    return found
+    said = [call for _, call in calls() if call.func.id == "say" and call.keywords]
+    return {call.args[0].value for call in said if isinstance(call.args[0], ast.Constant)}
 
 
 def test_no_message_is_missing() -> None:

@@ -168,11 +168,13 @@ def _axes(film: Film, bands: dict) -> dict:
         return axis | {"anchor": anchor, "domain": domain}
 
     return {
-        "xaxis": placed(heatmap.token_axis(film.read, say("token so far (is read)")), "y", _LEFT),
-        "yaxis": placed(heatmap.token_axis(film.read, say("token read (asks)"), downwards=True), "x", bands["maps"]),
-        "xaxis2": placed(heatmap.token_axis(film.source, say("source token (is read)")), "y2", _RIGHT),
+        "xaxis": placed(heatmap.token_axis(film.read, message("token so far (is read)")), "y", _LEFT),
+        "yaxis": placed(
+            heatmap.token_axis(film.read, message("token read (asks)"), downwards=True), "x", bands["maps"]
+        ),
+        "xaxis2": placed(heatmap.token_axis(film.source, message("source token (is read)")), "y2", _RIGHT),
         "yaxis2": placed(heatmap.token_axis(film.source, "", downwards=True), "x2", bands["maps"]),
-        "xaxis3": placed(heatmap.token_axis(film.source, say("source token (is read by this step)")), "y3", _LEFT),
+        "xaxis3": placed(heatmap.token_axis(film.source, message("source token (is read by this step)")), "y3", _LEFT),
         "yaxis3": {"visible": False, "range": [0.5, -0.5], "anchor": "x3", "domain": bands["row"]},
         "xaxis4": placed(
             {"title": {"text": say("probability")}, "range": [0, 1 + _NAME_ROOM], "tickvals": [0, 0.5, 1]},
@@ -180,7 +182,7 @@ def _axes(film: Film, bands: dict) -> dict:
             _RIGHT,
         ),
         "yaxis4": {"visible": False, "range": [n_candidates - 0.4, -0.6], "anchor": "x4", "domain": bands["bars"]},
-        "xaxis5": placed(heatmap.number_axis(film.n_steps, say("step")), "y5", _LEFT),
+        "xaxis5": placed(heatmap.number_axis(film.n_steps, message("step")), "y5", _LEFT),
         "yaxis5": placed(
             {"title": {"text": say("entropy<br>(nats)")}, "range": [0, 1.1 * top], "nticks": 3}, "x5", bands["curve"]
         ),

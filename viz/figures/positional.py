@@ -54,7 +54,7 @@ def positional_heatmap(
             title=labels.escape(title),
             left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_dimensions, say("dimension")),
+            xaxis=heatmap.number_axis(n_dimensions, message("dimension")),
             yaxis=_position_axis(n_positions, tokens, downwards=True),
             meta={
                 "figure": "positional_heatmap",
@@ -173,5 +173,5 @@ def _waves_layout(table: np.ndarray, chosen: list[int], tokens: list[str] | None
 def _position_axis(n: int, tokens: list[str] | None, *, downwards: bool = False) -> dict:
     """Build the axis of positions, labelled with tokens where there are some."""
     if tokens is None:
-        return heatmap.number_axis(n, say("position"), downwards=downwards)
-    return heatmap.token_axis(tokens, say("position"), downwards=downwards)
+        return heatmap.number_axis(n, message("position"), downwards=downwards)
+    return heatmap.token_axis(tokens, message("position"), downwards=downwards)

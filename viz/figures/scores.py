@@ -10,8 +10,6 @@ from viz.figures import checks, heatmap, labels
 from viz.language import message, say
 
 _PLACES = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}  # in a hover text
-
-
 ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
 
 
@@ -65,8 +63,8 @@ def scores_heatmap(
             "range": [-limit, limit],
         },
         title=title,
-        query_axis=say(query_axis),
-        key_axis=say(key_axis),
+        query_axis=query_axis,
+        key_axis=key_axis,
         blocked=blocked,
         cell_texts=heatmap.value_texts(scores, blocked, ".3f") if blocked.any() else None,
         **colors,
@@ -122,8 +120,8 @@ def difference_heatmap(
             "range": [-limit, limit],
         },
         title=title,
-        query_axis=say(query_axis),
-        key_axis=say(key_axis),
+        query_axis=query_axis,
+        key_axis=key_axis,
         **colors,
     )
 

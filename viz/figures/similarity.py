@@ -46,8 +46,8 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "") -> go.Figure:
             title=labels.escape(title),
             left=labels.tick_width([str(n_rows)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_columns, say("position")),
-            yaxis=heatmap.number_axis(n_rows, say("position"), downwards=True),
+            xaxis=heatmap.number_axis(n_columns, message("position")),
+            yaxis=heatmap.number_axis(n_rows, message("position"), downwards=True),
             meta={
                 "figure": "similarity_heatmap",
                 "description": say(
@@ -86,7 +86,7 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, title: str = "
         names,
         title,
         say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}"),
-        xaxis=heatmap.number_axis(similarity.shape[1], say("offset (positions apart)")),
+        xaxis=heatmap.number_axis(similarity.shape[1], message("offset (positions apart)")),
         yaxis={"title": {"text": say("mean dot product")}, "automargin": False},
         meta=_meta(
             "offset_lines",
@@ -123,7 +123,7 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, title: st
         names,
         title,
         say("dimension {dimension}<br>{wavelength} positions a wave", dimension="%{x:d}", wavelength="%{y:.4g}"),
-        xaxis=heatmap.number_axis(wavelengths.shape[1], say("dimension")),
+        xaxis=heatmap.number_axis(wavelengths.shape[1], message("dimension")),
         yaxis={"title": {"text": say("positions a wave")}, "type": "log", "automargin": False},
         meta=_meta(
             "wavelength_lines",

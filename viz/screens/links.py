@@ -27,6 +27,8 @@ def expect(label: str, key: str, names: Sequence[str]) -> None:
         key: in the session and in the address; of several values there, each is asked for.
         names: of its options, in English; the address may have them in any language of the app.
     """
+    if key in st.session_state:  # so it is but for the first time: no need to name everything in every language
+        return
     known = set().union(*map(spellings, names))
     _expect(label, key, known.__contains__, ", ".join(map(say, names[:8])) + (", …" if len(names) > 8 else ""))
 
