@@ -19,6 +19,8 @@ COPY .streamlit .streamlit
 COPY model model
 COPY viz viz
 COPY checkpoints checkpoints
+# The user of the image may write no compiled files, and every start would compile these again.
+RUN python -m compileall -q app.py model viz
 
 RUN useradd --create-home headlight
 USER headlight

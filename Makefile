@@ -16,6 +16,9 @@ PIP_FLAGS ?=
 PYTEST_ARGS ?=
 WORKERS ?= 2
 
+# Without compiled files every start compiles a thousand modules again, which takes longer than all the rest of it.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 # Tools are started as `python -m tool`: the start lines of the scripts in .venv/bin break when the folder is moved.
 PY := $(VENV)/bin/python
@@ -39,8 +42,8 @@ lint: venv-dev
 # $(call install,the requirements files,the record of what is installed)
 # Does nothing when the record equals the requirements. `installing` holds the number of the process that installs:
 # while that process lives it is waited for; if it was killed the environment may be half made, and is made again.
-# pip failing by itself (no network, say) leaves a usable environment, which is kept. Nothing is compiled in advance:
-# that took a third of the time, for files of which most are never imported; Python compiles the others as it reads them.
+# pip failing by itself (no network, say) leaves a usable environment, which is kept. pip compiles nothing: that took a
+# third of the time, for files of which most are never imported. Importing the app once compiles those that are.
 define install
 	@set -e; busy="$(VENV)/installing"; \
 	if [ -f "$$busy" ] && kill -0 "$$(cat "$$busy")" 2>/dev/null; then \
@@ -60,6 +63,7 @@ define install
 	if ! cat $(1) | cmp -s - "$(VENV)/$(2)"; then \
 	  trap 'exit 130' INT TERM HUP; echo $$$$ > "$$busy"; rm -f "$(VENV)/$(2)"; \
 	  if "$(PY)" -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS) -r $(lastword $(1)); then \
+	    "$(PY)" -c 'import streamlit.web.cli, app, viz.screens.explore' >/dev/null 2>&1 || true; \
 	    cat $(1) > "$(VENV)/$(2)"; rm -f "$$busy"; \
 	  else \
 	    rm -f "$$busy"; echo "pip could not install $(lastword $(1)); its own words are above" >&2; exit 2; \

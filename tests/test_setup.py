@@ -346,8 +346,11 @@ class TestMakefile:
                 text=True,
                 check=False,
             )
-            steps = [line for line in log.read_text().splitlines() if not line.startswith("-c")]
-            return SimpleNamespace(code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps)
+            asked = log.read_text().splitlines()
+            steps = [line for line in asked if not line.startswith("-c")]
+            return SimpleNamespace(
+                code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps, asked=asked
+            )
 
         return SimpleNamespace(make=make, folder=folder)
 
@@ -358,6 +361,14 @@ class TestMakefile:
     def test_run_sets_up_once(self, project):
         assert project.make("run").steps == ["-m venv .venv", self.install, self.serve]
         assert project.make("run").steps == [self.serve]
+
+    def test_what_the_app_imports_is_compiled_once_even_where_python_is_told_to_compile_nothing(self, project):
+        """Else every start of the app, and of each process that a test starts, compiles a thousand modules."""
+        first, second = (project.make("run", PYTHONDONTWRITEBYTECODE="1").asked for _ in range(2))
+        importing = "-c import streamlit.web.cli, app, viz.screens.explore"
+        assert first.index(self.install) < first.index(importing) < first.index(self.serve)
+        assert importing not in second
+        assert not any("DONTWRITE" in line for line in [*first, *second])
 
     def test_run_installs_again_when_the_requirements_change(self, project):
         project.make("run")
@@ -439,6 +450,7 @@ class TestMakefile:
 # Writes down its arguments; answers the two questions of the Makefile; `-m venv` copies it, which makes it the
 # environment's own Python.
 FAKE_PYTHON = """#!/bin/sh
+[ -z "${PYTHONDONTWRITEBYTECODE+set}" ] || echo "-c PYTHONDONTWRITEBYTECODE is set" >> "$LOG"
 echo "$@" >> "$LOG"
 case "$*" in
   *"import ensurepip, venv"*) [ -z "$NO_VENV" ] ;;
