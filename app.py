@@ -1,10 +1,11 @@
-"""Starts the app: loads the model before the first visitor comes, then serves viz/screens/main.py.
+"""Starts the app: loads the model before the first visitor's page is drawn, then serves viz/screens/main.py.
 
 Run with `streamlit run app.py` (or `make run`).
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,13 +14,14 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from viz.components.plotly_js import PLOTLY_ROUTE
-from viz.screens.deep_links import RootServer
+from viz.screens import page_head, starting
 
 
-@asynccontextmanager
-async def preloaded(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Does the slow things once, before the server answers: imports, the model, Plotly's first figure."""
-    import gc
+def load() -> None:
+    """Does the slow things once, for all visitors: imports, the model, Plotly's first figure."""
+    # Streamlit collects garbage after every run, with all threads waiting: what lives for good need not be looked at,
+    # neither then nor while it comes to life.
+    gc.disable()
 
     import numpy as np
     import torch
@@ -32,10 +34,21 @@ async def preloaded(_: st.App) -> AsyncIterator[dict[str, Any]]:
     # Without a model the page says so itself.
     shared.preload()
     attention_heatmap(np.eye(2), ["a", "b"], ["a", "b"]).to_json()
-    # Streamlit collects garbage after every run, with all threads waiting: what lives for good need not be looked at.
+    gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@asynccontextmanager
+async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Begins to load when the server begins to answer."""
+    starting.load(load)
     yield {}
 
 
-app = st.App("viz/screens/main.py", lifespan=preloaded, routes=[PLOTLY_ROUTE], middleware=[Middleware(RootServer)])
+app = st.App(
+    "viz/screens/main.py",
+    lifespan=loading,
+    routes=[PLOTLY_ROUTE],
+    middleware=[Middleware(page_head.PageHead, added=page_head.SERVER + page_head.early_plotly())],
+)

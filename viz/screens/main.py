@@ -4,8 +4,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.language import say
-from viz.screens import links, shared, speaking, tour
+from viz.screens import starting
+
+starting.wait()
+
+from viz.language import say  # noqa: E402
+from viz.screens import links, shared, speaking, tour  # noqa: E402
 
 # A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
 ICON = Path(__file__).with_name("icon.svg")

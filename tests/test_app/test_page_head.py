@@ -1,13 +1,17 @@
-"""The page says where its server is; everything else passes as it came."""
+"""Something is added to the head of a page; everything else passes as it came."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
+import streamlit
 
-from viz.screens.deep_links import SERVER, RootServer
+from viz.screens.page_head import PageHead, early_plotly
 
+ADDED = "<script>first()</script>"
 PAGE = b"<!doctype html><html><head><title>x</title></head><body>\xc3\xa4<head></body></html>"
 
 
@@ -25,15 +29,15 @@ def answered(parts, content_type=b"text/html; charset=utf-8", status=200, more=(
     async def send(message):
         sent.append(message)
 
-    asyncio.run(RootServer(app)({"type": kind, "headers": []}, None, send))
+    asyncio.run(PageHead(app, ADDED)({"type": kind, "headers": []}, None, send))
     headers = dict(sent[0]["headers"])
     return sent[0]["status"], headers, b"".join(message["body"] for message in sent[1:])
 
 
 @pytest.mark.parametrize("parts", [[PAGE], [PAGE[:17], PAGE[17:60], PAGE[60:]], [PAGE, b""]])
-def test_a_page_gets_the_script_first_in_its_head_and_its_new_length(parts):
+def test_a_page_gets_what_is_added_first_in_its_head_and_its_new_length(parts):
     status, headers, body = answered(parts)
-    assert status == 200 and body == PAGE.replace(b"<head><title>", b"<head>" + SERVER + b"<title>")
+    assert status == 200 and body == PAGE.replace(b"<head><title>", b"<head>" + ADDED.encode() + b"<title>")
     assert headers[b"content-length"] == str(len(body)).encode()
 
 
@@ -60,5 +64,17 @@ def test_pages_and_only_pages_are_asked_for_without_compression(accept, kept):
         asked.extend(name for name, _ in scope["headers"])
 
     scope = {"type": "http", "headers": [(b"accept", accept), (b"accept-encoding", b"gzip, br")]}
-    asyncio.run(RootServer(app)(scope, None, None))
+    asyncio.run(PageHead(app, ADDED)(scope, None, None))
     assert asked == [b"accept", *kept] and len(scope["headers"]) == 2
+
+
+def test_plotly_is_asked_for_under_the_name_it_has_here():
+    (address,) = set(re.findall(r'"(/static/js/PlotlyChart[^"]+)"', early_plotly()))
+    assert Path(f"{streamlit.__path__[0]}/static{address}").is_file()
+
+
+@pytest.mark.parametrize("names", [[], ["PlotlyChart.a.js", "PlotlyChart.b.js"], ["plotly.js"]])
+def test_where_plotly_is_not_one_file_nothing_is_asked_for(tmp_path, names):
+    for name in names:
+        (tmp_path / name).touch()
+    assert early_plotly(tmp_path) == ""

@@ -1,0 +1,94 @@
+"""What Streamlit's own HTML page lacks, added to its head: where the server is, and an early start for Plotly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
+# in, asks there, is answered 404 (an error in the console) and only then asks at the root.
+SERVER = "<script>window.__streamlit = {BACKEND_BASE_URL: window.location.origin}</script>"
+
+
+FOLDER = Path(streamlit.__file__).parent / "static" / "static" / "js"  # served as /static/js
+
+
+def early_plotly(folder: Path = FOLDER) -> str:
+    """Tags that fetch and start Streamlit's Plotly, five megabytes, while the browser waits for the first run.
+
+    By itself Streamlit asks for it when the first chart has come: then the visitor waits for both, one after the other.
+
+    Args:
+        folder: with the JavaScript of Streamlit's pages.
+
+    Returns:
+        HTML; nothing where the folder does not have Plotly in one file.
+    """
+    files = sorted(folder.glob("PlotlyChart.*.js"))
+    if len(files) != 1:
+        return ""
+    address = f"/static/js/{files[0].name}"
+    begin = f'() => import("{address}").catch(() => {{}})'
+    return (
+        f'<link rel="modulepreload" crossorigin href="{address}">'
+        f"<script>(window.requestIdleCallback ?? setTimeout)({begin})</script>"
+    )
+
+
+class PageHead:
+    """Adds to the head of every HTML page.
+
+    Args:
+        app: the application that answers.
+        added: HTML, put first in the head.
+    """
+
+    def __init__(self, app: ASGIApp, added: str) -> None:
+        self.app = app
+        self.added = added.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; anything but a whole HTML page passes as it is."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        held: list[Message] = []
+
+        async def pass_on(message: Message) -> None:
+            if message["type"] == "http.response.start" and _is_page(message):
+                held.append(message)
+            elif held:
+                held.append(message)
+                if not message.get("more_body"):
+                    for changed in _with(self.added, held):
+                        await send(changed)
+            else:
+                await send(message)
+
+        await self.app(_plain(scope), receive, pass_on)
+
+
+def _plain(scope: Scope) -> Scope:
+    """A request for a page, asked without compression, which could not be added to; another request as it is."""
+    headers = dict(scope["headers"])
+    if b"text/html" not in headers.get(b"accept", b""):
+        return scope
+    return {**scope, "headers": [header for header in scope["headers"] if header[0] != b"accept-encoding"]}
+
+
+def _is_page(start: Message) -> bool:
+    headers = MutableHeaders(raw=start["headers"])
+    is_html = headers.get("content-type", "").startswith("text/html")
+    return start["status"] == 200 and is_html and "content-encoding" not in headers
+
+
+def _with(added: bytes, messages: list[Message]) -> list[Message]:
+    """The start and the parts of a page as a start and one part, what is added first in its head."""
+    start, *parts = messages
+    body = b"".join(part.get("body", b"") for part in parts).replace(b"<head>", b"<head>" + added, 1)
+    headers = MutableHeaders(raw=list(start["headers"]))
+    headers["content-length"] = str(len(body))
+    return [{**start, "headers": headers.raw}, {"type": "http.response.body", "body": body}]

@@ -1,0 +1,42 @@
+"""Loading while the server answers already: a browser fetches the code of the page in the meantime.
+
+The first visitor of a new server waits for the longer of the two, and not for one after the other.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from _thread import interrupt_main
+from collections.abc import Callable
+
+_loading: threading.Thread | None = None
+
+
+def load(work: Callable[[], None]) -> None:
+    """Have the app loaded in a thread of its own; if that fails, it is logged and the server ends.
+
+    Args:
+        work: imports and loads whatever pages need.
+    """
+    global _loading
+
+    def run() -> None:
+        try:
+            work()
+        except Exception:
+            logging.getLogger(__name__).exception("the app cannot be loaded, and the server ends")
+            interrupt_main()
+
+    _loading = threading.Thread(target=run, name="loading", daemon=True)
+    _loading.start()
+
+
+def wait() -> None:
+    """Wait until all is loaded, if it is being loaded.
+
+    To be called before the modules that are loaded are imported: two threads that import the same modules in different
+    orders can get half of one.
+    """
+    if _loading is not None:
+        _loading.join()
