@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.responses import FileResponse
 
 from viz.components.plotly_js import PLOTLY_ROUTE
 from viz.screens import page_head, starting
@@ -46,6 +47,8 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
     yield {}
 
 
+# Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
+FileResponse.chunk_size = 1 << 20
 app = st.App(
     "viz/screens/main.py",
     lifespan=loading,
