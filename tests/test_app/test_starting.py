@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
 from tests.support.server import ROOT
+from tests.test_app import screen
 from viz.screens import starting
 
 
@@ -33,12 +35,31 @@ def test_pages_wait_until_the_work_is_done():
     assert done == ["loaded", "drawn"]
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"), [({}, "Loading the model …"), ({"lang": "de"}, "Das Modell wird geladen …")]
+)
+def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, said):
+    go_on, shown = threading.Event(), []
+
+    @contextmanager
+    def spinner(text, **_):
+        shown.append(text)
+        go_on.set()
+        yield
+        assert not starting._loading.is_alive()
+
+    monkeypatch.setattr(starting.st, "spinner", spinner)
+    starting.load(go_on.wait)
+    at = screen.open_app(**parameters)
+    assert shown == [said] and at.title
+
+
 def test_a_server_that_cannot_load_says_why_and_ends():
     lines = [
-        "import asyncio",
+        "import time",
         "from viz.screens import starting",
         "starting.load(lambda: 1 / 0)",
-        "asyncio.run(asyncio.sleep(600))",
+        "while True: time.sleep(0.1)  # as the server looks around in its main thread",
     ]
     ended = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], cwd=ROOT, capture_output=True, text=True, timeout=120

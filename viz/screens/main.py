@@ -4,17 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.screens import starting
-
-starting.wait()
-
-from viz.language import say  # noqa: E402
-from viz.screens import links, shared, speaking, tour  # noqa: E402
+from viz.language import say
+from viz.screens import speaking, starting
 
 # A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
 ICON = Path(__file__).with_name("icon.svg")
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+starting.wait()
+
+from viz.screens import links, shared, tour  # noqa: E402
+
 shared.style()
 speaking.bar()
 # The last ones stand below "more" where the window is narrow.

@@ -7,9 +7,9 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from viz import language
 from viz.language import ENGLISH, LANGUAGES, say
-from viz.screens import shared
 
 PARAMETER = "lang"  # of the address, and the key of the control
+_KNOWN = {name: code for code, name in LANGUAGES.items()} | dict(zip(LANGUAGES, LANGUAGES))
 
 
 def visitors() -> str:
@@ -24,15 +24,16 @@ language.asked = visitors
 
 def bar() -> None:
     """Show the choice of the language, and take what the address or the browser says before one was made."""
-    asked, default = st.query_params.get(PARAMETER), browsers()
-    known = {name: code for code, name in LANGUAGES.items()} | dict(zip(LANGUAGES, LANGUAGES))
+    from viz.screens import shared  # here, since this module speaks while those that `shared` needs are still loaded
+
+    asked = st.query_params.get(PARAMETER)
     if PARAMETER not in st.session_state:
-        st.session_state[PARAMETER] = known.get(asked, default)
+        st.session_state[PARAMETER] = at_first()
     with st.container(key="speaking"):
         st.selectbox(
             say("Language"),
             list(LANGUAGES),
-            list(LANGUAGES).index(default),
+            list(LANGUAGES).index(browsers()),
             format_func=LANGUAGES.__getitem__,
             key=PARAMETER,
             bind="query-params",  # of all pages: it stays in the address from one to the next
@@ -41,11 +42,16 @@ def bar() -> None:
         )
         # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
         st.html(f"<script>document.documentElement.lang = '{visitors()}'</script>", unsafe_allow_javascript=True)
-    if asked is not None and asked not in known:
+    if asked is not None and asked not in _KNOWN:
         said = ", ".join(LANGUAGES)
         shared.warn(
             say("The address asks for the language “{asked}”; there is: {known}.", asked=asked[:40], known=said)
         )
+
+
+def at_first() -> str:
+    """The language of a visitor who has not chosen one on the page: the address's, else the browser's."""
+    return _KNOWN.get(st.query_params.get(PARAMETER), browsers())
 
 
 def address(query: dict[str, str]) -> dict[str, str]:

@@ -10,6 +10,11 @@ import threading
 from _thread import interrupt_main
 from collections.abc import Callable
 
+import streamlit as st
+
+from viz.language import say, using
+from viz.screens import speaking
+
 _loading: threading.Thread | None = None
 
 
@@ -33,10 +38,12 @@ def load(work: Callable[[], None]) -> None:
 
 
 def wait() -> None:
-    """Wait until all is loaded, if it is being loaded.
+    """Wait until all is loaded, if it is being loaded, and tell the visitor meanwhile.
 
     To be called before the modules that are loaded are imported: two threads that import the same modules in different
     orders can get half of one.
     """
-    if _loading is not None:
+    if _loading is None or not _loading.is_alive():
+        return
+    with using(speaking.at_first()), st.spinner(say("Loading the model …"), show_time=True):
         _loading.join()
