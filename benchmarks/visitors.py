@@ -14,9 +14,10 @@ the changed model, everybody else's those of the model as it is. When all have l
 `Translator.translate` on the very same sentences, alone, with one thread like the app's: each page must have shown its
 own visitor's translation and nobody else's. One in the wrong place ends the benchmark with an error.
 
-Memory is the resident set of the server's process (Linux only): before the first visitor comes, at most while they are
-there (looked at every quarter of a second), and --after seconds after the last one left, when Streamlit has forgotten
-them (disconnectedSessionTTL in .streamlit/config.toml). It includes what is remembered for all: 64 translations.
+Memory is the resident set of the server's process (Linux only): when one visitor has come and gone, so that all is
+loaded, and before the others come; at most while they are there (looked at every quarter of a second); and --after
+seconds after the last one left, when Streamlit has forgotten them (disconnectedSessionTTL in .streamlit/config.toml).
+It includes what is remembered for all: 64 translations.
 """
 
 from __future__ import annotations
@@ -114,6 +115,12 @@ async def come(url: str, guest: Guest, think: float, doors: asyncio.Barrier) -> 
             guest.shown[text] = visitor.texts
             if n_charts < 2:
                 raise RuntimeError(f"{n_charts} new maps came for {text!r}, not 2 or more")
+
+
+async def come_and_go(url: str) -> None:
+    """Be a visitor who opens the page and leaves: by then all is loaded that is loaded once."""
+    async with visit(url) as connection:
+        await Visitor(connection).open("text")
 
 
 async def all_come(url: str, guests: Sequence[Guest], think: float, note: Callable[[], None]) -> None:
@@ -215,6 +222,7 @@ def main() -> None:
     random.seed(0)
     guests = invite(translator, options)
     with serve() as url:
+        asyncio.run(come_and_go(url))
         start, seen = memory(url), []
         asyncio.run(all_come(url, guests, options.think, lambda: seen.append(memory(url))))
         time.sleep(options.after)
