@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model.translator import KINDS
-from viz.language import message, say, spellings
+from viz.language import message, say
 from viz.screens import links, maps, shared, words
 
 BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
@@ -29,8 +29,7 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
         The chosen option.
     """
     names = names or {option: str(option) for option in options}
-    links.expect(label, key, [names[option] for option in options])
-    as_spoken_elsewhere(key, names)
+    links.expect(label, key, {option: names[option] for option in options})
     # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
     if key in st.session_state and st.session_state[key] not in options:
         st.session_state[key] = default
@@ -50,16 +49,6 @@ def choose(label: str, options: list, key: str, default, names: dict | None = No
             return default
         st.rerun()
     return value
-
-
-def as_spoken_elsewhere(key: str, names: dict) -> None:
-    """Choose what the address names in another language than the page's: links are read in any of them."""
-    asked = st.query_params.get(key)
-    if asked is None or key in st.session_state:
-        return
-    for option, name in names.items():
-        if asked != say(name) and asked in spellings(name):
-            st.session_state[key] = option
 
 
 def place(view: object = None, key: str | None = None):

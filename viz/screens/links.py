@@ -7,11 +7,11 @@ if a parameter ever changes its meaning, addresses will be written with a higher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from viz.language import say, spellings
+from viz.language import LANGUAGES, say, spellings, using
 
 VERSION = "1"
 SHOWN = 40  # characters of a value that are repeated
@@ -19,18 +19,54 @@ SEVERAL = 8  # values of one control that are looked at
 _MISSED = "link-missed"  # where the session keeps, for one run, what the address asked for in vain
 
 
-def expect(label: str, key: str, names: Sequence[str]) -> None:
+def expect(label: str, key: str, names: Mapping[Hashable, str] | Sequence[str]) -> None:
     """Take note where the address asks a control for an option that it does not have; before the control is made.
+
+    Of itself Streamlit takes only names of the page's language from the address: what is named there in another
+    language of the app is chosen here.
 
     Args:
         label: of the control.
         key: in the session and in the address; of several values there, each is asked for.
-        names: of its options, in English; the address may have them in any language of the app.
+        names: of its options, in English, by option; or only the names, where they are the options.
     """
     if key in st.session_state:  # so it is but for the first time: no need to name everything in every language
         return
-    known = set().union(*map(spellings, names))
-    _expect(label, key, known.__contains__, ", ".join(map(say, names[:8])) + (", …" if len(names) > 8 else ""))
+    options = names if isinstance(names, Mapping) else dict(zip(names, names))
+    _expect(label, key, set().union(*map(spellings, options.values())).__contains__, _some(options.values()))
+    asked = st.query_params.get(key)
+    for option, name in options.items():
+        if asked != say(name) and asked in spellings(name):
+            st.session_state[key] = option
+
+
+def expect_several(label: str, key: str, options: Sequence[Hashable], name: Callable[..., str]) -> None:
+    """As `expect`, for a control of which several options can be chosen.
+
+    Args:
+        label: of the control.
+        key: in the session and in the address.
+        options: what can be chosen.
+        name: says what an option is called, in the language that is spoken.
+    """
+    if key in st.session_state:
+        return
+    spoken = list(map(name, options))
+    known: dict[str, Hashable] = {}
+    for language in LANGUAGES:
+        with using(language):
+            known |= {name(option): option for option in options}
+    asked = st.query_params.get_all(key)
+    _expect(label, key, known.__contains__, _some(spoken))
+    if any(one in known and one not in spoken for one in asked):
+        chosen = {known[one] for one in asked if one in known}
+        st.session_state[key] = [option for option in options if option in chosen]
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first of these names, as they are said here."""
+    names = list(names)
+    return ", ".join(map(say, names[:8])) + (", …" if len(names) > 8 else "")
 
 
 def expect_number(label: str, key: str, low: float, high: float) -> None:

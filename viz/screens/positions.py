@@ -46,8 +46,7 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for place, default in words_positions.COMPARED.items():
             label = say(words_positions.CHOICES[place])
-            links.expect(label, place, list(names.values()))
-            controls.as_spoken_elsewhere(place, names)
+            links.expect(label, place, names)
             if st.session_state.get(place, default) not in names:
                 st.session_state[place] = default
             value = st.selectbox(

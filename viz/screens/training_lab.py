@@ -12,7 +12,7 @@ import streamlit as st
 from model.training import schedules
 from viz.figures import curves
 from viz.language import ENGLISH, message, say, using
-from viz.screens import controls, explore, several, shared
+from viz.screens import controls, explore, links, shared
 from viz.screens import training_words as words
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
@@ -117,7 +117,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps", width=240)
     present = Noam(int(d_model), int(warmup), float(factor))
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
-    several.expect(say("Against"), words.OTHERS, "against", _said_schedule)
+    links.expect_several(say("Against"), "against", words.OTHERS, _said_schedule)
     names = {name: _said_schedule(name) for name in words.OTHERS}
     others = st.pills(
         say("Against"),
