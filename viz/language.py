@@ -71,9 +71,8 @@ def say(text: str, /, **values: object) -> str:
         >>> say("{n} of {total} heads", n=3, total=8)
         '3 of 8 heads'
     """
-    language = current()
-    if language != ENGLISH:
-        text = MESSAGES.get(text, {}).get(language, text)
+    if spoken := MESSAGES.get(text):  # numbers and names have no translation: nobody need be asked for a language
+        text = spoken.get(current(), text)
     return text.format(**values) if values else text
 
 
