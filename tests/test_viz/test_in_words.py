@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from viz import figures
+from viz.figures import describe, head_board
 from viz.figures.in_words import in_words
 from viz.figures.labels import visible
+from viz.figures.numbers import numbers
 
 QUERIES = ["<s>", "der", "der", "</s>"]
 KEYS = ["the", "dog", "<b>", "\n", "</s>"]
@@ -84,3 +87,21 @@ def test_curves_have_their_ends():
     line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
     (said,) = in_words(figures.curves({"loss": line}, y_axis="loss"))
     assert said == "loss: 4 points, lowest 2 at 1, highest 9 at 2."
+
+
+def test_a_board_says_what_is_written_on_every_head():
+    off = np.array([[False, True], [False, False]])
+    texts = [["on", "off"], ["even", "<on>"]]
+    board = head_board(None, texts, off=off, value="no number")
+    assert in_words(board) == ["layer 0: head 0 on, head 1 off.", "layer 1: head 0 even, head 1 <on>."]
+    assert "orange" not in describe(board)
+    header, rows = numbers(board)
+    assert header == ["layer", "head", "no number", "written"] and rows[1] == [0, 1, None, "off"]
+    with_numbers = head_board(np.array([[0.5, -0.25]], np.float32))
+    assert in_words(with_numbers) == ["layer 0: head 0 +0.5, head 1 -0.25."]
+    assert numbers(with_numbers)[1] == [[0, 0, 0.5, "+0.5"], [0, 1, -0.25, "-0.25"]]
+
+
+def test_a_board_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="values or texts"):
+        head_board(None)

@@ -11,13 +11,14 @@ from viz.figures.scores import centred_colors
 from viz.language import message, say
 
 OFF = message("switched off")
+CELLS = message("A cell a head: rows are layers, columns heads.")
 ROW_HEIGHT = 46  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 
 
 def head_board(
-    values: np.ndarray,
+    values: np.ndarray | None,
     texts: Sequence[Sequence[str]] | None = None,
     *,
     off: np.ndarray | None = None,
@@ -25,10 +26,10 @@ def head_board(
     colors: bool = True,
     title: str = "",
 ) -> go.Figure:
-    """Draw one number a head: layers in rows, heads in columns, colours symmetric about 0.
+    """Draw one number a head, or only a word: layers in rows, heads in columns, colours symmetric about 0.
 
     Args:
-        values: float (L, H).
+        values: float (L, H); None where there are only texts.
         texts: L times H texts to write into the cells; the numbers where there are none.
         off: bool (L, H), True = switched off: hatched.
         value: what a number is, in English.
@@ -36,12 +37,15 @@ def head_board(
         title: text above the board.
 
     Returns:
-        go.Figure; data[0].z is the values, float32 (L, H).
+        go.Figure; data[0].z is the values, float32 (L, H), zeros where there are none.
 
     Raises:
-        ValueError: for wrong shapes, sizes or types, NaN and infinity.
+        ValueError: for wrong shapes, sizes or types, NaN and infinity, and neither values nor texts.
     """
-    values = checks.as_float("values", values, "LH")
+    if values is None and not texts:
+        raise ValueError("a board needs values or texts.")
+    has_numbers = values is not None
+    values = checks.as_float("values", values if has_numbers else np.zeros((len(texts), len(texts[0]))), "LH")
     n_layers, n_heads = values.shape
     hatched = np.zeros(values.shape, bool) if off is None else checks.as_mask("off", off, values.shape)
     written = texts if texts is not None else [[f"{number:+.3g}" for number in row] for row in values]
@@ -50,12 +54,12 @@ def head_board(
     written = [[labels.escape(text) for text in checks.as_tokens("texts", row, n_heads, "columns")] for row in written]
     limit, scale = centred_colors(values, labels.escape(say(value)))
     layers, heads = ([name(i) for i in range(n)] for name, n in ((labels.layer_label, n_layers), (_number, n_heads)))
+    number = f"{labels.escape(say(value))} %{{z:+.4g}}<br>" if has_numbers else ""
     board = go.Heatmap(
         z=values,
         customdata=heatmap.hover_cells(layers, [labels.head_label(i) for i in range(n_heads)], _object(written)),
         text=written,
-        hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{labels.escape(say(value))} %{{z:+.4g}}"
-        "<br>%{customdata[2]}<extra></extra>",
+        hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{number}%{{customdata[2]}}<extra></extra>",
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
         showscale=colors,
@@ -74,18 +78,23 @@ def head_board(
             yaxis=heatmap.axis(layers, labels.tick_step(n_layers), "", downwards=True),
             meta={
                 "figure": "head_board",
-                "description": say(
-                    "A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
-                    value=say(value),
-                ),
+                "description": _description(value) if has_numbers else say(CELLS),
                 "rows": message("layer"),
                 "columns": message("head"),
                 "n_rows": n_layers,
                 "n_columns": n_heads,
                 "value": value,
                 "range": [-limit, limit],
+                "has_numbers": has_numbers,
             },
         ),
+    )
+
+
+def _description(value: str) -> str:
+    return say(
+        "A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
+        value=say(value),
     )
 
 

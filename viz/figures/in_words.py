@@ -34,6 +34,9 @@ def in_words(figure: go.Figure) -> list[str]:
     """
     header, rows = numbers(figure)
     meta = figure.layout.meta or {}
+    if meta.get("figure") == "head_board":
+        by_layer = groupby(rows, key=lambda cell: cell[0])
+        return [_board_row(layer, [written for *_, written in cells]) for layer, cells in by_layer]
     if header[0] == "row":
         return [_row(list(cells), header, meta) for _, cells in groupby(rows, key=lambda cell: cell[0])]
     if header[0] == "head":
@@ -46,6 +49,11 @@ def in_words(figure: go.Figure) -> list[str]:
         starts = [i for i, row in enumerate(rows) if row[3] == 0] + [len(rows)]  # equal tokens may follow each other
         return [_moment(rows[start:end]) for start, end in pairwise(starts)]
     return [_line(str(name), list(points)) for name, points in groupby(rows, key=lambda point: point[0])]
+
+
+def _board_row(layer: int, texts: list[str]) -> str:
+    """What is written on all heads of a layer."""
+    return f"{labels.layer_label(layer)}: {', '.join(f'{labels.head_label(i)} {t}' for i, t in enumerate(texts))}."
 
 
 def _row(cells: list[list], header: list[str], meta: dict) -> str:

@@ -36,6 +36,8 @@ def numbers(figure: go.Figure) -> Table:
         return _of_lines(meta)
     if meta.get("figure") == "step_film":
         return _of_film(figure)
+    if meta.get("figure") == "head_board":
+        return _of_board(maps[0], meta)
     if len(maps) == 1:
         return _of_map(np.asarray(maps[0].z), meta)
     if maps:
@@ -62,6 +64,15 @@ def _of_map(values: np.ndarray, meta: dict) -> Table:
     header = ["row", rows, "column", columns, meta.get("value", "value")]
     cells = [[i, names[0][i], j, names[1][j], _number(values[i, j])] for i, j in np.ndindex(*values.shape)]
     return header, cells
+
+
+def _of_board(board: go.Heatmap, meta: dict) -> Table:
+    """A row a head: its number, where the board has numbers, and what is written on it."""
+    cells = [
+        [layer, head, _number(number) if meta["has_numbers"] else None, html.unescape(board.text[layer][head])]
+        for (layer, head), number in np.ndenumerate(np.asarray(board.z))
+    ]
+    return ["layer", "head", meta["value"], "written"], cells
 
 
 def _of_montage(figure: go.Figure) -> Table:

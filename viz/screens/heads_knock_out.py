@@ -151,19 +151,21 @@ def board_of(
     heads = all_heads(st.session_state["heads-of"], kind)
     shape = (heads[-1].layer + 1, heads[-1].head + 1)
     off, uniform = (np.array([head in some for head in heads]).reshape(shape) for some in (edits.off, edits.uniform))
-    numbers = np.zeros(shape) if values is None else values
-    texts = [["" if values is None else words_heads.short(number * factor) for number in row] for row in numbers]
+    if values is None:
+        texts = [[""] * shape[1] for _ in range(shape[0])]
+    else:
+        texts = [[words_heads.short(number * factor) for number in row] for row in values]
     for layer, head in np.argwhere(off | uniform):
         texts[layer][head] = "off" if off[layer, head] else "even"
     texts = [[text or "on" for text in row] for row in texts]
     said = [[say(words_heads.ON_BOARD.get(text, text)) for text in row] for row in texts]
-    figure = head_board(numbers, said, off=off, value=value, colors=False)
+    figure = head_board(values, said, off=off, value=value, colors=False)
     make_clickable(figure, say("click to change or show it"))
     if chosen.kind == kind:
         outline(figure, [(chosen.layer, chosen.head)], say("drawn below"))
     made = call(
         "head_board",
-        Code(f"np.zeros({shape!r})" if values is None else "numbers"),
+        None if values is None else Code("numbers"),
         texts,
         off=Code(f"np.array({off.tolist()!r})") if off.any() else None,
         value=value,

@@ -16,6 +16,7 @@ from viz.language import LANGUAGES, say, spellings, using
 VERSION = "1"
 SHOWN = 40  # characters of a value that are repeated
 SEVERAL = 8  # values of one control that are looked at
+_RESPELT = "link-respelt"  # what was respelt last
 _MISSED = "link-missed"  # where the session keeps, for one run, what the address asked for in vain
 
 
@@ -23,7 +24,7 @@ def expect(label: str, key: str, names: Mapping[Hashable, str] | Sequence[str]) 
     """Take note where the address asks a control for an option that it does not have; before the control is made.
 
     Of itself Streamlit takes only names of the page's language from the address: what is named there in another
-    language of the app is chosen here.
+    language of the app is respelt, and the page begins again.
 
     Args:
         label: of the control.
@@ -35,9 +36,9 @@ def expect(label: str, key: str, names: Mapping[Hashable, str] | Sequence[str]) 
     options = names if isinstance(names, Mapping) else dict(zip(names, names))
     _expect(label, key, set().union(*map(spellings, options.values())).__contains__, _some(options.values()))
     asked = st.query_params.get(key)
-    for option, name in options.items():
-        if asked != say(name) and asked in spellings(name):
-            st.session_state[key] = option
+    for name in options.values():
+        if asked != say(name) and asked in spellings(name) and respell(key, say(name)):
+            st.rerun()
 
 
 def expect_several(label: str, key: str, options: Sequence[Hashable], name: Callable[..., str]) -> None:
@@ -59,8 +60,25 @@ def expect_several(label: str, key: str, options: Sequence[Hashable], name: Call
     asked = st.query_params.get_all(key)
     _expect(label, key, known.__contains__, _some(spoken))
     if any(one in known and one not in spoken for one in asked):
-        chosen = {known[one] for one in asked if one in known}
-        st.session_state[key] = [option for option in options if option in chosen]
+        if respell(key, [name(known[one]) for one in asked if one in known]):
+            st.rerun()
+
+
+def respell(key: str, value: str | list[str]) -> bool:
+    """Write a choice into the address as the page spells it; the page then has to begin again.
+
+    Args:
+        key: in the address, of a control that was not made yet.
+        value: one that the control has.
+
+    Returns:
+        Whether it was written; only once, so that the page is drawn whatever else happens.
+    """
+    if st.session_state.get(_RESPELT) == (key, value):
+        return False
+    st.session_state[_RESPELT] = (key, value)
+    st.query_params[key] = value
+    return True
 
 
 def _some(names: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ starting.wait()
 from viz.screens import links, shared, tour  # noqa: E402
 
 shared.style()
-speaking.bar()
+begin_again = speaking.bar()
 # The last ones stand below "more" where the window is narrow.
 PAGES = [
     st.Page("translate.py", title=say("Translate"), default=True),
@@ -37,6 +37,8 @@ PAGES = [
     st.Page("check.py", title=say("Check")),
 ]
 page = st.navigation(PAGES, position="top")
+if begin_again:
+    st.rerun()
 tour.bar()
 notes = st.container()
 page.run()

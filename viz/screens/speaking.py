@@ -24,10 +24,16 @@ language.asked = visitors
 
 def bar() -> None:
     """Show the choice of the language, and take what the address or the browser says before one was made."""
-    from viz.screens import shared  # here, since this module speaks while those that `shared` needs are still loaded
+    from viz.screens import (
+        links,
+        shared,
+    )  # here, since this module speaks while those that `shared` needs are still loaded
 
     asked = st.query_params.get(PARAMETER)
     if PARAMETER not in st.session_state:
+        name = LANGUAGES.get(_KNOWN.get(asked))
+        if name not in (asked, None) and links.respell(PARAMETER, name):
+            return True
         st.session_state[PARAMETER] = at_first()
     with st.container(key="speaking"):
         st.selectbox(
@@ -47,6 +53,7 @@ def bar() -> None:
         shared.warn(
             say("The address asks for the language “{asked}”; there is: {known}.", asked=asked[:40], known=said)
         )
+    return False
 
 
 def at_first() -> str:

@@ -93,7 +93,7 @@ ATTENTION = Lesson(
         Step(
             "",
             message("Self-attention: now rows and columns are the same sentence. This is a head of the encoder."),
-            message("Where does this head look from almost every token?"),
+            message("Where does this head look from most tokens?"),
             message(
                 "At the next token: the largest weights stand one right of the diagonal. What a word means depends on "
                 "its neighbours, and here is how the model gets at them."
@@ -145,7 +145,7 @@ MASKS = Lesson(
                 "To copy it. It would look perfect in training and be useless in translating, where there is no next "
                 "token to copy."
             ),
-            {"without": "the look-ahead mask"},
+            {"without": "the look-ahead mask", "kind": DECODER},
         ),
         Step(
             "compare",
