@@ -205,3 +205,22 @@ def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     expect(page.get_by_text("Satz (Englisch)", exact=True)).to_be_visible()
     expect(page.get_by_role("radio", name="Encoder-Self", exact=True)).to_be_checked()
     expect(page.locator("html")).to_have_attribute("lang", "de")
+    expect(page).to_have_url(re.compile(r"/\?lang=Deutsch&kind=Encoder-Self"))  # and may be passed on, as spelt here
+    page.get_by_role("link", name="Lektionen", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/lessons\?lang=Deutsch"))
+
+
+def test_the_first_stops_of_tab_are_in_the_window_and_framed(page, app_server):
+    """Where the window is narrow Streamlit keeps the names of the pages beside it, out of sight."""
+    page.set_viewport_size({"width": 400, "height": 900})
+    open_page(page, app_server)
+    for stop in range(6):
+        page.keyboard.press("Tab")
+        tag, left, outline = page.evaluate(
+            """() => {
+              const on = document.activeElement, style = getComputedStyle(on);
+              return [on.tagName, on.getBoundingClientRect().left, style.outlineStyle + ' ' + style.outlineWidth];
+            }"""
+        )
+        assert left >= 0, stop
+        assert outline == "solid 2px" or tag not in ("A", "BUTTON"), stop

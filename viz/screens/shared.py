@@ -51,6 +51,8 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .js-plotly-plot .modebar-group { background: transparent !important; }
 :has(> .st-key-speaking) { position: absolute; }
 .st-key-speaking { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
+a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
+[data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
 .st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }

@@ -27,8 +27,12 @@ def load(work: Callable[[], None]) -> None:
     global _loading
 
     def run() -> None:
+        # Streamlit warns in its log where a cache is filled for no visitor, as here.
+        warnings = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
+        warnings.disabled = True
         try:
             work()
+            warnings.disabled = False
         except Exception:
             logging.getLogger(__name__).exception("the app cannot be loaded, and the server ends")
             interrupt_main()
