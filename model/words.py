@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Self
 
 from model.pieces import PieceTokenizers
@@ -135,13 +136,18 @@ class WordTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn ids into text; special tokens, `<unk>` among them, give nothing."""
-        text, glued = "", True
-        for word in self.tokens(ids):
-            if word in SPECIAL_TOKENS:
-                continue
-            text += word if glued or word in self._before else " " + word
-            glued = word in self._after
-        return text
+        words = [word for word in self.tokens(ids) if word not in SPECIAL_TOKENS]
+        return "".join(words[:1] + [self._space(*pair) + pair[1] for pair in pairwise(words)])
+
+    def _space(self, left: str, right: str) -> str:
+        """What stands between two words: nothing, where signs stand close to words.
+
+        What the lists say of plain words comes from the signs beside them ("house" before a full stop, "aged" after a
+        hyphen) and holds there only.
+        """
+        close_to_left = right in self._before and not (left.isalnum() and right.isalnum())
+        close_to_right = left in self._after and not left.isalnum()
+        return "" if close_to_left or close_to_right else " "
 
 
 class WordTokenizers:

@@ -82,3 +82,10 @@ def test_the_vocabularies_of_the_reference() -> None:
     assert " ".join(source.tokens(first[0])) == "zwei junge weiße männer sind im freien in der nähe vieler büsche ."
     assert " ".join(target.tokens(first[1])) == "two young , white males are outside near many bushes ."
     assert target.decode(first[1]) == "two young, white males are outside near many bushes."
+
+
+def test_a_noun_before_a_full_stop_is_not_written_close_to_the_next_word() -> None:
+    texts = ["I'm in the house.", "a middle-aged man don't see (the house)."]
+    words = WordTokenizer.train(texts, "en", 1, lowercase=False)
+    for text in (*texts, "the house a man.", "a aged man in middle-house."):
+        assert words.decode(words.encode(text)) == text
