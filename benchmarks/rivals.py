@@ -21,6 +21,7 @@ the others all heads.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +40,7 @@ from model.tokenizer import BOS_ID, EOS_ID
 from model.translator import DEFAULT_CHECKPOINT, Translator
 
 PARTS = ("pages", "translation", "lengths")
+NEEDED = {"pages": "mpld3", "translation": "ctranslate2"}  # packages of the rivals, which the project does not need
 SIZES = {"3 kinds x 3 x 8 x 32 tokens": (3, 3, 8, 32), "6 x 8 x 128 tokens": (1, 6, 8, 128)}
 LENGTHS = (8, 32, 128, 256, 512)
 PAGE_HEADS = ("attention", "tool", "bytes", "make, ms", "paint, ms", "bytes / ours", "make / ours", "paint / ours")
@@ -270,6 +272,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="threads of each side (default: 1 2)")
     parser.add_argument("--skip", nargs="+", choices=PARTS, default=[], help="parts to leave out")
     options = parser.parse_args()
+    for part, package in NEEDED.items():
+        if part not in options.skip and importlib.util.find_spec(package) is None:
+            parser.error(f"{part} needs {package}: pip install {package}, or leave it out with --skip {part}")
     translator = translator_of(options)
     print(f"torch {torch.__version__}, float32, wall-clock time, medians of {options.rounds} with quartiles\n")
     if "pages" not in options.skip:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from model import checkpoint
 from model.adapters.hub import fetch
 from model.adapters.sentencepiece import read_sentencepiece
+from model.adapters.views import refuse_left_out, refuse_parts, why
 from model.config import TransformerConfig
 from model.pieces import PieceTokenizer, PieceTokenizers
 from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
@@ -206,6 +207,7 @@ def _load(folder: Path, values: dict[str, Any]) -> Any:
     from transformers import MarianConfig, MarianMTModel
     from transformers.utils import logging
 
+    refuse_parts(folder)
     if not (folder / WEIGHTS).is_file():
         raise ValueError(
             f"{folder} has no {WEIGHTS}, and other files with weights are not read, because they can run code: "
@@ -224,9 +226,10 @@ def _load(folder: Path, values: dict[str, Any]) -> Any:
             output_loading_info=True,
         )
     except Exception as error:  # whatever the libraries raise for a damaged file
-        raise ValueError(f"{folder / WEIGHTS} cannot be read: {(str(error).splitlines() or [''])[0]}") from None
+        raise ValueError(f"{folder / WEIGHTS} cannot be read: {why(error)}") from None
     if found["missing_keys"]:
         raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    refuse_left_out(folder, model, found["unexpected_keys"])
     if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
         raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
     return model.eval()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ CLASSES = {
     "bert": "BertModel",
 }
 PAIRS = ("t5", "bart")
+_LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in the names of tensors
 SLACK = 1_000_000  # numbers that a model may have beside those of its file: tables that are computed, shared ones
 
 
@@ -60,16 +64,30 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     def names(some: list[int]) -> list[str]:
         return [tokenizer.id_to_token(index) or f"<{index}>" for index in some]
 
-    with torch.inference_mode():
-        if kind not in PAIRS:
-            outputs = model(input_ids=torch.tensor([ids]), output_attentions=True)
-            return _checked(forward_attention(outputs, names(ids)), model.config)
-        written = _encode(tokenizer, target) if target is not None else _write(model, ids)
-        _check_ids(written, model.config)
-        read = [model.config.decoder_start_token_id, *written[:-1]]
-        both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
-        outputs = model(**both, output_attentions=True, use_cache=False)
+    if kind not in PAIRS:
+        outputs = _run(folder, model, input_ids=torch.tensor([ids]))
+        return _checked(forward_attention(outputs, names(ids)), model.config)
+    start = getattr(model.config, "decoder_start_token_id", None)
+    if type(start) is not int or not 0 <= start < model.config.vocab_size:
+        last = model.config.vocab_size - 1
+        raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {last}, got {start}")
+    written = _encode(tokenizer, target) if target is not None else _run(folder, partial(_write, model, ids))
+    _check_ids(written, model.config)
+    read = [start, *written[:-1]]
+    both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
+    outputs = _run(folder, model, **both, use_cache=False)
     return _checked(forward_attention(outputs, names(ids), names(read), names(written)), model.config)
+
+
+def _run(folder: Path, function: Callable[..., Any], **inputs: Any) -> Any:
+    """What a network, or a function that runs it, makes of its inputs; what its config.json breaks is a ValueError."""
+    more = {"output_attentions": True} if inputs else {}
+    try:
+        with torch.inference_mode():
+            return function(**inputs, **more)
+    except Exception as error:  # whatever a network does whose config.json does not fit
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"the model in {folder} cannot run as its {CONFIG} describes it: {reason}") from None
 
 
 def _tokenizer(path: Path) -> tokenizers.Tokenizer:
@@ -107,6 +125,7 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
     import transformers
     from transformers.utils import logging
 
+    refuse_parts(folder)
     if not (folder / WEIGHTS).is_file():
         raise ValueError(f"{folder} has no {WEIGHTS}, and other files with weights are not read: they can run code")
     if "quantization_config" in values:
@@ -129,12 +148,34 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
             **more,
         )
     except Exception as error:  # whatever the libraries raise for damaged files
-        raise ValueError(f"{folder} cannot be read: {(str(error).splitlines() or [''])[0]}") from None
+        raise ValueError(f"{folder} cannot be read: {why(error)}") from None
     if found["missing_keys"]:
         raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    refuse_left_out(folder, model, found["unexpected_keys"])
     if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
         raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
     return model.eval()
+
+
+def refuse_parts(folder: Path) -> None:
+    """Raise a ValueError for weights in several files."""
+    if (folder / f"{WEIGHTS}.index.json").is_file() and not (folder / WEIGHTS).is_file():
+        raise ValueError(f"{folder} has its weights in several files; only a single {WEIGHTS} can be read")
+
+
+def refuse_left_out(folder: Path, model: Any, unexpected: Iterable[str]) -> None:
+    """Raise a ValueError if the file has layers that the network of the config.json has not."""
+    known = {place for name in model.state_dict() for place in _LAYER.findall(name)}
+    for name in sorted(unexpected):
+        if any(place not in known for place in _LAYER.findall(name)):
+            raise ValueError(f"{folder / WEIGHTS}: the tensor {name} belongs to no layer of {CONFIG}")
+
+
+def why(error: Exception) -> str:
+    """The library's reason why a file cannot be read, as one line."""
+    if "ignore_mismatched_sizes" in str(error):
+        return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _checked_config(network: Any, folder: Path, values: dict[str, Any]) -> Any:

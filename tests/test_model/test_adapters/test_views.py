@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,29 @@ class TestRefusals:
         tensors = load_file(folder / "model.safetensors")
         tensors["shared.weight"] = tensors["shared.weight"][:, :-1].contiguous()
         save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-        assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")
+        assert "has another shape than config.json says" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_weights_in_several_files(self, folder: Path, capsys) -> None:
+        (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
+        (folder / "model.safetensors.index.json").write_text("{}")
+        assert "has its weights in several files" in self.refusal(capsys, str(folder), "a cat")
+
+    def test_layers_that_the_configuration_has_not(self, folder: Path, capsys) -> None:
+        tensors = load_file(folder / "model.safetensors")
+        name = "decoder.block.0.layer.1.EncDecAttention.q.weight"
+        tensors[name.replace("block.0", "block.9")] = tensors[name].clone()
+        save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+        assert "block.9.layer.1.EncDecAttention.q.weight belongs to no layer" in self.refusal(capsys, str(folder), "a")
+
+    @pytest.mark.parametrize("start", [None, -1, 10**6, "x"])
+    def test_a_start_token_that_is_none(self, folder: Path, capsys, start: Any) -> None:
+        change_json(folder / "config.json", decoder_start_token_id=start)
+        assert self.refusal(capsys, str(folder), "a cat").startswith("error: ")
+
+    def test_sizes_that_only_fail_when_the_model_runs(self, saved, tmp_path: Path, capsys) -> None:
+        folder = shutil.copytree(saved["gpt2"][0], tmp_path / "gpt2")
+        change_json(folder / "config.json", n_head=-1)
+        assert self.refusal(capsys, str(folder), "a cat").startswith("error: ")
 
     def test_damaged_files(self, folder: Path, capsys) -> None:
         (folder / "model.safetensors").write_bytes(b"\xff" * 100)
