@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,26 +64,25 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         return [tokenizer.id_to_token(index) or f"<{index}>" for index in some]
 
     if kind not in PAIRS:
-        outputs = _run(folder, model, input_ids=torch.tensor([ids]))
+        outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)
         return _checked(forward_attention(outputs, names(ids)), model.config)
     start = getattr(model.config, "decoder_start_token_id", None)
     if type(start) is not int or not 0 <= start < model.config.vocab_size:
         last = model.config.vocab_size - 1
         raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {last}, got {start}")
-    written = _encode(tokenizer, target) if target is not None else _run(folder, partial(_write, model, ids))
+    written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
     _check_ids(written, model.config)
     read = [start, *written[:-1]]
     both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
-    outputs = _run(folder, model, **both, use_cache=False)
+    outputs = _run(folder, model, **both, output_attentions=True, use_cache=False)
     return _checked(forward_attention(outputs, names(ids), names(read), names(written)), model.config)
 
 
-def _run(folder: Path, function: Callable[..., Any], **inputs: Any) -> Any:
+def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
     """What a network, or a function that runs it, makes of its inputs; what its config.json breaks is a ValueError."""
-    more = {"output_attentions": True} if inputs else {}
     try:
         with torch.inference_mode():
-            return function(**inputs, **more)
+            return function(*inputs, **named)
     except Exception as error:  # whatever a network does whose config.json does not fit
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(f"the model in {folder} cannot run as its {CONFIG} describes it: {reason}") from None

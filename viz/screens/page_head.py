@@ -11,8 +11,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 # Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
 # in, asks there, is answered 404 (an error in the console) and only then asks at the root.
 SERVER = "<script>window.__streamlit = {BACKEND_BASE_URL: window.location.origin}</script>"
-
-
 FOLDER = Path(streamlit.__file__).parent / "static" / "static" / "js"  # served as /static/js
 
 

@@ -7,6 +7,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from viz import language
 from viz.language import ENGLISH, LANGUAGES, say
+from viz.screens import links
 
 PARAMETER = "lang"  # of the address, and the key of the control
 _KNOWN = {name: code for code, name in LANGUAGES.items()} | dict(zip(LANGUAGES, LANGUAGES))
@@ -22,13 +23,12 @@ def visitors() -> str:
 language.asked = visitors
 
 
-def bar() -> None:
-    """Show the choice of the language, and take what the address or the browser says before one was made."""
-    from viz.screens import (
-        links,
-        shared,
-    )  # here, since this module speaks while those that `shared` needs are still loaded
+def bar() -> bool:
+    """Show the choice of the language, and take what the address or the browser says before one was made.
 
+    Returns:
+        Whether the address was respelt instead: then the page begins again, as soon as it is known which one it is.
+    """
     asked = st.query_params.get(PARAMETER)
     if PARAMETER not in st.session_state:
         name = LANGUAGES.get(_KNOWN.get(asked))
@@ -49,6 +49,8 @@ def bar() -> None:
         # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
         st.html(f"<script>document.documentElement.lang = '{visitors()}'</script>", unsafe_allow_javascript=True)
     if asked is not None and asked not in _KNOWN:
+        from viz.screens import shared  # here, since this module speaks while what `shared` needs is still loaded
+
         said = ", ".join(LANGUAGES)
         shared.warn(
             say("The address asks for the language “{asked}”; there is: {known}.", asked=asked[:40], known=said)
