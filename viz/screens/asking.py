@@ -58,17 +58,17 @@ def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, 
     asked = {
         "model": request.checkpoint,
         "text": request.text,
-        "beam": controls.BEAMS[request.beam],
+        "beam": say(controls.BEAMS[request.beam]),
         "penalty": f"{request.length_penalty:g}",
         "edits": edits,
         "prefix": prefix,
     }
     if request.reference is not None:
-        asked |= {"mode": words.FORCED, "reference": request.reference}
+        asked |= {"mode": say(words.FORCED), "reference": request.reference}
     chosen = {name: st.session_state.get(name) for name in ("kind", "layer", "head")}
     asked |= {name: str(value) for name, value in chosen.items() if value is not None}
     if "kind" in asked:
-        asked["kind"] = words.KINDS[asked["kind"]].name
+        asked["kind"] = say(words.KINDS[asked["kind"]].name)
     return {name: value for name, value in asked.items() if value}
 
 

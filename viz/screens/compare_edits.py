@@ -62,6 +62,6 @@ def link(request: controls.Request, edits: str, prefix: str = "") -> None:
         request: what is translated.
         edits, prefix: codes of the changes.
     """
-    versus = {"versus": words_compare.VERSUS[words_compare.EDIT]}
+    versus = {"versus": say(words_compare.VERSUS[words_compare.EDIT])}
     query = versus | asking.in_address(request, edits, prefix)
     st.page_link("compare.py", label=say(words_compare.TO_COMPARE), query_params=query)
