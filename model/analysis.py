@@ -19,7 +19,8 @@ AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.m
 # Of other libraries: BERT's, and those of RoBERTa, BART and GPT-2 that are not ours too.
 OTHER_SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<mask>", "<|endoftext|>")
 _SPECIAL = frozenset((*SPECIAL_TOKENS, *OTHER_SPECIAL_TOKENS))
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
+BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's; what goes on with a word in BERT's
 
 
 def aggregate(weights: np.ndarray, how: str, over: Sequence[str]) -> np.ndarray:
@@ -68,7 +69,8 @@ def words(tokens: Sequence[str]) -> Words:
     """Join subwords to words: a word begins at a mark of a space and at punctuation; special tokens stand alone.
 
     Args:
-        tokens: token strings, as `Tokenizer.tokens` gives them.
+        tokens: token strings, as `Tokenizer.tokens` gives them, or of other vocabularies: in GPT-2's "Ġ" marks a space,
+            in BERT's "##" what goes on with a word.
 
     Returns:
         The words; bytes are put together to the characters they spell.
@@ -76,33 +78,42 @@ def words(tokens: Sequence[str]) -> Words:
     Example:
         >>> words(["<s>", "▁happ", "y", ".", "</s>"])
         Words(names=['<s>', 'happy', '.', '</s>'], of_token=[0, 1, 1, 2, 3])
+        >>> words(["[CLS]", "happ", "##y", "dog", "[SEP]"]).names
+        ['[CLS]', 'happy', 'dog', '[SEP]']
     """
+    mark = word_mark(tokens) or MARK
     groups: list[list[str]] = []
     of_token = []
     for token in tokens:
-        if not groups or _begins_word(groups[-1], token):
+        if not groups or _begins_word(groups[-1][-1], token, mark):
             groups.append([])
         groups[-1].append(token)
         of_token.append(len(groups) - 1)
-    return Words([_spell(group) for group in groups], of_token)
+    return Words([_spell(group, mark) for group in groups], of_token)
 
 
-def _begins_word(group: Sequence[str], token: str) -> bool:
-    special = token in _SPECIAL or group[-1] in _SPECIAL
-    return special or token.startswith(MARK) or (_is_mark_of_punctuation(token) != _is_mark_of_punctuation(group[-1]))
+def word_mark(tokens: Sequence[str]) -> str | None:
+    """What marks words in these tokens: "▁" or "Ġ" their start, "##" what goes on with one; None where nothing does."""
+    return next((mark for mark in (MARK, BYTE_LEVEL_MARK, CONTINUED) if any(t.startswith(mark) for t in tokens)), None)
 
 
-def _is_mark_of_punctuation(token: str) -> bool:
-    bare = token.removeprefix(MARK)
+def _begins_word(before: str, token: str, mark: str) -> bool:
+    if token in _SPECIAL or before in _SPECIAL:
+        return True
+    if mark == CONTINUED:
+        return not token.startswith(mark)
+    return token.startswith(mark) or _is_mark_of_punctuation(token, mark) != _is_mark_of_punctuation(before, mark)
+
+
+def _is_mark_of_punctuation(token: str, mark: str) -> bool:
+    bare = token.removeprefix(mark)
     return bool(bare) and token not in BYTE_TOKENS and not any(c.isalnum() for c in bare)
 
 
-def _spell(group: Sequence[str]) -> str:
-    spelt = bytearray()
-    for token in group:
-        byte = _BYTE.fullmatch(token)
-        spelt += bytes.fromhex(byte[1]) if byte else token.encode()
-    return spelt.decode(errors="replace").removeprefix(MARK) or MARK
+def _spell(group: Sequence[str], mark: str) -> str:
+    parts = [token.removeprefix(mark) for token in group] if mark == CONTINUED else group
+    spelt = b"".join(_BYTE.sub(lambda byte: bytes.fromhex(byte[1].decode()), part.encode()) for part in parts)
+    return spelt.decode(errors="replace").removeprefix(mark) or mark
 
 
 def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
@@ -153,7 +164,8 @@ def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
     Returns:
         bool (N,).
     """
-    marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token) for token in tokens]
+    mark = word_mark(tokens) or MARK
+    marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token, mark) for token in tokens]
     return np.array(marks, dtype=bool)
 
 

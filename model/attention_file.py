@@ -94,6 +94,11 @@ class Attention:
         sums = self.weights[kind].sum(axis=-1, dtype=np.float64)
         return float(np.abs(sums - 1)[sums != 0].max(initial=0.0))
 
+    def zero_rows(self, kind: str) -> tuple[int, int]:
+        """How many rows of a kind are 0 throughout, as of a head that was switched off, and how many there are."""
+        empty = ~self.weights[kind].any(axis=-1)
+        return int(empty.sum()), empty.size
+
     def save(self, path: Path | str) -> None:
         """Write the file that `read_attention` reads."""
         tokens = {name: np.array(getattr(self, name), dtype=str) for name in TOKENS if getattr(self, name)}

@@ -5,6 +5,8 @@ Shape letters: L layers, H heads, T queries, S keys, K d_head, D d_model.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from model.transformer import Transformer
@@ -80,6 +82,34 @@ def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> 
         target, source = (target + mean @ target) / 2, (source + mean @ source) / 2
         target, source = target / 2, (source + cross_weights.mean(axis=0) @ encoder) / 2
     return target.astype(np.float32), source.astype(np.float32)
+
+
+def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Every rollout that the maps of a model allow.
+
+    Args:
+        weights: by kind ("encoder_self", "decoder_self", "cross") (L, H, queries, keys); any of them may be missing.
+
+    Returns:
+        float32 by what is followed: "encoder" (S, S), of an encoder; "target" (T, T) and "source" (T, S), of a decoder,
+        the latter where it has cross-attention. Without the maps of the encoder, "source" ends at its outputs.
+
+    Raises:
+        ValueError: if self-attention and cross-attention of the decoder have different numbers of layers.
+    """
+    own, cross = weights.get("decoder_self"), weights.get("cross")
+    found = {"encoder": rollout(weights["encoder_self"])} if "encoder_self" in weights else {}
+    if own is None:
+        return found
+    if cross is None:
+        return found | {"target": rollout(own)}
+    if len(own) != len(cross):
+        raise ValueError(
+            f"attention can be followed through a decoder with as much self-attention as cross-attention, "
+            f"got {len(own)} and {len(cross)} layers"
+        )
+    target, source = decoder_rollout(own, cross, found.get("encoder", np.eye(cross.shape[-1])))
+    return {**found, "target": target, "source": source}
 
 
 def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

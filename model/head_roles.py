@@ -19,6 +19,7 @@ SHARES = ("previous", "same", "next", "first", "last", "punctuation")
 _TOKENS = ("previous token", "same token", "next token")
 _PLACES = ("place before", "same place", "place after")
 _ENDS = {"first": "first token", "last": "last token", "punctuation": "punctuation"}
+NOTHING = "nothing"
 NUMBERS = ("entropy", "relative_entropy", "distance", *SHARES)
 
 
@@ -31,12 +32,14 @@ class Tally:
         sums: by name of NUMBERS float64 (L, H).
         largest: (L, H, offsets), rows whose largest weight is at each of OFFSETS.
         possible: (offsets,), rows that may read a key at each of OFFSETS.
+        mass: (L, H), the sum of all weights: 0 where a head reads nothing.
     """
 
     rows: int
     sums: dict[str, np.ndarray]
     largest: np.ndarray
     possible: np.ndarray
+    mass: np.ndarray
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -44,6 +47,7 @@ class Tally:
             {name: value + other.sums[name] for name, value in self.sums.items()},
             self.largest + other.largest,
             self.possible + other.possible,
+            self.mass + other.mass,
         )
 
     def numbers(self) -> dict[str, np.ndarray]:
@@ -93,6 +97,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
         sums={name: sums[name] for name in NUMBERS},
         largest=np.stack([(at == offset).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
         possible=np.array([(mask & (offsets == offset)).any(axis=1).sum() for offset in OFFSETS], dtype=np.float64),
+        mass=weights.sum(axis=(2, 3)),
     )
 
 
@@ -101,7 +106,8 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
 
     Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there (Voita et al.
     2019). Else what holds most of the mass, if that is more than a third: the first token, the last, punctuation, a
-    neighbour. Else broad, where the entropy is at least 80 % of that of an even spread. Else mixed.
+    neighbour. Else broad, where the entropy is at least 80 % of that of an even spread. Else mixed. Nothing, where all
+    weights of the head are 0, as of one that was switched off.
 
     Args:
         counted: of one kind.
@@ -114,6 +120,8 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
     neighbours = _PLACES if kind == "cross" else _TOKENS
 
     def name(layer: int, head: int) -> str:
+        if counted.rows and not counted.mass[layer, head]:
+            return NOTHING
         best = int(offsets[layer, head].argmax())
         if offsets[layer, head, best] >= POSITIONAL:
             offset = OFFSETS[best]
@@ -134,15 +142,19 @@ def divergences(weights: np.ndarray) -> np.ndarray:
     """Jensen-Shannon divergence of every pair of heads, the mean over rows (Clark et al. 2019, section 6).
 
     Args:
-        weights: (L, H, T, S), rows summing to 1.
+        weights: (L, H, T, S), rows summing to 1; computed in their precision.
 
     Returns:
         float64 (N, N), N = L * H, from 0 (the same rows) to ln 2 (no key in common), in nats.
     """
-    heads = weights.reshape(-1, *weights.shape[2:]).astype(np.float64)  # (N, T, S)
-    own = analysis.entropy(heads).mean(axis=1)  # (N,)
-    together = np.stack([analysis.entropy((heads + one) / 2).mean(axis=1) for one in heads])  # (N, N)
-    result = np.maximum(together - (own[:, None] + own[None]) / 2, 0)
+    heads = weights.reshape(-1, *weights.shape[2:])  # (N, T, S)
+    own = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
+    result = np.zeros((len(heads), len(heads)))
+    for one in range(len(heads)):
+        middle = (heads[one:] + heads[one]) / 2
+        logs = np.log(np.maximum(middle, np.finfo(middle.dtype).tiny))  # a third of the time of a log where it is > 0
+        together = -(middle * logs).sum(axis=-1).mean(axis=-1, dtype=np.float64)
+        result[one, one:] = result[one:, one] = np.maximum(together - (own[one] + own[one:]) / 2, 0)
     np.fill_diagonal(result, 0)
     return result
 

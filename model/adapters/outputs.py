@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from model import masks
+from model.adapters import byte_level
 from model.attention_file import Attention
 
 
@@ -44,8 +45,10 @@ def attention_of(
     ids = inputs["input_ids"][sentence]
     real = inputs["attention_mask"][sentence].bool() if "attention_mask" in inputs else torch.ones_like(ids).bool()
 
+    spell = byte_level.spelt if byte_level.is_byte_level(tokenizer) else str
+
     def tokens(some: Tensor) -> list[str]:
-        return tokenizer.convert_ids_to_tokens(some.tolist())
+        return [spell(token) for token in tokenizer.convert_ids_to_tokens(some.tolist())]
 
     if "sequences" not in outputs:
         target = None if target_ids is None else tokens(target_ids[sequence])

@@ -11,6 +11,7 @@ import tokenizers
 import torch
 
 from model import checkpoint
+from model.adapters import byte_level
 from model.adapters.hub import fetch
 from model.adapters.outputs import forward_attention
 from model.attention_file import MAX_TOKENS, Attention
@@ -60,8 +61,10 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     model = _load(folder, kind, values)
     _check_ids(ids, model.config)
 
+    spell = byte_level.spelt if byte_level.is_byte_level(tokenizer) else str
+
     def names(some: list[int]) -> list[str]:
-        return [tokenizer.id_to_token(index) or f"<{index}>" for index in some]
+        return [spell(tokenizer.id_to_token(index) or f"<{index}>") for index in some]
 
     if kind not in PAIRS:
         outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)

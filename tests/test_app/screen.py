@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,26 @@ def choose(at: AppTest, **options: Any) -> AppTest:
 def written(at: AppTest) -> str:
     """All text of a page that is shown as it is (not as Markdown)."""
     return "\n".join(element.value for element in at.text)
+
+
+class _Links(HTMLParser):
+    """Collects where links lead, by their text."""
+
+    def __init__(self, at) -> None:
+        super().__init__()
+        self.found, self.target = {}, None
+        for element in at.get("html"):
+            self.feed(element.proto.body)
+
+    def handle_starttag(self, tag, attributes) -> None:
+        if tag == "a":
+            self.target = dict(attributes)["href"]
+
+    def handle_data(self, data) -> None:
+        if self.target:
+            self.found[data], self.target = self.target, None
+
+
+def links(at: AppTest) -> dict[str, str]:
+    """Where the links of a page lead, by their text."""
+    return _Links(at).found

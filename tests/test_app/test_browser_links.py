@@ -256,3 +256,17 @@ def test_a_link_leads_from_a_click_on_the_board_to_both_sides_and_back(page, app
     page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
     expect(page.locator(".st-key-large-changed")).to_have_text(changed.text)
     expect(page).to_have_url(re.compile("edits=v1_oc1-2"))
+
+
+def test_what_an_address_asked_for_comes_along_to_both_sides_and_back(page, app_server):
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/heads?edits=v1_oc0-0&kind=Encoder+self&head=1&text={quote(TEXT)}")
+    page.get_by_role("link", name="Compare before and after, side by side").click()
+    expect(page.get_by_text("A: as it is: Encoder self-attention, layer 0, head 1", exact=True)).to_be_visible()
+    expect(page.get_by_text("B: 1 head off", exact=True)).to_be_visible()
+    for part in ("edits=v1_oc0-0", "versus=Before", "kind=Encoder", "head=1"):
+        expect(page).to_have_url(re.compile(part))
+    page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
+    expect(page.locator(".st-key-large-changed")).to_be_visible()
+    for part in ("edits=v1_oc0-0", "kind=Encoder", "head=1"):
+        expect(page).to_have_url(re.compile(part))

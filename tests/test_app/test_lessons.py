@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -49,31 +48,9 @@ def shipped_pages(monkeypatch: pytest.MonkeyPatch):
         cache.clear()
 
 
-class Links(HTMLParser):
-    """Collects where links lead, by their text."""
-
-    def __init__(self, at) -> None:
-        super().__init__()
-        self.found, self.target = {}, None
-        for element in at.get("html"):
-            self.feed(element.proto.body)
-
-    def handle_starttag(self, tag, attributes) -> None:
-        if tag == "a":
-            self.target = dict(attributes)["href"]
-
-    def handle_data(self, data) -> None:
-        if self.target:
-            self.found[data], self.target = self.target, None
-
-
-def links(at) -> dict[str, str]:
-    return Links(at).found
-
-
 def open_link(target: str):
     parts = urlsplit(target)
-    page = parts.path.strip("/")
+    page = parts.path.strip("./")
     return screen.open_page(FILES.get(page, f"{page}.py"), **dict(parse_qsl(parts.query)))
 
 
@@ -100,8 +77,8 @@ def test_the_links_walk_through_every_lesson() -> None:
     target, seen = tour.address(name, 1), []
     while target:
         seen.append(target)
-        found = links(open_link(target))
-        assert found[words_lessons.END] == "/lessons"
+        found = screen.links(open_link(target))
+        assert found[words_lessons.END] == "./lessons"
         assert found.get(words_lessons.BACK) == (seen[-2] if len(seen) > 1 else None)
         target = found.get(words_lessons.NEXT)
     assert seen == [tour.address(name, number) for number in range(1, len(lesson.steps) + 1)]
@@ -118,7 +95,7 @@ def test_another_value_is_answered_in_a_sentence_and_the_page_stays(value) -> No
 
 
 def test_without_a_lesson_no_page_has_a_bar() -> None:
-    assert "Next step" not in links(screen.open_page("steps.py"))
+    assert "Next step" not in screen.links(screen.open_page("steps.py"))
 
 
 # What the answers say of the model that ships.

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from model import contribution, head_roles
 from model.attention_file import Attention, read_attention
 from model.translation import KINDS
 from tests.test_app import screen
-from viz.screens import words, words_open
+from viz.screens import explore, words, words_open
 
 S, T = 7, 5
 SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]
@@ -137,6 +138,15 @@ def test_sums_are_told() -> None:
     at = upload(at, content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2))
     assert any("do not add up to 1: the worst is off by 0.5" in element.value for element in at.caption)
     assert not any("adds up to 1" in element.value for element in at.caption)
+    even = np.full((2, 2, S, S), 1 / 8, np.float32)
+    even[..., :1] = 2 / 8
+    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
+    assert "Every row of this kind adds up to exactly 1." in [element.value for element in at.caption]
+    even[1, 0] = 0
+    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
+    assert any(f"{S} of {4 * S} rows are 0 throughout: they read nothing." in element.value for element in at.caption)
+    at = upload(at, content(source_tokens=SOURCE, encoder_self=even * 0))
+    assert "Every weight of this kind is 0: nothing is read." in [element.value for element in at.caption]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +180,87 @@ def test_a_file_stays_until_it_is_closed() -> None:
     np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
     at.button(key="close-file").click().run()
     assert not at.exception and not screen.charts(at)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_every_head_does(kind: str) -> None:
+    at = screen.choose(upload(open_page(), WHOLE), part="roles", kind=kind, layer=1, head=1)
+    tokens = {"encoder_self": SOURCE, "decoder_self": TARGET, "cross": SOURCE}[kind]
+    mask = np.tri(T, dtype=bool) if kind == "decoder_self" else np.ones(SHAPES[kind][2:], bool)
+    counted = head_roles.tally(WEIGHTS[kind], mask, tokens)
+    sharpness = 0.5 - counted.numbers()["relative_entropy"]
+    np.testing.assert_allclose(drawn(at, "role-board"), sharpness, atol=1e-5)
+    card, table = (frame.value for frame in at.dataframe)
+    assert list(card.columns) == ["this sentence"]
+    assert card.loc["mean distance (tokens)"].item() == f"{counted.numbers()['distance'][1, 1]:.3f}"
+    assert table["role"].tolist() == sum(head_roles.roles(counted, kind), [])
+    np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][1, 1], atol=1e-6)
+    assert words_open.EVERY_KEY not in [element.value for element in at.caption]
+    at = screen.click_marker(at, "head-map", 0, 1)
+    np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][0, 1], atol=1e-6)
+
+
+def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
+    weights = WEIGHTS["decoder_self"].copy()
+    weights[1, 2] = 0
+    at = screen.choose(upload(open_page(), content(target_tokens=TARGET, decoder_self=weights)), part="roles")
+    assert words_open.EVERY_KEY in [element.value for element in at.caption]
+    board = screen.figure(at, "role-board")["data"][0]
+    assert board["text"][1][2] == "nothing" and drawn(at, "role-board")[1, 2] == 0
+
+
+def test_roles_and_rollout_need_whole_rows() -> None:
+    half = content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2)
+    for part in ("roles", "rollout"):
+        at = screen.choose(upload(open_page(), half), part=part)
+        assert "off by up to 0.5" in at.info[0].value and not screen.charts(at)
+
+
+def test_attention_through_all_layers() -> None:
+    weights = WEIGHTS | {"cross": WEIGHTS["cross"][:2]}
+    tokens = {"source_tokens": SOURCE, "target_tokens": TARGET}
+    at = screen.choose(upload(open_page(), content(**tokens, **weights)), part="rollout")
+    flows = contribution.rollouts(weights)
+    for name in ("encoder", "source", "target"):
+        np.testing.assert_allclose(drawn(at, f"rollout-{name}"), flows[name], atol=1e-6)
+    assert screen.tokens(at, "rollout-source", "x")[-1] == "[SEP]"
+
+    def charts_and_words(**values) -> tuple[set[str], str]:
+        now = screen.choose(upload(open_page(), content(**values)), part="rollout")
+        said = " ".join(element.value for element in [*now.caption, *now.info])
+        return {name for name in screen.charts(now) if name.startswith("rollout")}, said
+
+    two = {kind: weights[kind] for kind in ("decoder_self", "cross")}
+    charts, said = charts_and_words(**tokens, **two)
+    assert charts == {"rollout-source", "rollout-target"} and "each output of the encoder" in said
+    charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
+    assert charts == {"rollout-target"} and "Mean of a row" not in said
+    charts, said = charts_and_words(**tokens, cross=weights["cross"])
+    assert not charts and words_open.ONLY_CROSS in said
+    charts, said = charts_and_words(**tokens, decoder_self=weights["decoder_self"], cross=WEIGHTS["cross"])
+    assert not charts and "got 2 and 4 layers." in said
+
+
+@pytest.mark.parametrize(
+    ("tokens", "merged", "said"),
+    [
+        (["the", "Ġcat", "s", "Ġsat", "."], ["the", "cats", "sat", "."], "Ġ marks the start of a word."),
+        (["[CLS]", "cat", "##s", "sat", "[SEP]"], ["&#91;CLS&#93;", "cats", "sat", "&#91;SEP&#93;"], "goes on with a"),
+    ],
+)
+def test_words_of_other_vocabularies(tokens: list[str], merged: list[str], said: str) -> None:
+    at = upload(open_page(), content(source_tokens=tokens, encoder_self=WEIGHTS["encoder_self"][..., :5, :5] * 0))
+    assert any(said in element.value for element in at.caption)
+    at.toggle(key="merge").set_value(True).run()
+    assert screen.tokens(at, "heatmap", "x") == [name.replace("&#91;", "[").replace("&#93;", "]") for name in merged]
+
+
+def test_large_maps_are_drawn_coarse_in_the_overview(monkeypatch) -> None:
+    monkeypatch.setattr(explore, "MOST_CELLS", WEIGHTS["encoder_self"].size // 2)
+    at = screen.choose(upload(open_page(), WHOLE), kind="encoder_self")
+    assert any("the largest of 2 × 2 weights" in element.value for element in at.caption)
+    assert drawn(at, "overview")[0, 0] == pytest.approx(WEIGHTS["encoder_self"][0, 0, :2, :2].max())
+    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0, 0], atol=1e-6)
 
 
 def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:

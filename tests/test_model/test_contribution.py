@@ -77,3 +77,23 @@ def test_columns_left_out_are_scaled_up_again() -> None:
     assert not kept[0, 1].any() and removed[0, 1] == 1
     expected = weights[1, 3] * ~columns / (1 - removed[1, 3])
     np.testing.assert_allclose(kept[1, 3], expected, atol=1e-6)
+
+
+def test_every_rollout_that_the_maps_allow() -> None:
+    own, cross, encoder = np.tril(rows(2, H, T, T)), rows(2, H, T, S, seed=1), rows(3, H, S, S, seed=2)
+    below = contribution.rollout(encoder)
+    target, source = contribution.decoder_rollout(own, cross, below)
+    found = contribution.rollouts({"encoder_self": encoder, "decoder_self": own, "cross": cross})
+    assert list(found) == ["encoder", "target", "source"]
+    for name, expected in (("encoder", below), ("target", target), ("source", source)):
+        np.testing.assert_array_equal(found[name], expected)
+    # Without the encoder's maps the source ends at its outputs, and a decoder alone is followed as an encoder is.
+    outputs = contribution.rollouts({"decoder_self": own, "cross": cross})
+    np.testing.assert_allclose(outputs["source"] @ below, source, atol=1e-6)
+    assert set(outputs) == {"target", "source"}
+    alone = contribution.rollouts({"decoder_self": own})
+    assert list(alone) == ["target"]
+    np.testing.assert_array_equal(alone["target"], contribution.rollout(own))
+    assert contribution.rollouts({"cross": cross}) == {}
+    with pytest.raises(ValueError, match="got 2 and 1 layers"):
+        contribution.rollouts({"decoder_self": own, "cross": cross[:1]})

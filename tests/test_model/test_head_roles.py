@@ -133,3 +133,10 @@ def test_a_layout_keeps_distances_that_fit_a_plane() -> None:
 def test_heads_that_are_all_alike_lie_on_one_point(n: int) -> None:
     found, kept = layout(np.zeros((n, n)))
     assert found.shape == (n, 2) and not found.any() and kept == 1
+
+
+def test_a_head_that_reads_nothing_does_nothing() -> None:
+    weights = np.stack([on(0), np.zeros((N, N))])[None]
+    assert roles(tally(weights, OPEN, KEYS), "encoder_self") == [["first token", "nothing"]]
+    together = tally(weights, OPEN, KEYS) + tally(np.ones((1, 2, N, N)) / N, OPEN, KEYS)
+    assert roles(together, "encoder_self")[0][1] != "nothing", "it reads in another sentence"

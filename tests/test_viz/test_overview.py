@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from viz.figures import head_overview
+from viz.figures import describe, head_overview
 
 SHAPES = [(3, 4, 5, 7), (2, 8, 1, 9), (2, 3, 9, 1), (1, 1, 1, 1), (2, 2, 64, 64), (2, 3, 2, 60)]
 
@@ -158,3 +158,22 @@ def test_a_click_anywhere_in_a_tile_selects_its_head(plot, shape, width, n_colum
             if share == 0.03:  # a second click on the same head deselects it
                 assert ["selected", [head]] in events, (head, events)
             page.wait_for_timeout(320)  # else the next one is a double click
+
+
+@pytest.mark.parametrize("block", [2, 3])
+def test_a_coarse_overview_keeps_the_largest_of_every_block(block: int) -> None:
+    weights = make(2, 3, 5, 7)
+    shown = np.random.default_rng(1).random(weights.shape) < 0.5
+    shown[0, 0, :block, :block] = False
+    figure = head_overview(weights, shown=shown, block=block)
+    z = np.array(figure.data[0].z)
+    height, width = -(-5 // block), -(-7 // block)
+    for layer, head in np.ndindex(2, 3):
+        tile = z[layer * (height + 1) :, head * (width + 1) :][:height, :width]
+        for i, j in np.ndindex(height, width):
+            place = (layer, head, slice(i * block, i * block + block), slice(j * block, j * block + block))
+            drawn = weights[place][shown[place]]
+            np.testing.assert_equal(tile[i, j], drawn.max() if drawn.size else np.float32(np.nan))
+    assert f"the largest of {block} × {block} weights" in describe(figure)
+    with pytest.raises(ValueError, match="block"):
+        head_overview(weights, block=0)

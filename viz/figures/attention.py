@@ -126,6 +126,7 @@ def head_overview(
     head_names: Sequence[str] | None = None,
     value: str = message("weight"),
     scale_to_max: bool = False,
+    block: int = 1,
 ) -> go.Figure:
     """Draw every head of every layer as one montage: layers in rows, heads in columns, each tile a small attention map.
 
@@ -142,6 +143,8 @@ def head_overview(
         layer_names, head_names: L and H names where tiles are no single layers or heads.
         value: what a number is, in English.
         scale_to_max: let the colours end at the largest weight of all heads instead of 1; the colour bar then says so.
+        block: draw one cell, the largest, for every block x block weights: for maps with more cells than a tile has
+            pixels.
 
     Returns:
         go.Figure; data[0] is the montage (float32, NaN between tiles), data[1] the L * H markers.
@@ -153,11 +156,12 @@ def head_overview(
     n_layers, n_heads, n_queries, n_keys = weights.shape
     if n_columns is not None:
         checks.index("n_columns", n_columns, n_heads + 1, least=1)
+    checks.index("block", block, max(n_queries, n_keys) + 1, least=1)
     montage = Montage(
         n_layers,
         n_heads,
-        n_queries,
-        n_keys,
+        -(-n_queries // block),
+        -(-n_keys // block),
         n_columns or n_heads,
         _names("layer_names", layer_names, labels.layer_label, n_layers),
         _names("head_names", head_names, labels.head_label, n_heads),
@@ -166,6 +170,9 @@ def head_overview(
     if shown is not None and np.shape(shown) != weights.shape:
         raise ValueError(f"shown has shape {np.shape(shown)}; allowed is {weights.shape}, one cell for each weight.")
     drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
+    if block > 1:
+        for axis, size in ((2, n_queries), (3, n_keys)):
+            drawn = np.fmax.reduceat(drawn, range(0, size, block), axis=axis)
     tiles = go.Heatmap(z=montage.assemble(drawn), hoverinfo="skip", **colors)
     outlines = [] if selected is None else [_outline(montage, selected)]
     return go.Figure(
@@ -182,7 +189,7 @@ def head_overview(
             hoverdistance=-1,
             dragmode=False,
             shapes=outlines,
-            meta=_overview_meta(montage, top, value),
+            meta=_overview_meta(montage, top, value, (block, n_queries, n_keys)),
         ),
     )
 
@@ -193,27 +200,33 @@ def _names(name: str, names: Sequence[str] | None, number: Callable[[int], str],
     return tuple(map(labels.escape, given))
 
 
-def _overview_meta(montage: Montage, top: float, value: str) -> dict:
-    """Return what the overview says about itself."""
+def _overview_meta(montage: Montage, top: float, value: str, blocks: tuple[int, int, int]) -> dict:
+    """Return what the overview says about itself; blocks are their size, and T and S."""
+    coarse = [say("Each cell of a tile is the largest of {n} × {n} weights.", n=blocks[0])] if blocks[0] > 1 else []
     return {
         "figure": "head_overview",
-        "description": say(
-            "Every map at a glance: rows are {first_row} to {last_row}, columns are {first_column} to {last_column}; "
-            "in each tile rows ask and columns are read. Click a tile to open it.",
-            first_row=montage.layer_names[0],
-            last_row=montage.layer_names[-1],
-            first_column=montage.head_names[0],
-            last_column=montage.head_names[-1],
-        ),
+        "description": " ".join([_at_a_glance(montage), *coarse]),
         "rows": "layer",
         "columns": "head",
         "n_rows": montage.n_layers,
         "n_columns": montage.n_heads,
         "tile": {"rows": "query", "columns": "key", "n_rows": montage.n_queries, "n_columns": montage.n_keys},
+        "blocks": list(blocks),
         "tiles_in_a_row": montage.n_columns,
         "value": value,
         "range": [0.0, top],
     }
+
+
+def _at_a_glance(montage: Montage) -> str:
+    return say(
+        "Every map at a glance: rows are {first_row} to {last_row}, columns are {first_column} to {last_column}; "
+        "in each tile rows ask and columns are read. Click a tile to open it.",
+        first_row=montage.layer_names[0],
+        last_row=montage.layer_names[-1],
+        first_column=montage.head_names[0],
+        last_column=montage.head_names[-1],
+    )
 
 
 def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, most: float = 1.0) -> tuple[float, dict]:

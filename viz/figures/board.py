@@ -158,6 +158,8 @@ def head_map(
 
 def _points(layer: int, places: np.ndarray) -> go.Scatter:
     same = {"marker": {"opacity": 1}}
+    color = theme.LINES[layer % len(theme.LINES)]
+    symbol = SYMBOLS[(layer + layer // len(theme.LINES)) % len(SYMBOLS)]  # 49 layers before one looks like another
     return go.Scatter(
         x=places[:, 0].copy(),
         y=places[:, 1].copy(),
@@ -165,7 +167,7 @@ def _points(layer: int, places: np.ndarray) -> go.Scatter:
         text=[str(head) for head in range(len(places))],
         textposition="top center",
         mode="markers+text",
-        marker={"size": 11, "symbol": SYMBOLS[layer % len(SYMBOLS)], "color": theme.LINES[layer % len(theme.LINES)]},
+        marker={"size": 11, "symbol": symbol, "color": color},
         selected=same,
         unselected=same,
         **clicks.hover(f"{labels.layer_label(layer)}, {say('head {n}', n='%{text}')}", say("click to open")),

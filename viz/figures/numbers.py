@@ -76,14 +76,21 @@ def _of_board(board: go.Heatmap, meta: dict) -> Table:
 
 
 def _of_montage(figure: go.Figure) -> Table:
-    """A row a cell of every head."""
+    """A row a cell of every head; a cell that stands for several weights is named by the first and the last of them."""
     meta = figure.layout.meta
     tile = meta["tile"]
     sizes = (meta["n_rows"], meta["n_columns"], tile["n_rows"], tile["n_columns"], meta["tiles_in_a_row"])
     montage = Montage(*sizes, (), ())
     cells = np.asarray(figure.data[0].z)
+    block, *ends = meta["blocks"]
+
+    def named(place: int, end: int) -> int | str:
+        first, last = place * block, min(place * block + block, end) - 1
+        return first if first == last else f"{first}–{last}"
+
+    queries, keys = ([named(place, end) for place in range(n)] for n, end in zip(sizes[2:4], ends, strict=True))
     rows = [
-        [layer, head, i, j, _number(value)]
+        [layer, head, queries[i], keys[j], _number(value)]
         for layer, head in np.ndindex(*sizes[:2])
         for (i, j), value in np.ndenumerate(cells[montage.tile(layer, head)])
     ]

@@ -72,6 +72,13 @@ def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, 
     return {name: value for name, value in asked.items() if value}
 
 
+def without_usual(query: dict[str, str]) -> dict[str, str]:
+    """The same without what pages show anyway: the browser takes it out of an address, as one more step to go back."""
+    plain = controls.Request(shared.default_checkpoint(), EXAMPLE, controls.BEAM, shared.LENGTH_PENALTY)
+    usual = in_address(plain, "", "") | {"kind": say(words.KINDS["cross"].name), "layer": "0", "head": "0"}
+    return {name: value for name, value in query.items() if value != usual.get(name)}
+
+
 def compute(request: controls.Request) -> shared.Shown:
     """Translate, or read the reference where there is one; errors as there."""
     if request.reference is not None:

@@ -265,17 +265,17 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     """Draw everything about two sides."""
     sides, named = (a, b), titles(versus, pair)
     show_translations(pair, sides, named)
-    with controls.place():
-        if versus == words_compare.EDIT:
-            compare_edits.show_notes(*pair)
-        elif pair[0] == pair[1]:
-            st.info(say(words_compare.EQUAL))
-    chips_place = st.container()
+    notes, chips_place = controls.place(), st.container()
 
     def shapes(kind: str) -> list[tuple[int, int]]:
         return [side.weights[kind].shape[:2] for side in sides]
 
     kind, layer, head = controls.choose_head(lambda kind: tuple(map(min, *shapes(kind))), "cross")
+    with notes:
+        if versus == words_compare.EDIT:
+            compare_edits.show_notes(*pair)  # its links name the head that is chosen
+        elif pair[0] == pair[1]:
+            st.info(say(words_compare.EQUAL))
     both = shapes(kind)
     n_layers, n_heads = map(min, *both)
     if both[0] != both[1]:

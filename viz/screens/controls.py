@@ -12,6 +12,7 @@ from viz.language import message, say
 from viz.screens import links, maps, shared, words
 
 BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
+BEAM = 4  # at first
 
 
 def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
@@ -261,7 +262,7 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
                 say("Decoding"), modes, "mode", words.FREE, help=say(words.DECODING), on_change=_start_forcing
             )
             forced = mode == words.FORCED
-        beam = choose(say("Beam width"), list(BEAMS), "beam", 4, BEAMS, help=say(words.SEARCH), disabled=forced)
+        beam = choose(say("Beam width"), list(BEAMS), "beam", BEAM, BEAMS, help=say(words.SEARCH), disabled=forced)
         penalty = slider(
             say("Length penalty"),
             0.0,

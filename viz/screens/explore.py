@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -31,6 +32,7 @@ from viz.screens.recipes import MapCode, Recipe
 VIEWS = (message("Attention"), message("Lines"), message("Mask"), message("Positions"), message("Probabilities"))
 SIDES = {"source": message("Source"), "target": message("Translation")}
 HEADS_IN_A_ROW = 8
+MOST_CELLS = 500_000  # that all tiles have together: browsers take seconds for a million, and tiles have few pixels
 TOOLS_HEIGHT = 16  # pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 
@@ -214,7 +216,13 @@ def show_overview(
     else:
         title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
         line = say("Each tile is one head: rows ask, columns are read. Click a tile to open it.")
-    heading(title, line if built.mask.all() else f"{line} {say('Blank cells are blocked by the mask.')}")
+    block = math.ceil(math.sqrt(built.weights.size / MOST_CELLS))
+    if not built.mask.all():
+        line += " " + say("Blank cells are blocked by the mask.")
+    if block > 1:
+        coarse = say("Each cell of a tile is the largest of {n} × {n} weights.", n=block)
+        line, in_file = f"{line} {coarse}", say("{title}, the largest of {n} × {n}", title=in_file, n=block)
+    heading(title, line)
     selected, n_columns = built.place(layer, head), min(HEADS_IN_A_ROW, built.weights.shape[1])
     figure = head_overview(
         built.weights,
@@ -225,10 +233,11 @@ def show_overview(
         head_names=built.head_names,
         value=built.value,
         scale_to_max=stretch,
+        block=block,
     )
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
-    about = code.overview(recipe, in_file, selected, n_columns, stretch)
+    about = code.overview(recipe, in_file, selected, n_columns, stretch, block)
     draw(figure, "overview", _NO_TOOLS, about=about, on_select=open_head, selection_mode="points")
     st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
 

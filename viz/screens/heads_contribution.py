@@ -7,14 +7,16 @@ import streamlit as st
 
 from model import analysis, contribution
 from model.edits import Head
+from model.translator import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
-from viz.screens import controls, explore, heads_results, recipes, shared, words, words_heads
+from viz.screens import controls, explore, heads_results, recipes, rollout, shared, words, words_heads
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
 SHARE, A, B = message("share"), message("added"), message("weights")  # figures say what they are called with
+FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
 
 
 def show(result: shared.Shown, request: controls.Request) -> None:
@@ -24,7 +26,10 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     found = heads_results.added(request)
     recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
     with controls.place(view, "heads-added"):
-        (show_rollout if view == words_heads.ROLLOUT else show_weights)(result, found, recipe)
+        if view == words_heads.ROLLOUT:
+            rollout.show(result, found.flows, recipe.then(FLOWS))
+        else:
+            show_weights(result, found, recipe)
 
 
 def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
@@ -112,39 +117,3 @@ def sink_columns(keys: list[str], sinks: str) -> np.ndarray:
         return np.zeros(len(keys), dtype=bool)
     special = analysis.is_special(keys)
     return special | analysis.is_punctuation(keys) if sinks == words_heads.SINKS_ALL else special
-
-
-def show_rollout(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
-    """Draw the rollout of the encoder, and of the decoder down to both inputs."""
-    explore.heading(say("Through all layers"), say(words_heads.ROLLED))
-    source, target = result.source_tokens, result.target_tokens
-    pictures = {"encoder": (found.encoder, source, source), "source": (found.source, target, source)}
-    pictures["target"] = (found.target, target, target)
-    for column, (name, (flow, queries, keys)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
-        with column:
-            line = say(words_heads.ROLLS[name])
-            if name != "encoder":
-                line += " " + say("Mean of a row: {share:.0%}.", share=flow.sum(-1).mean())
-            explore.heading(say(words_heads.ROLL_NAMES[name]), line)
-            more = {
-                "query_axis": words_heads.ROLL_QUERIES[name],
-                "key_axis": words_heads.ROLL_KEYS[name],
-                "value": SHARE,
-                "scale_to_max": True,
-            }
-            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
-            explore.draw(figure, f"rollout-{name}", about=of_rollout(recipe, name, more))
-
-
-def of_rollout(recipe: Recipe, name: str, more: dict[str, object]) -> Beside:
-    """How a rollout is drawn."""
-    lines = (
-        "encoder = contribution.rollout(whole.attention('encoder_self'))",
-        "target, source = contribution.decoder_rollout(",
-        "    whole.attention('decoder_self'), whole.attention('cross'), encoder",
-        ")",
-    )
-    kind = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}[name]
-    queries, keys, _ = recipes.axis_code(kind, words.READ)
-    made = call("attention_heatmap", Code(f"np.clip({name}, 0, 1)"), queries, keys, **more)
-    return recipe.then(*lines).figure(say(words_heads.ROLL_TITLES[name]), made)

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from model import alignment, contribution, head_report, head_roles
+from model.attention_file import Attention
 from model.edits import Edits, Head, layer_counts
 from model.head_importance import without_each_head
 from model.tokenizer import EOS_ID
@@ -80,14 +81,11 @@ class Added:
 
     Attributes:
         lengths: by kind float32 (L, H, T, S), as of `model.contribution.contributions`.
-        encoder: (S, S), rollout of the encoder.
-        target, source: (T, T) and (T, S), rollout of the decoder.
+        flows: as of `model.contribution.rollouts`.
     """
 
     lengths: dict[str, np.ndarray]
-    encoder: np.ndarray
-    target: np.ndarray
-    source: np.ndarray
+    flows: dict[str, np.ndarray]
 
 
 @st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=shared.Waiting(message("Following the attention …")))
@@ -96,9 +94,7 @@ def added(request: controls.Request) -> Added:
     loaded = shared.translator(request.checkpoint)
     result = loaded.force(request.text, asking.compute(request))
     lengths = {kind: contribution.contributions(loaded.model, result, kind) for kind in KINDS}
-    encoder = contribution.rollout(result.attention("encoder_self"))
-    decoder = contribution.decoder_rollout(result.attention("decoder_self"), result.attention("cross"), encoder)
-    return Added(lengths, encoder, *decoder)
+    return Added(lengths, contribution.rollouts({kind: result.attention(kind) for kind in KINDS}))
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,7 @@ class Numbers:
     divergence: np.ndarray
 
 
-def of_sentence(result: shared.Shown, kind: str) -> Numbers:
+def of_sentence(result: shared.Shown | Attention, kind: str) -> Numbers:
     """The numbers of one sentence."""
     weights, mask = result.attention(kind), result.mask(kind)
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens

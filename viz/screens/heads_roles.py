@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import head_roles
+from model.attention_file import Attention
 from model.edits import Head
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.language import message, say
@@ -97,7 +98,10 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
     said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
     for layer, head_number, at in marked(aligning):
         texts[layer][head_number], said[layer][head_number] = words_heads.ALIGNS_AT[at], say(words_heads.ALIGNS_AT[at])
-    figure = head_board(0.5 - sharpness, said, value=SHARPNESS, colors=False)
+    idle = np.array([[role == head_roles.NOTHING for role in row] for row in shown.roles])
+    figure = head_board(np.where(idle, 0, 0.5 - sharpness), said, value=SHARPNESS, colors=False)
+    if idle.any():
+        recipe = recipe.then("sharpness = np.where(np.array(roles) == 'nothing', 0, sharpness)")
     plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
     written = texts if aligning else plain
     about = recipe.figure(title, call("head_board", Code("sharpness"), written, value=SHARPNESS, colors=False))
@@ -144,7 +148,9 @@ def show_table(shown: heads_results.Numbers, kind: str) -> None:
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_map(shown: heads_results.Numbers, head: Head, result: shared.Shown, counted: Recipe, recipe: Recipe) -> None:
+def show_map(
+    shown: heads_results.Numbers, head: Head, result: shared.Shown | Attention, counted: Recipe, recipe: Recipe
+) -> None:
     """Draw which heads look alike, and the chosen head beside it."""
     points, kept = head_roles.layout(shown.divergence)
     n_heads = shown.numbers["entropy"].shape[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from viz.language import say
-from viz.screens import tour, words_lessons
+from viz.screens import tour, ways, words_lessons
 
 st.title(say("Lessons"))
 st.markdown(say(words_lessons.INTRO))
@@ -13,6 +13,6 @@ for name, lesson in words_lessons.LESSONS.items():
     with st.container(border=True, gap="xsmall"):
         st.subheader(say(lesson.name), anchor=False)
         st.markdown(say(lesson.line))
-        links = [tour.link(say(words_lessons.START), tour.address(name, 1))]
-        links += [tour.link(str(number), tour.address(name, number)) for number in range(2, len(lesson.steps) + 1)]
+        links = [ways.link(say(words_lessons.START), tour.address(name, 1))]
+        links += [ways.link(str(number), tour.address(name, number)) for number in range(2, len(lesson.steps) + 1)]
         st.html(" · ".join(links))

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from model.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
-from model.tokenizer import MARK
+from model import analysis, contribution
+from model.attention_file import MAX_NUMBERS, MAX_TOKENS, ROUNDING, Attention, read_attention
+from model.edits import Head
 from viz.figures import mask_heatmap
 from viz.language import message, say
-from viz.screens import controls, explore, maps, recipes, shared, tokens, words
+from viz.screens import (
+    controls,
+    explore,
+    heads_results,
+    heads_roles,
+    maps,
+    recipes,
+    rollout,
+    shared,
+    tokens,
+    words,
+)
 from viz.screens import words_open as spoken
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
@@ -16,6 +30,7 @@ from viz.screens.recipes import MapCode
 
 VIEWS = (message("Attention"), message("Lines"), message("Mask"))
 MAX_MEGABYTES = 20
+NUMBERS = "opened-numbers"  # where the session keeps what the heads of the file do
 
 
 def open_uploaded() -> None:
@@ -33,6 +48,7 @@ def open_uploaded() -> None:
 def close() -> None:
     """Forget the file."""
     st.session_state.pop("opened", None)
+    st.session_state.pop(NUMBERS, None)
 
 
 def choose_file() -> tuple[str, Attention] | None:
@@ -68,22 +84,40 @@ def choose_file() -> tuple[str, Attention] | None:
 
 
 def show(attention: Attention, name: str) -> None:
-    """Let the visitor choose a kind, a head and a view, and draw it."""
+    """Draw the chosen part of the page."""
+    part = controls.choose(say("Look at"), list(PARTS), "part", spoken.MAPS, spoken.PARTS)
+    recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
+    with controls.place(part, "open-part"):
+        PARTS[part](attention, recipe)
+
+
+def choose_kind(attention: Attention) -> str:
+    """Let the visitor choose one of the kinds of attention there are."""
     names = {kind: words.KINDS[kind].name for kind in attention.kinds}
     default = "cross" if "cross" in names else attention.kinds[0]
+    return controls.choose(say("Attention"), attention.kinds, "kind", default, names)
+
+
+def choose_head(attention: Attention, kind: str, summarised: Sequence[str] = ()) -> tuple[int, int]:
+    """Let the visitor choose a layer and a head of a kind, but for axes that are summarised."""
+    n_layers, n_heads = attention.attention(kind).shape[:2]
+    layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
+    head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+    return layer, head
+
+
+def show_maps(attention: Attention, recipe: Recipe) -> None:
+    """Let the visitor choose a kind, a head and a view, and draw it."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        kind = controls.choose(say("Attention"), attention.kinds, "kind", default, names)
-        n_layers, n_heads = attention.attention(kind).shape[:2]
+        kind = choose_kind(attention)
         place = st.container(horizontal=True, gap="medium", width="content")
-    marked = any(token.startswith(MARK) for token in [*attention.source_tokens, *attention.target_tokens])
+    marked = analysis.word_mark([*attention.source_tokens, *attention.target_tokens]) is not None
     options, named, stretch = controls.map_options(kind, bool(attention.predicted_tokens), marked)
     with place:
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in options.axes)
-        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in options.axes)
+        layer, head = choose_head(attention, kind, options.axes)
     residual = attention.residual(kind)
-    st.caption(spoken.sums(residual))
+    st.caption(spoken.sums(residual, *attention.zero_rows(kind)))
     built = explore.maps_of(attention, kind, options, named)
-    recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
     code = MapCode(built, kind, named, bool(attention.predicted_tokens))
     left, right = st.columns(2, gap="medium")
     with left:
@@ -99,6 +133,52 @@ def show(attention: Attention, name: str) -> None:
     if controls.switch(say("Numbers as a table"), "tables", say(spoken.TABLE)):
         title = f"{say(words.KINDS[kind].title)}, {maps.title(built, layer, head)}"
         explore.show_table("weights", title, tokens.weight_table(built, layer, head))
+
+
+def show_roles(attention: Attention, recipe: Recipe) -> None:
+    """Draw what the heads of a kind do, the numbers of one, and which look alike."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        kind = choose_kind(attention)
+        head = Head(kind, *choose_head(attention, kind))
+    if attention.residual(kind) > ROUNDING:
+        st.info(spoken.no_roles(attention.residual(kind)))
+        return
+    if kind == "decoder_self" and kind not in attention.masks:
+        st.caption(say(spoken.EVERY_KEY))
+    found, counted = numbers(attention, kind), recipe.then(*heads_roles.role_lines(kind, False))
+    heads_roles.show_board(found, head, None, counted)
+    heads_roles.show_card(head, None, found, None)
+    heads_roles.show_map(found, head, attention, counted, recipe)
+    with st.expander(say("All heads of this kind as a table")):
+        heads_roles.show_table(found, kind)
+
+
+def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
+    """What the heads of a kind do; kept while the file is open."""
+    known = st.session_state.setdefault(NUMBERS, {})
+    if kind not in known or known[kind][0] is not attention:
+        known[kind] = attention, heads_results.of_sentence(attention, kind)
+    return known[kind][1]
+
+
+def show_rollout(attention: Attention, recipe: Recipe) -> None:
+    """Follow attention through all layers, or say what is missing for that."""
+    try:
+        flows = contribution.rollouts(attention.weights)
+    except ValueError as error:
+        st.info(shared.sentence(error))
+        return
+    if not flows:
+        st.info(say(spoken.ONLY_CROSS))
+        return
+    residual = max(attention.residual(kind) for kind in attention.kinds)
+    if residual > ROUNDING:
+        st.info(spoken.no_rollout(residual))
+        return
+    rollout.show(attention, flows, recipe.then("flows = contribution.rollouts(result.weights)"))
+
+
+PARTS = {spoken.MAPS: show_maps, spoken.ROLES: show_roles, spoken.ROLLOUT: show_rollout}
 
 
 def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> None:

@@ -94,7 +94,9 @@ class MapCode:
         inside = ", ".join(map(str, place)) if isinstance(place, tuple) else place
         return Code(f"{array}[{inside}]")
 
-    def overview(self, recipe: Recipe, title: str, selected: tuple[int, int], n_columns: int, stretch: bool) -> Beside:
+    def overview(
+        self, recipe: Recipe, title: str, selected: tuple[int, int], n_columns: int, stretch: bool, block: int
+    ) -> Beside:
         """All maps at a glance."""
         shown = f"np.broadcast_to({self.mask}, {self.weights}.shape)" if self.plain else "built.shown & built.mask"
         named = {
@@ -105,6 +107,7 @@ class MapCode:
             "head_names": None if self.plain else Code("built.head_names"),
             "value": None if self.plain else Code("built.value"),
             "scale_to_max": stretch or None,
+            "block": block if block > 1 else None,
         }
         return recipe.then(*self.lines).figure(title, call("head_overview", self.weights, **named))
 

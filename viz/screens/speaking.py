@@ -65,7 +65,7 @@ def at_first() -> str:
 
 def address(query: dict[str, str]) -> dict[str, str]:
     """Parameters of a link that loads the page anew, with the language where the browser's is another."""
-    return query if language.current() == browsers() else query | {PARAMETER: language.current()}
+    return query if language.current() == browsers() else query | {PARAMETER: LANGUAGES[language.current()]}
 
 
 def browsers() -> str:

@@ -1,18 +1,14 @@
 """The bar of a lesson, above whatever page its step is about.
 
-The step is in the address as lesson=NAME-NUMBER. Links load the page anew: within a session, controls that two pages
-share keep their values, and a step shall come with its own.
+The step is in the address as lesson=NAME-NUMBER.
 """
 
 from __future__ import annotations
 
-import html
-from urllib.parse import urlencode
-
 import streamlit as st
 
 from viz.language import say
-from viz.screens import shared, speaking, words_lessons
+from viz.screens import shared, ways, words_lessons
 from viz.screens.words_lessons import LESSONS, Lesson
 
 PARAMETER = "lesson"
@@ -26,7 +22,7 @@ def address(name: str, number: int) -> str:
         number: of the step, from 1.
     """
     step = LESSONS[name].steps[number - 1]
-    return f"/{step.page}?{urlencode(speaking.address({PARAMETER: f'{name}-{number}', **step.query}))}"
+    return ways.address(step.page, {PARAMETER: f"{name}-{number}", **step.query})
 
 
 def read(value: str) -> tuple[str, int] | None:
@@ -35,16 +31,6 @@ def read(value: str) -> tuple[str, int] | None:
     if name not in LESSONS or not (number.isascii() and number.isdigit() and len(number) < 3):
         return None
     return (name, int(number)) if 1 <= int(number) <= len(LESSONS[name].steps) else None
-
-
-def link(label: str, target: str) -> str:
-    """A link to another page in the same window, as HTML."""
-    return f'<a href="{html.escape(target)}" target="_self" style="color: inherit">{html.escape(label)}</a>'
-
-
-def _lessons() -> str:
-    query = urlencode(speaking.address({}))
-    return f"/lessons?{query}" if query else "/lessons"
 
 
 def bar() -> None:
@@ -69,8 +55,8 @@ def _show(name: str, number: int, lesson: Lesson) -> None:
             st.markdown(say(step.answer))
         links = []
         if number > 1:
-            links.append(link(say(words_lessons.BACK), address(name, number - 1)))
+            links.append(ways.link(say(words_lessons.BACK), address(name, number - 1)))
         if number < len(lesson.steps):
-            links.append(link(say(words_lessons.NEXT), address(name, number + 1)))
-        links.append(link(say(words_lessons.END), _lessons()))
+            links.append(ways.link(say(words_lessons.NEXT), address(name, number + 1)))
+        links.append(ways.link(say(words_lessons.END), ways.address("lessons")))
         st.html(" · ".join(links))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from model.tokenizer import MARK
+from model.analysis import CONTINUED, word_mark
 from viz.language import message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
@@ -182,13 +182,16 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
             "a cell, the more is read there."
         )
     ]
-    if any(token.startswith(MARK) for token in tokens):
-        said.append(say("{mark} marks the start of a word.", mark=MARK))
+    mark = word_mark(tokens)
+    if mark == CONTINUED:
+        said.append(say("\\#\\# goes on with a word."))
+    elif mark:
+        said.append(say("{mark} marks the start of a word.", mark=mark))
     if "<s>" in tokens:
         said.append(say("\\<s> and \\</s> are the start and the end of the sentence."))
     if "<eos>" in tokens:
         said.append(say("\\<eos> is the end of a line."))
-    if any(token.startswith("<0x") for token in tokens):
+    if any("<0x" in token for token in tokens):
         said.append(say("\\<0x…> is one byte of a sign that the vocabulary lacks."))
     return " ".join(said)
 

@@ -67,6 +67,10 @@ ERRORS = (
     message("{path} has no snapshots (folders step-000200 and so on)"),
     message("the line {name} has {axis} {value}; on a logarithmic axis all must be above 0."),
     # A file of attention.
+    message(
+        "attention can be followed through a decoder with as much self-attention as cross-attention, got {own} and "
+        "{cross} layers"
+    ),
     message("the file {path} does not exist"),
     message("this is not a whole .npz file, as numpy.savez writes it"),
     message("the file has {n} entries; at most {most} are allowed"),

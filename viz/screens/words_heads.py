@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass
+
 from viz.language import message, say
 
 INTRO = message(
@@ -88,27 +91,54 @@ ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
     "(Abnar and Zuidema 2020). Colours end at the largest value."
 )
-ROLLS = {
+ROLL_LINES = {
     "encoder": message("Encoder: how much of each output of the encoder comes from each source token."),
     "source": message("Decoder, through the cross-attention: how much of each step comes from each source token."),
     "target": message("Decoder: how much of each step comes from the tokens that it had read."),
+    "memory": message(
+        "Decoder, through the cross-attention: how much of each step comes from each output of the encoder. The maps "
+        "of the encoder, which would lead on to its tokens, are not there."
+    ),
 }
 ROLL_NAMES = {"encoder": message("Encoder"), "source": message("Source"), "target": message("Target")}
-_STEP, _SOURCE = message("step (token it read)"), message("source token")
-ROLL_QUERIES = {"encoder": message("output of the encoder"), "source": _STEP, "target": _STEP}
-ROLL_KEYS = {"encoder": _SOURCE, "source": _SOURCE, "target": message("token so far")}
+_STEP, _SOURCE, _OUTPUT = message("step (token it read)"), message("source token"), message("output of the encoder")
+ROLL_QUERIES = {"encoder": _OUTPUT, "source": _STEP, "target": _STEP}
+ROLL_KEYS = {"encoder": _SOURCE, "source": _SOURCE, "target": message("token so far"), "memory": _OUTPUT}
 ROLL_TITLES = {
     "encoder": message("Attention through all layers: encoder"),
     "source": message("Attention through all layers: source"),
     "target": message("Attention through all layers: target"),
 }
 
+
+@dataclass(frozen=True)
+class RolledWords:
+    """How a rollout is spoken of, in English: short name, title, how to read it, and its axes."""
+
+    name: str
+    title: str
+    line: str
+    query_axis: str
+    key_axis: str
+
+
+def rolled(name: str, flows: Container[str]) -> RolledWords:
+    """How one of the rollouts of a model is spoken of.
+
+    Args:
+        name: of it, as in `model.contribution.rollouts`.
+        flows: the names of all that the model has.
+    """
+    ends = "memory" if name == "source" and "encoder" not in flows else name
+    return RolledWords(ROLL_NAMES[name], ROLL_TITLES[name], ROLL_LINES[ends], ROLL_QUERIES[name], ROLL_KEYS[ends])
+
+
 HELD_OUT, SENTENCE = "held-out", "sentence"
 SOURCES = {HELD_OUT: message("held-out sentences"), SENTENCE: message("this sentence")}
 ROLE = message(
     "Positional: the largest weight keeps one distance in at least 90 % of the rows that can (Voita et al. 2019). Else "
     "the place that holds most of the mass, if more than a third. Broad: at least 80 % of the entropy of an even "
-    "spread. Rows that can read one key only are not counted."
+    "spread. Nothing: all its weights are 0. Rows that can read one key only are not counted."
 )
 SHARP = message(
     "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
@@ -137,6 +167,7 @@ CROSS_NAMES = {"previous": message("place before"), "same": message("same place"
 POSITIONAL = "positional: "
 ROLE_NAMES = {
     "broad": message("broad"),
+    "nothing": message("nothing"),
     "mixed": message("mixed"),
     "2 before": message("2 before"),
     "3 before": message("3 before"),

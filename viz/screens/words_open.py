@@ -50,20 +50,58 @@ np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
 """
 MASK = message("Rows ask, columns are read: blue cells may be read, orange ones are blocked, as the file says.")
 NO_MASK = message("The file does not say which cells were blocked: no mask of this kind is in it, and none is guessed.")
+MAPS, ROLES, ROLLOUT = "maps", "roles", "rollout"
+PARTS = {MAPS: message("Maps"), ROLES: message("Roles"), ROLLOUT: message("Through all layers")}
+EVERY_KEY = message(
+    "The file does not say which cells were blocked: every key counts as one that could be read, so heads of a decoder "
+    "look sharper than they are."
+)
+ONLY_CROSS = message(
+    "The file has cross-attention only. To follow attention through all layers takes the self-attention of the stack, "
+    "too: encoder_self, or decoder_self."
+)
 TABLE = message("The weights of the large map, to read and to download.")
 ROUNDING = 1e-3  # sums nearer to 1 are 1 but for rounding
 
 
-def sums(residual: float) -> str:
+def sums(residual: float, zeros: int, total: int) -> str:
     """Say whether rows add up to 1.
 
     Args:
         residual: how far from 1 the sum of a row is at most.
+        zeros: how many rows are 0 throughout; they do not count.
+        total: of how many.
     """
-    if residual <= ROUNDING:
-        return say("Every row of this kind adds up to 1, to within {off:.0e} (rows of zeros aside).", off=residual)
+    if zeros == total:
+        return say("Every weight of this kind is 0: nothing is read.")
+    if residual > ROUNDING:
+        said = say(
+            "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
+            "after dropout.",
+            off=residual,
+        )
+    elif residual:
+        said = say("Every row of this kind adds up to 1, to within {off:.0e}.", off=residual)
+    else:
+        said = say("Every row of this kind adds up to exactly 1.")
+    if zeros:
+        said += " " + say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
+    return said
+
+
+def no_roles(residual: float) -> str:
+    """Say that rows do not add up to 1, as the roles of heads need it; residual as for `sums`."""
     return say(
-        "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
-        "after dropout.",
+        "What heads do is counted over whole rows, each adding up to 1; rows of this kind are off by up to {off:.2g}. "
+        "They may be summed, pruned or after dropout.",
+        off=residual,
+    )
+
+
+def no_rollout(residual: float) -> str:
+    """Say that rows do not add up to 1, as following attention through layers needs it; residual as for `sums`."""
+    return say(
+        "Attention is followed through layers by whole rows, each adding up to 1; rows of this file are off by up to "
+        "{off:.2g}. They may be summed, pruned or after dropout.",
         off=residual,
     )

@@ -1,0 +1,52 @@
+"""Tokens of byte-level vocabularies (GPT-2's, BART's), spelt as text.
+
+Radford et al. 2019 (section 2.2) split texts into bytes; their vocabulary writes each byte as a printable character, so
+that a space is "Ġ" and "ü" is "Ã¼".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from tokenizers.decoders import ByteLevel
+
+from model.tokenizer import BYTE_TOKENS, MARK
+
+# Bytes that are printable characters of Latin-1 stand for themselves, the others for the characters from 256 on.
+_OWN = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_OTHERS = [byte for byte in range(256) if byte not in _OWN]
+_BYTE_OF = {chr(byte): byte for byte in _OWN} | {chr(256 + place): byte for place, byte in enumerate(_OTHERS)}
+
+
+def is_byte_level(tokenizer: Any) -> bool:
+    """Whether a tokenizer of `tokenizers`, or of `transformers` on top of one, writes bytes as characters."""
+    return isinstance(getattr(getattr(tokenizer, "backend_tokenizer", tokenizer), "decoder", None), ByteLevel)
+
+
+def spelt(token: str) -> str:
+    """A token of a byte-level vocabulary as text.
+
+    Args:
+        token: as the vocabulary has it.
+
+    Returns:
+        The text, a space as "▁", and as <0x..> what is no whole character or cannot be seen. What is not made of the
+        characters for bytes (an added token) stays as it is.
+
+    Example:
+        >>> [spelt(token) for token in ("Ġstreet", "Ã¼ber", "Ċ", "ĠâĤ", "<|endoftext|>")]
+        ['▁street', 'über', '<0x0A>', '▁<0xE2><0x82>', '<|endoftext|>']
+    """
+    if not all(character in _BYTE_OF for character in token):
+        return token
+    text = bytes(map(_BYTE_OF.__getitem__, token)).decode("utf-8", "surrogateescape")
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character == " ":
+        return MARK
+    if unicodedata.category(character)[0] == "C":  # control characters, and bytes of a part of a character
+        return "".join(BYTE_TOKENS[byte] for byte in character.encode("utf-8", "surrogateescape"))
+    return character

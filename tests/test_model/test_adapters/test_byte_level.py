@@ -1,0 +1,53 @@
+"""Tokens of byte-level vocabularies, as the library's own tokenizer cuts texts, spell the texts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from model import analysis
+from model.adapters.byte_level import is_byte_level, spelt
+
+TEXTS = ["The über-street isn't  wide,\n\tnaïve 東京 costs 5 €!", "a\u00a0b\u00ad \x7f🙂 é"]
+
+
+def byte_level(merges: int) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=len(alphabet) + merges, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    return tokenizer
+
+
+def text_of(tokens: list[str]) -> str:
+    """The text that spelt tokens stand for."""
+    joined = "".join(tokens).replace("▁", " ").encode()
+    return re.sub(rb"<0x(..)>", lambda byte: bytes.fromhex(byte[1].decode()), joined).decode()
+
+
+@pytest.mark.parametrize("merges", [0, 30])  # without merges every byte is a token
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_spelt_is_the_text(text: str, merges: int) -> None:
+    tokens = [spelt(token) for token in byte_level(merges).encode(text).tokens]
+    assert text_of(tokens) == text
+    assert not any(c.isspace() or ord(c) < 32 for token in tokens for c in token)
+
+
+def test_words_of_spelt_tokens() -> None:
+    tokens = [spelt(token) for token in byte_level(0).encode("The über 東京").tokens]
+    assert analysis.words(tokens).names == ["The", "über", "東京"]
+
+
+def test_which_tokenizers_are_byte_level() -> None:
+    tokenizer = byte_level(0)
+    assert is_byte_level(tokenizer) and is_byte_level(PreTrainedTokenizerFast(tokenizer_object=tokenizer))
+    assert not is_byte_level(Tokenizer(models.BPE())) and not is_byte_level(object())
+
+
+def test_an_added_token_stays() -> None:
+    assert [spelt(token) for token in ("<|endoftext|>", "<mask>", "▁a")] == ["<|endoftext|>", "<mask>", "▁a"]

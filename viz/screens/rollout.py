@@ -1,0 +1,52 @@
+"""Where attention leads through all layers: of a translation, or of a file of any model."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from model.attention_file import Attention
+from viz.figures import attention_heatmap
+from viz.language import message, say
+from viz.screens import explore, recipes, shared, words, words_heads
+from viz.screens.beside import Beside, Recipe
+from viz.screens.code_lines import Code, call
+
+SHARE = message("share")
+WHOLE = 0.995  # the mean of rows above which it need not be said
+KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}
+
+
+def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
+    """Draw every rollout there is, side by side.
+
+    Args:
+        result: with the tokens.
+        flows: as of `model.contribution.rollouts`.
+        recipe: lines that make `flows`.
+    """
+    explore.heading(say("Through all layers"), say(words_heads.ROLLED))
+    drawn = {name: words_heads.rolled(name, flows) for name in ("encoder", "source", "target") if name in flows}
+    # One map alone would be as wide as the page.
+    for column, (name, spoken) in zip(st.columns(max(2, len(drawn)), gap="small"), drawn.items()):
+        with column:
+            flow, line = flows[name], say(spoken.line)
+            if flow.sum(-1).mean() < WHOLE:
+                line += " " + say("Mean of a row: {share:.0%}.", share=flow.sum(-1).mean())
+            explore.heading(say(spoken.name), line)
+            queries, keys, _ = explore.axis_tokens(result, KINDS_OF[name], words.READ)
+            more = {
+                "query_axis": spoken.query_axis,
+                "key_axis": spoken.key_axis,
+                "value": SHARE,
+                "scale_to_max": True,
+            }
+            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
+            explore.draw(figure, f"rollout-{name}", about=about(recipe, name, say(spoken.title), more))
+
+
+def about(recipe: Recipe, name: str, title: str, more: dict[str, object]) -> Beside:
+    """How a rollout is drawn."""
+    queries, keys, _ = recipes.axis_code(KINDS_OF[name], words.READ)
+    made = call("attention_heatmap", Code(f"np.clip(flows[{name!r}], 0, 1)"), queries, keys, **more)
+    return recipe.figure(title, made)
