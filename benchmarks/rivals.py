@@ -4,6 +4,8 @@
 
 What the project itself does not need is installed for this alone: pip install ctranslate2 mpld3 XStatic-jQuery.
 
+One table comes out of one run: a row is what one tool takes for one size, and how that compares with ours.
+
 **On a page.** The same random weights, once 3 kinds x 3 layers x 8 heads x 32 tokens, once 6 layers x 8 heads x 128
 tokens, made into a page: by BertViz's `model_view` and `head_view`, and by `viz.figures.head_overview` (one figure a
 kind). Bytes are those of the page without the libraries that it loads (Plotly here; d3, jQuery and require.js there,
@@ -40,22 +42,14 @@ from model.tokenizer import BOS_ID, EOS_ID
 from model.translator import DEFAULT_CHECKPOINT, Translator
 
 PARTS = ("pages", "translation", "lengths")
-NEEDED = {"pages": "mpld3", "translation": "ctranslate2"}  # packages of the rivals, which the project does not need
+# Packages of the rivals and their modules, which the project does not need.
+NEEDED = {"pages": {"mpld3": "mpld3", "XStatic-jQuery": "xstatic"}, "translation": {"ctranslate2": "ctranslate2"}}
 SIZES = {"3 kinds x 3 x 8 x 32 tokens": (3, 3, 8, 32), "6 x 8 x 128 tokens": (1, 6, 8, 128)}
 LENGTHS = (8, 32, 128, 256, 512)
-PAGE_HEADS = ("attention", "tool", "bytes", "make, ms", "paint, ms", "bytes / ours", "make / ours", "paint / ours")
-TRANSLATE_HEADS = (
-    "threads",
-    "steps",
-    "ours, ms",
-    "MarianMT, ms",
-    "CTranslate2, ms",
-    "MarianMT / ours",
-    "CTranslate2 / ours",
-)
-LENGTH_HEADS = ("threads", "tokens", "ours, ms", "MarianMT, ms", "MarianMT / ours")
+HEADS = ("what", "of", "threads", "tool", "median (quartiles)", "/ Headlight")
 OURS = "Headlight"
 NAMES = ("encoder", "decoder", "cross")
+Row = tuple[str, ...]
 
 # What BertViz's pages ask require.js for is here already.
 SHIM = "window.require = window.requirejs = (names, then) => then(jQuery, d3); requirejs.config = () => {};"
@@ -113,16 +107,16 @@ def our_page(weights: np.ndarray) -> str:
 
 def libraries() -> list[str]:
     """The JavaScript that the pages load from elsewhere, in the order in which it is needed."""
-    import mpld3
     from plotly.offline import get_plotlyjs
     from xstatic.pkg import jquery
 
-    d3 = Path(mpld3.__file__).parent / "js" / "d3.v5.min.js"
+    # Only the file is wanted: mpld3 itself would import all of matplotlib.
+    d3 = Path(importlib.util.find_spec("mpld3").origin).parent / "js" / "d3.v5.min.js"
     return [(Path(jquery.BASE_DIR) / "jquery.min.js").read_text(), d3.read_text(), SHIM, get_plotlyjs()]
 
 
-def measure_pages(rounds: int) -> list[list[str]]:
-    """Make and paint every page in turns; the rows of the table."""
+def measure_pages(rounds: int) -> Iterator[Row]:
+    """Make and paint every page in turns."""
     from bertviz import head_view, model_view
 
     tools: dict[str, Callable[[np.ndarray], str]] = {
@@ -130,7 +124,7 @@ def measure_pages(rounds: int) -> list[list[str]]:
         "BertViz model_view": lambda weights: bertviz_page(model_view, weights),
         "BertViz head_view": lambda weights: bertviz_page(head_view, weights),
     }
-    scripts, rng, rows = libraries(), np.random.default_rng(0), []
+    scripts, rng = libraries(), np.random.default_rng(0)
     with chromium() as browser:
         for name, size in SIZES.items():
             made = {tool: ([], [], []) for tool in tools}
@@ -142,8 +136,7 @@ def measure_pages(rounds: int) -> list[list[str]]:
                     if i:  # the first of each warms up
                         for values, value in zip(made[tool], (len(html.encode()), seconds, painted), strict=True):
                             values.append(value)
-            rows += _page_rows(name, made)
-    return rows
+            yield from _page_rows(name, made)
 
 
 def paint(browser: Any, scripts: list[str], html: str) -> float:
@@ -165,14 +158,23 @@ def paint(browser: Any, scripts: list[str], html: str) -> float:
         page.close()
 
 
-def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> list[list[str]]:
-    rows, ours = [], [statistics.median(values) for values in made[OURS]]
-    for tool, values in made.items():
-        size, *times = (statistics.median(each) for each in values)
-        ratios = [f"{mine / our:.2f}" for mine, our in zip((size, *times), ours, strict=True)]
-        painted = spread(values[2]) if times[1] < LIMIT else f"given up after {1000 * LIMIT:,.0f}"
-        rows.append([name, tool, f"{size:,.0f}", spread(values[1]), painted, *ratios])
-    return rows
+def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> Iterator[Row]:
+    for number, what in enumerate(("page, bytes", "page, make, ms", "page, paint, ms")):
+        ours = made[OURS][number]
+        for tool, values in made.items():
+            mine = values[number]
+            given_up = number == 2 and statistics.median(mine) >= LIMIT
+            said = f"{statistics.median(mine):,.0f}" if number == 0 else spread(mine)
+            compared = ratio(mine, ours) if number else f"{statistics.median(mine) / statistics.median(ours):.2f}"
+            if given_up:
+                said, compared = f"given up after {1000 * LIMIT:,.0f}", f"above {LIMIT / statistics.median(ours):.2f}"
+            yield what, name, "", tool, said, compared
+
+
+def compared(what: str, of: str, threads: int, times: dict[str, list[float]]) -> Iterator[Row]:
+    """The rows of several tools, ours among them, each with its seconds."""
+    for tool, mine in times.items():
+        yield what, of, str(threads), tool, spread(mine), ratio(mine, times[OURS])
 
 
 def ctranslate2_of(marian: Any, folder: str) -> Any:
@@ -200,8 +202,8 @@ def ctranslate2_of(marian: Any, folder: str) -> Any:
     return ctranslate2
 
 
-def measure_translation(translator: Translator, threads: int, rounds: int) -> list[str]:
-    """Translate in turns; the row of the table."""
+def measure_translation(translator: Translator, threads: int, rounds: int) -> Iterator[Row]:
+    """Translate in turns."""
     torch.manual_seed(0)
     marian = random_marian(translator.config)
     with tempfile.TemporaryDirectory() as folder:
@@ -223,9 +225,8 @@ def measure_translation(translator: Translator, threads: int, rounds: int) -> li
         counts.append(steps)
         for values, value in zip(times, (ours, theirs, bare), strict=True):
             values.append(value)
-    ours, theirs, bare = (values[3:] for values in times)
-    mean = f"{statistics.mean(counts[3:]):.1f}"
-    return [str(threads), mean, spread(ours), spread(theirs), spread(bare), ratio(theirs, ours), ratio(bare, ours)]
+    measured = dict(zip((OURS, "MarianMT", "CTranslate2, no maps"), (values[3:] for values in times), strict=True))
+    yield from compared("translation, ms", f"{statistics.mean(counts[3:]):.1f} steps", threads, measured)
 
 
 def random_ids(n: int, n_words: int, first: Sequence[int] = (), last: Sequence[int] = ()) -> torch.Tensor:
@@ -239,12 +240,14 @@ def random_ids(n: int, n_words: int, first: Sequence[int] = (), last: Sequence[i
 
 
 @torch.inference_mode()
-def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterator[list[str]]:
-    """Pass sentences of every length through both models in turns; the rows of the table."""
+def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterator[Row]:
+    """Pass sentences of every length through both models in turns."""
     torch.manual_seed(0)
     marian, model, n_words = random_marian(translator.config), translator.model, translator.config.vocab_size
     for n in LENGTHS:
         if n > translator.config.max_length:
+            said = f"none: the model has positions for {translator.config.max_length}"
+            yield "recorded pass, ms", f"{n} tokens", str(threads), OURS, said, ""
             continue
         times: tuple[list[float], list[float]] = ([], [])
         for i in range(rounds + 2):
@@ -261,35 +264,35 @@ def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterat
                 seconds, _ = timed(call, False)
                 if i > 1:
                     values.append(seconds)
-        yield [str(threads), str(n), spread(times[0]), spread(times[1]), ratio(times[1], times[0])]
+        measured = dict(zip((OURS, "MarianMT"), times, strict=True))
+        yield from compared("recorded pass, ms", f"{n} tokens", threads, measured)
 
 
 def main() -> None:
-    """Measure and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, help="name or path (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=10, help="timed calls of each side (default: %(default)s)")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="threads of each side (default: 1 2)")
     parser.add_argument("--skip", nargs="+", choices=PARTS, default=[], help="parts to leave out")
     options = parser.parse_args()
-    for part, package in NEEDED.items():
-        if part not in options.skip and importlib.util.find_spec(package) is None:
-            parser.error(f"{part} needs {package}: pip install {package}, or leave it out with --skip {part}")
+    if options.rounds < 2:
+        parser.error(f"--rounds must be at least 2, for quartiles, got {options.rounds}")
+    if min(options.threads) < 1:
+        parser.error(f"--threads must be at least 1, got {min(options.threads)}")
+    for part, packages in NEEDED.items():
+        missing = [package for package, module in packages.items() if importlib.util.find_spec(module) is None]
+        if missing and part not in options.skip:
+            names = " ".join(missing)
+            parser.error(f"{part} needs {names}: pip install {names}, or leave it out with --skip {part}")
     translator = translator_of(options)
     print(f"torch {torch.__version__}, float32, wall-clock time, medians of {options.rounds} with quartiles\n")
-    if "pages" not in options.skip:
-        print(table(PAGE_HEADS, measure_pages(options.rounds)), "\n")
-    for name, heads in (("translation", TRANSLATE_HEADS), ("lengths", LENGTH_HEADS)):
-        if name in options.skip:
-            continue
-        rows = []
-        for threads in options.threads:
+    rows = [] if "pages" in options.skip else list(measure_pages(options.rounds))
+    for part, measure in (("translation", measure_translation), ("lengths", measure_lengths)):
+        for threads in () if part in options.skip else options.threads:
             torch.set_num_threads(threads)
-            if name == "translation":
-                rows.append(measure_translation(translator, threads, options.rounds))
-            else:
-                rows += measure_lengths(translator, threads, options.rounds)
-        print(table(heads, rows), "\n")
+            rows += measure(translator, threads, options.rounds)
+    print(table(HEADS, rows))
 
 
 if __name__ == "__main__":

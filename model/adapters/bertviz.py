@@ -24,8 +24,8 @@ def head_view_arguments(result: Translation) -> dict[str, Any]:
         the start token first. A kind of attention that the model does not have is left out.
 
     Raises:
-        ValueError: if the encoder has another number of layers than the decoder: BertViz takes one number for both
-            and would fail, or leave layers out without a word.
+        ValueError: if the model has no attention, or its encoder another number of layers than its decoder: BertViz
+            takes one number for both and would fail, or leave layers out without a word.
 
     Example:
         >>> from model import load_translator
@@ -38,6 +38,8 @@ def head_view_arguments(result: Translation) -> dict[str, Any]:
         stack, module = MODULES[kind]
         if any(f"{module}.weights" in address for address in result.trace if address.startswith(f"{stack}.")):
             arguments[_MAPS[kind]] = [torch.from_numpy(layer.copy())[None] for layer in result.attention(kind)]
+    if not arguments:
+        raise ValueError("this model has no attention, so there is nothing that BertViz could draw")
     counts = {name: len(layers) for name, layers in arguments.items()}
     if len(set(counts.values())) > 1:
         said = ", ".join(f"{name} {count}" for name, count in counts.items())

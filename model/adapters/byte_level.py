@@ -47,6 +47,6 @@ def spelt(token: str) -> str:
 def _visible(character: str) -> str:
     if character == " ":
         return MARK
-    if unicodedata.category(character)[0] == "C":  # control characters, and bytes of a part of a character
+    if unicodedata.category(character)[0] in "CZ":  # control characters, parts of a character, other spaces
         return "".join(BYTE_TOKENS[byte] for byte in character.encode("utf-8", "surrogateescape"))
     return character

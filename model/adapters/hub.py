@@ -20,16 +20,20 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
     Raises:
         ValueError: if there is no such model, or the hub cannot be reached; the message says what to do.
     """
+    instead = f"or name a folder on this machine that holds {', '.join(files)}"
+    if not name.strip():
+        raise ValueError(f"name a model on the hub, {instead}")
     if Path(name).is_dir():
         return Path(name)
     import httpx
     from huggingface_hub import errors, snapshot_download
 
-    instead = f"or name a folder on this machine that holds {', '.join(files)}"
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=list(files)))
     except errors.HFValidationError:
-        raise ValueError(f"there is no folder {name!r}, and no model on the hub can have that name") from None
+        raise ValueError(
+            f"there is no folder {name!r}, and no model on the hub can have that name: check it, {instead}"
+        ) from None
     except errors.RevisionNotFoundError:
         raise ValueError(f"the model {name!r} has no revision {revision!r} on the hub") from None
     except errors.RepositoryNotFoundError:

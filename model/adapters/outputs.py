@@ -36,8 +36,10 @@ def attention_of(
         of the hypothesis which survived, whatever place it had in the beam.
 
     Raises:
-        ValueError: if a map is missing, or tokens and maps do not fit together.
+        ValueError: if these are no outputs or inputs of a model, a map is missing, or tokens and maps do not fit
+            together.
     """
+    _check(outputs, inputs, tokenizer, target_ids)
     count = len(outputs["sequences"]) if "sequences" in outputs else len(inputs["input_ids"])
     if not 0 <= sequence < count:
         raise ValueError(f"the sequence must be from 0 to {count - 1}, got {sequence}")
@@ -76,6 +78,25 @@ def attention_of(
         weights={kind: _array(value) for kind, value in weights.items()},
         masks={"decoder_self": masks.causal_mask(int(kept.sum()))[0, 0].numpy()},
     )
+
+
+def _check(outputs: Any, inputs: Any, tokenizer: Any, target_ids: Any) -> None:
+    """Raise a ValueError that says what is not what `attention_of` takes."""
+    if not isinstance(outputs, Mapping):
+        raise ValueError(
+            "outputs must be what model(..., output_attentions=True) returns, or model.generate(..., "
+            f"output_attentions=True, return_dict_in_generate=True), got {type(outputs).__name__}"
+        )
+    if not isinstance(inputs, Mapping) or not isinstance(inputs.get("input_ids"), Tensor):
+        raise ValueError('inputs must be what tokenizer(texts, return_tensors="pt") returns, with "input_ids"')
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise ValueError(f"the tokenizer must be one of transformers, got {type(tokenizer).__name__}")
+    if "sequences" in outputs:
+        return
+    if target_ids is None and "encoder_attentions" in outputs:
+        raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
+    if target_ids is not None and not (isinstance(target_ids, Tensor) and target_ids.ndim == 2):
+        raise ValueError("target_ids must be a tensor (batch, tokens): the decoder_input_ids of the forward pass")
 
 
 def forward_attention(

@@ -47,6 +47,11 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         ValueError: if the model cannot be found or read, is of another type, has no such part, or hands out no maps.
     """
     folder = fetch(name, FILES, revision)
+    for file in (CONFIG, TOKENIZER):
+        if not (folder / file).is_file():
+            raise ValueError(
+                f"{folder} has no {file}; a model and its tokenizer saved with save_pretrained make {', '.join(FILES)}"
+            )
     values = checkpoint.read_json(folder / CONFIG)
     kind = values.get("model_type")
     if kind not in CLASSES:
@@ -176,7 +181,10 @@ def why(error: Exception) -> str:
     """The library's reason why a file cannot be read, as one line."""
     if "ignore_mismatched_sizes" in str(error):
         return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    if isinstance(error, KeyError):  # whose text is the key only
+        return f"{CONFIG} names {error}, which the library does not know"
+    first, *more = str(error).splitlines() or [type(error).__name__]
+    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first
 
 
 def _checked_config(network: Any, folder: Path, values: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,3 +54,10 @@ def test_the_tensors_are_copies(tmp_path) -> None:
     before = result.attention("cross").copy()
     head_view_arguments(result)["cross_attention"][0].zero_()
     np.testing.assert_array_equal(result.attention("cross"), before)
+
+
+def test_a_model_without_attention_is_told(tmp_path) -> None:
+    result = translation(tmp_path)
+    kept = {address: array for address, array in result.trace.items() if "attention" not in address}
+    with pytest.raises(ValueError, match="this model has no attention"):
+        head_view_arguments(replace(result, trace=kept))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tokenizers import decoders
 from transformers.utils import ModelOutput
 
 from model.adapters.outputs import attention_of
@@ -140,3 +141,37 @@ def test_one_missing_layer_or_step_is_an_error() -> None:
         attention_of(outputs, inputs, tokenizer)
     with pytest.raises(ValueError, match="the sequence must be from 0 to 1, got 2"):
         attention_of(outputs, inputs, tokenizer, sequence=2)
+
+
+@torch.no_grad()
+def test_what_is_no_output_or_input_is_told() -> None:
+    model, tokenizer = model_of("bart"), theirs("bart")
+    inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    tgt = torch.tensor([[1, 7, 8]])
+    outputs = model(**inputs, decoder_input_ids=tgt, output_attentions=True)
+    bare = model.generate(**inputs, max_new_tokens=3)
+    for arguments, words in (
+        ((bare, inputs, tokenizer), "return_dict_in_generate=True.*, got Tensor"),
+        ((outputs.to_tuple(), inputs, tokenizer), "got tuple"),
+        ((outputs, inputs["input_ids"], tokenizer), 'with "input_ids"'),
+        ((outputs, {"input_ids": [[1, 2]]}, tokenizer), 'with "input_ids"'),
+        ((outputs, inputs, None), "one of transformers, got NoneType"),
+        ((outputs, inputs, tokenizer), "give what it read as target_ids"),
+        ((outputs, inputs, tokenizer, tgt[0]), r"target_ids must be a tensor \(batch, tokens\)"),
+        ((outputs, inputs, tokenizer, tgt.tolist()), r"target_ids must be a tensor \(batch, tokens\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            attention_of(*arguments)
+    assert attention_of(outputs, inputs, tokenizer, tgt).kinds == ["encoder_self", "decoder_self", "cross"]
+
+
+@torch.no_grad()
+def test_tokens_of_a_byte_level_vocabulary_are_spelt() -> None:
+    tokenizer = theirs("gpt2")
+    names = {index: f"Ġ{word}" for index, word in enumerate(tokenizer.convert_ids_to_tokens(range(len(tokenizer))))}
+    tokenizer.backend_tokenizer.decoder = decoders.ByteLevel()
+    inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    outputs = model_of("gpt2")(**inputs, output_attentions=True)
+    plain = attention_of(outputs, inputs, tokenizer).target_tokens
+    tokenizer.convert_ids_to_tokens = lambda ids: [names[index] for index in ids]
+    assert attention_of(outputs, inputs, tokenizer).target_tokens == [f"▁{token}" for token in plain]

@@ -116,6 +116,15 @@ class TestRefusals:
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
         assert "has no model.safetensors" in self.refusal(capsys, str(folder), "a cat")
 
+    @pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])
+    def test_a_missing_file(self, folder: Path, capsys, file: str) -> None:
+        (folder / file).unlink()
+        assert f"{folder} has no {file}; a model and its tokenizer saved with" in self.refusal(capsys, str(folder), "a")
+
+    def test_no_model(self, capsys) -> None:
+        assert "error: name a model on the hub, or name a folder" in self.refusal(capsys, " ", "a cat")
+        assert "check it, or name a folder on this machine that holds config.json" in self.refusal(capsys, "/no", "a")
+
     def test_a_missing_tensor(self, folder: Path, capsys) -> None:
         tensors = load_file(folder / "model.safetensors")
         del tensors["decoder.block.2.layer.1.EncDecAttention.q.weight"]
@@ -178,6 +187,18 @@ class TestRefusals:
         change_json(folder / "config.json", decoder_start_token_id=start)
         assert self.refusal(capsys, str(folder), "a cat").startswith("error: ")
 
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"activation_function": "evil"}, "config.json names 'evil', which the library does not know"),
+            ({"n_layer": "3"}, "'n_layer': TypeError: "),
+        ],
+    )
+    def test_values_that_no_network_can_have(self, saved, tmp_path: Path, capsys, changes, words: str) -> None:
+        folder = shutil.copytree(saved["gpt2"][0], tmp_path / "gpt2")
+        change_json(folder / "config.json", **changes)
+        assert words in self.refusal(capsys, str(folder), "a cat")
+
     def test_sizes_that_only_fail_when_the_model_runs(self, saved, tmp_path: Path, capsys) -> None:
         folder = shutil.copytree(saved["gpt2"][0], tmp_path / "gpt2")
         change_json(folder / "config.json", n_head=-1)
@@ -188,8 +209,6 @@ class TestRefusals:
         assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")
         (folder / "tokenizer.json").write_text("{}")
         assert "is no tokenizer" in self.refusal(capsys, str(folder), "a cat")
-        (folder / "tokenizer.json").unlink()
-        assert "tokenizer.json cannot be read" in self.refusal(capsys, str(folder), "a cat")
         (folder / "config.json").write_text("[]")
         assert "config.json must hold a JSON object" in self.refusal(capsys, str(folder), "a cat")
 
