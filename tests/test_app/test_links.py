@@ -53,6 +53,7 @@ def test_another_version_is_told_and_read_as_far_as_it_goes(recorded, version):
         ),
         ("steps.py", {"encoder-layer": "x" * 900}, f"Encoder layer: {'x' * 40} (there is: 0, 1, 2)"),
         ("compare.py", {"model": "none"}, "Model: none (there is: en-de)"),
+        ("masks.py", {"mask": "x"}, "Mask: x (there is: “Padding, source”, “Padding, target”, Look-ahead, "),
         ("inside.py", {"head": "-1"}, "Head: -1 (there is: 0, 1, 2, 3)"),
         ("inside.py", {"temperature": "99"}, "Temperature: 99 (there is: 0.1 to 5.0)"),
         ("inside.py", {"temperature": "nan"}, "Temperature: nan (there is: 0.1 to 5.0)"),

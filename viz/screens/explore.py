@@ -32,7 +32,7 @@ from viz.screens.recipes import MapCode, Recipe
 VIEWS = (message("Attention"), message("Lines"), message("Mask"), message("Positions"), message("Probabilities"))
 SIDES = {"source": message("Source"), "target": message("Translation")}
 HEADS_IN_A_ROW = 8
-MOST_CELLS = 500_000  # that all tiles have together: browsers take seconds for a million, and tiles have few pixels
+MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
 TOOLS_HEIGHT = 16  # pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 

@@ -82,9 +82,10 @@ def respell(key: str, value: str | list[str]) -> bool:
 
 
 def _some(names: Iterable[str]) -> str:
-    """The first of these names, as they are said here."""
+    """The first of these names, as they are said here; in quotes where one has a comma of its own."""
     names = list(names)
-    return ", ".join(map(say, names[:8])) + (", …" if len(names) > 8 else "")
+    said = [f"“{name}”" if "," in name else name for name in map(say, names[:8])]
+    return ", ".join(said) + (", …" if len(names) > 8 else "")
 
 
 def expect_number(label: str, key: str, low: float, high: float) -> None:
