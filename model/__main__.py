@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
+from model import commands
 from model.training import schedules
 
 DEFAULT_CHECKPOINT = "en-de"
@@ -73,55 +72,55 @@ def carry_out(arguments: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m model", description="Translate, trace, evaluate and train.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    subcommands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    command = commands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
+    command = subcommands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
     command.add_argument("--readme", action="store_true", help="write them as a table into README.md beside them")
-    command.set_defaults(run=_checkpoints)
+    command.set_defaults(run=commands.checkpoints)
 
-    command = commands.add_parser("seal", help="write the SHA-256 of a checkpoint's files, which loading compares")
+    command = subcommands.add_parser("seal", help="write the SHA-256 of a checkpoint's files, which loading compares")
     command.add_argument("folders", metavar="DIR", nargs="+", type=Path, help="a checkpoint's folder")
-    command.set_defaults(run=_seal)
+    command.set_defaults(run=commands.seal)
 
-    command = commands.add_parser(
+    command = subcommands.add_parser(
         "average", help="make a checkpoint of the mean weights of several, for runs of one line"
     )
     command.add_argument(
         "folders", metavar="DIR", nargs="+", type=Path, help="their folders; the last one's card is kept"
     )
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
-    command.set_defaults(run=_average)
+    command.set_defaults(run=commands.average)
 
-    command = commands.add_parser("translate", help="translate texts, one translation a line")
+    command = subcommands.add_parser("translate", help="translate texts, one translation a line")
     command.add_argument("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out")
     command.add_argument("--json", action="store_true", help="print tokens and probabilities, a JSON object a line")
     _add_checkpoint(command)
     _add_beam(command)
-    command.set_defaults(run=_translate)
+    command.set_defaults(run=commands.translate)
 
-    command = commands.add_parser("trace", help="write tokens and every recorded array of one translation to a file")
+    command = subcommands.add_parser("trace", help="write tokens and every recorded array of one translation to a file")
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     _add_checkpoint(command)
     _add_beam(command)
-    command.set_defaults(run=_trace)
+    command.set_defaults(run=commands.trace)
 
-    command = commands.add_parser("import", help="convert a model of another library into a checkpoint")
+    command = subcommands.add_parser("import", help="convert a model of another library into a checkpoint")
     command.add_argument("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)")
     command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
     command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
-    command.set_defaults(run=_import)
+    command.set_defaults(run=commands.import_)
 
-    command = commands.add_parser("attention", help="write the attention of a T5, BART, GPT-2 or BERT to a file")
+    command = subcommands.add_parser("attention", help="write the attention of a T5, BART, GPT-2 or BERT to a file")
     command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write")
     command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
-    command.set_defaults(run=_attention)
+    command.set_defaults(run=commands.attention)
 
-    command = commands.add_parser("write", help="go on with a text, drawing words from a language model")
+    command = subcommands.add_parser("write", help="go on with a text, drawing words from a language model")
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
     command.add_argument("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1")
@@ -129,9 +128,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same words")
     _add_checkpoint(command)
-    command.set_defaults(run=_write)
+    command.set_defaults(run=commands.write)
 
-    command = commands.add_parser("evaluate", help="score translations of a file with sacreBLEU; the last line is JSON")
+    command = subcommands.add_parser("evaluate", help="score translations of a file with sacreBLEU; last line: JSON")
     command.add_argument(
         "--data",
         type=Path,
@@ -146,9 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
     _add_checkpoint(command)
     _add_beam(command)
-    command.set_defaults(run=_evaluate)
+    command.set_defaults(run=commands.evaluate)
 
-    command = commands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
+    command = subcommands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
     command.add_argument(
         "--data",
         type=Path,
@@ -160,8 +159,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
     _add_checkpoint(command)
-    command.set_defaults(run=_align)
-    command = commands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
+    command.set_defaults(run=commands.align)
+    command = subcommands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
     command.add_argument(
         "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
     )
@@ -170,9 +169,9 @@ def _parser() -> argparse.ArgumentParser:
         "--bleu-sentences", type=int, default=150, metavar="N", help="translate N a head; default: %(default)s"
     )
     _add_checkpoint(command)
-    command.set_defaults(run=_heads)
+    command.set_defaults(run=commands.heads)
 
-    command = commands.add_parser(
+    command = subcommands.add_parser(
         "train",
         help="train a model",
         description="Train a model, or go on with one.",
@@ -196,12 +195,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="also keep six snapshots and a history with command, seed and hash there, for the page Training",
     )
-    command.set_defaults(run=_train)
+    command.set_defaults(run=commands.train)
 
-    command = commands.add_parser("download", help="fetch a corpus to train on (needs a network)")
+    command = subcommands.add_parser("download", help="fetch a corpus to train on (needs a network)")
     command.add_argument("name", metavar="CORPUS")
     command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="where to put its folder")
-    command.set_defaults(run=_download)
+    command.set_defaults(run=commands.download)
     return parser
 
 
@@ -213,194 +212,6 @@ def _add_beam(command: argparse.ArgumentParser) -> None:
     command.add_argument("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s")
     length_penalty = "exponent of the length penalty; default: %(default)s"
     command.add_argument("--length-penalty", type=float, default=0.6, metavar="A", help=length_penalty)
-
-
-def _checkpoints(arguments: argparse.Namespace) -> None:
-    from model import table, translator
-    from model.checkpoint import CARD, WEIGHTS, read_json
-
-    names = translator.available()
-    if not names:
-        raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
-    if arguments.readme:
-        print(table.write(translator.checkpoints_folder()))
-        return
-    for name in names:
-        folder = translator.checkpoints_folder() / name
-        card = read_json(folder / CARD)
-        scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
-        size = (folder / WEIGHTS).stat().st_size / 1e6
-        print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
-
-
-def _seal(arguments: argparse.Namespace) -> None:
-    from model import checkpoint
-
-    for folder in arguments.folders:
-        print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
-        checkpoint.load(folder)  # what cannot be loaded is told
-
-
-def _average(arguments: argparse.Namespace) -> None:
-    from model.averaging import average
-
-    average(arguments.folders, arguments.out, arguments.command_line)
-    print(f"{arguments.out}: the mean of {len(arguments.folders)}")
-
-
-def _load(arguments: argparse.Namespace, writes: bool | None = False):
-    """The checkpoint on the command line.
-
-    Args:
-        arguments: with the checkpoint.
-        writes: whether it must be a language model; None: either.
-    """
-    from model.translator import load_translator
-    from model.writer import Writer
-
-    loaded = load_translator(arguments.checkpoint)
-    if writes is not None and writes != isinstance(loaded, Writer):
-        advice = "is a translator: use 'translate'" if writes else "is a language model: use 'write'"
-        raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
-    return loaded
-
-
-def _write(arguments: argparse.Namespace) -> None:
-    writer = _load(arguments, writes=True)
-    chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
-    print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
-
-
-def _translate(arguments: argparse.Namespace) -> None:
-    translator = _load(arguments)
-    search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
-    if arguments.json:
-        for text in arguments.texts or _stdin_lines():
-            print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
-    elif arguments.texts:
-        for text in arguments.texts:
-            print(translator.translate(text, **search).text)
-    elif sys.stdin.isatty():
-        for line in _stdin_lines():
-            print(*translator.translate_lines([line], **search), flush=True)
-    else:
-        print(*translator.translate_lines(list(_stdin_lines()), **search), sep="\n")
-
-
-def _stdin_lines() -> Iterator[str]:
-    for line in sys.stdin:
-        yield line.rstrip("\n")
-
-
-def _as_json(translation) -> dict:
-    return {
-        "source": translation.source,
-        "text": translation.text,
-        "source_tokens": translation.source_tokens,
-        "target_tokens": translation.target_tokens,
-        "predicted_tokens": translation.predicted_tokens,
-        "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
-        "hypotheses": [
-            {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
-            for hypothesis in translation.search.hypotheses
-        ],
-    }
-
-
-def _trace(arguments: argparse.Namespace) -> None:
-    import numpy as np
-
-    from model.writer import Writer
-
-    system = _load(arguments, writes=None)
-    if isinstance(system, Writer):
-        translation = system.read(arguments.text)
-    else:
-        translation = system.translate(arguments.text, arguments.beam, arguments.length_penalty)
-    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
-    words = {name: np.array(getattr(translation, name)) for name in names}
-    with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
-        np.savez_compressed(file, **words, **translation.trace)
-    print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
-
-
-def _import(arguments: argparse.Namespace) -> None:
-    from model.adapters.marian import import_marian
-
-    card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
-    print(
-        f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
-        f"by {card['difference']:.1g} at most"
-    )
-
-
-def _attention(arguments: argparse.Namespace) -> None:
-    from model.adapters.views import look
-
-    attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
-    attention.save(arguments.out)
-    shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
-    print(f"{arguments.out}: {shapes}; the page Open shows it")
-
-
-def _evaluate(arguments: argparse.Namespace) -> None:
-    from model.evaluate import evaluate, evaluate_text, read_pairs
-    from model.training.data import read_lines
-    from model.writer import Writer
-
-    system = _load(arguments, writes=None)
-    if isinstance(system, Writer):
-        if arguments.by_length:
-            raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
-        scores = evaluate_text(system, list(read_lines(arguments.data)))
-    else:
-        search = (arguments.beam, arguments.length_penalty)
-        scores = evaluate(system, read_pairs(arguments.data), *search, arguments.lowercase, arguments.by_length)
-    if arguments.save_as:
-        system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
-    print(json.dumps(scores))
-
-
-def _align(arguments: argparse.Namespace) -> None:
-    from model import alignment
-    from model.word_links import read_linked_text
-
-    text = read_linked_text(arguments.data)
-    translator = _load(arguments)
-    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
-    if arguments.save:
-        alignment.keep(translator, text.name, result)
-    print(json.dumps({"name": text.name, **result}))
-
-
-def _heads(arguments: argparse.Namespace) -> None:
-    from model import head_report
-    from model.evaluate import read_pairs
-
-    for name in ("sentences", "bleu_sentences"):
-        if getattr(arguments, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
-    translator = _load(arguments)
-    pairs = read_pairs(arguments.data)[: arguments.sentences]
-
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
-    report = {"command": arguments.command_line, "data": arguments.data.name, **report}
-    print(head_report.write(translator.folder, report))
-
-
-def _train(arguments: argparse.Namespace) -> None:
-    from model.training.commands import train
-
-    train(arguments)
-
-
-def _download(arguments: argparse.Namespace) -> None:
-    from model.training.download import download
-
-    download(arguments.name, arguments.data_dir)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 # Modules of `model` whose errors no visitor of the app meets.
 ELSEWHERE = {
     # Commands that the app does not have.
-    "__main__.py",
+    "commands.py",
     "adapters/bertviz.py",
     "adapters/hub.py",
     "adapters/marian.py",
