@@ -12,7 +12,7 @@ import streamlit
 from model import alignment, contribution, head_roles, load_translator
 from model.edits import Edits, Head, all_heads
 from tests.test_app.screen import charts, choose, figure, open_page, values, written
-from viz.screens import heads_knock_out, words, words_heads
+from viz.screens import heads_board, words, words_heads
 from viz.screens.asking import EXAMPLE
 
 PAGE = "heads.py"
@@ -128,12 +128,12 @@ class TestKnockOut:
     def test_cancel_stops_between_two_moments_and_keeps_what_was_found(self, monkeypatch):
         at = computed(open_page(PAGE).button(key="importance").click().run())
         found = z(at, "board-cross")
-        monkeypatch.setattr(heads_knock_out, "AT_A_TIME", 0.0)  # one layer at a time
+        monkeypatch.setattr(heads_board, "AT_A_TIME", 0.0)  # one layer at a time
         at = at.text_input(key="text").set_value("A man is tired.").run()
         at = at.button(key="importance").click().run()
-        assert heads_knock_out.WORK in at.session_state and not z(at, "board-cross").any()
+        assert heads_board.WORK in at.session_state and not z(at, "board-cross").any()
         at = at.button(key="importance-cancel").click().run()
-        assert heads_knock_out.WORK not in at.session_state and not z(at, "board-cross").any()
+        assert heads_board.WORK not in at.session_state and not z(at, "board-cross").any()
         assert not any(button.key == "importance-cancel" for button in at.button)
         assert not at.button(key="importance").disabled
         at = at.text_input(key="text").set_value(EXAMPLE).run()
