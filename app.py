@@ -49,9 +49,10 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 # Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
 FileResponse.chunk_size = 1 << 20
+HEAD = page_head.SERVER + page_head.INTO_POPOVERS + page_head.early_plotly()
 app = st.App(
     "viz/screens/main.py",
     lifespan=loading,
     routes=[PLOTLY_ROUTE],
-    middleware=[Middleware(page_head.PageHead, added=page_head.SERVER + page_head.early_plotly())],
+    middleware=[Middleware(page_head.PageHead, added=HEAD)],
 )

@@ -77,3 +77,21 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
     expect(alone.get_by_text("Cross-attention, layer 1, head 3", exact=True)).to_be_visible(timeout=PATIENCE)
     assert f"text={EXAMPLE.split()[0]}+" in alone.locator("a").first.get_attribute("href")
     assert not told
+
+
+def test_tab_goes_from_the_button_into_what_it_opened(page, app_server):
+    page.set_default_timeout(PATIENCE)
+    page.goto(app_server)
+    expect(plot(page, "heatmap")).to_be_visible()
+    button = page.locator(".st-key-beside-heatmap button").first
+    button.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('[data-testid=stPopoverBody]')") is None
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="CSV", exact=True)).to_be_visible()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+        assert page.evaluate("!!document.activeElement.closest('[data-testid=stPopoverBody]')")
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()

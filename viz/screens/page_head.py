@@ -1,4 +1,4 @@
-"""What Streamlit's own HTML page lacks, added to its head: where the server is, and an early start for Plotly."""
+"""What Streamlit's own HTML page lacks, added to its head: where the server is, a way into popovers, Plotly early."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 # Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
 # in, asks there, is answered 404 (an error in the console) and only then asks at the root.
 SERVER = "<script>window.__streamlit = {BACKEND_BASE_URL: window.location.origin}</script>"
+# Streamlit puts an open popover at the end of the document, where Tab would come last. From its button Tab goes on from
+# its beginning; Escape leads back.
+INTO_POPOVERS = """<script>addEventListener("keydown", event => {
+  const popover = document.querySelector("[data-testid=stPopoverBody]");
+  const from = document.activeElement;
+  if (!popover || event.key !== "Tab" || event.shiftKey || from.dataset.testid !== "stPopoverButton") return;
+  if (from.ariaExpanded !== "true") return;
+  popover.tabIndex = -1;
+  popover.focus();
+})</script>"""
 FOLDER = Path(streamlit.__file__).parent / "static" / "static" / "js"  # served as /static/js
 
 
