@@ -43,7 +43,10 @@ from model.translator import DEFAULT_CHECKPOINT, Translator
 
 PARTS = ("pages", "translation", "lengths")
 # Packages of the rivals and their modules, which the project does not need.
-NEEDED = {"pages": {"mpld3": "mpld3", "XStatic-jQuery": "xstatic"}, "translation": {"ctranslate2": "ctranslate2"}}
+NEEDED = {
+    "pages": {"mpld3": "mpld3", "XStatic-jQuery": "xstatic.pkg.jquery"},
+    "translation": {"ctranslate2": "ctranslate2"},
+}
 SIZES = {"3 kinds x 3 x 8 x 32 tokens": (3, 3, 8, 32), "6 x 8 x 128 tokens": (1, 6, 8, 128)}
 LENGTHS = (8, 32, 128, 256, 512)
 HEADS = ("what", "of", "threads", "tool", "median (quartiles)", "/ Headlight")
@@ -165,10 +168,10 @@ def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> Iterator[
             mine = values[number]
             given_up = number == 2 and statistics.median(mine) >= LIMIT
             said = f"{statistics.median(mine):,.0f}" if number == 0 else spread(mine)
-            compared = ratio(mine, ours) if number else f"{statistics.median(mine) / statistics.median(ours):.2f}"
+            quotient = ratio(mine, ours) if number else f"{statistics.median(mine) / statistics.median(ours):.2f}"
             if given_up:
-                said, compared = f"given up after {1000 * LIMIT:,.0f}", f"above {LIMIT / statistics.median(ours):.2f}"
-            yield what, name, "", tool, said, compared
+                said, quotient = f"given up after {1000 * LIMIT:,.0f}", f"above {LIMIT / statistics.median(ours):.2f}"
+            yield what, name, "", tool, said, quotient
 
 
 def compared(what: str, of: str, threads: int, times: dict[str, list[float]]) -> Iterator[Row]:
@@ -268,6 +271,14 @@ def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterat
         yield from compared("recorded pass, ms", f"{n} tokens", threads, measured)
 
 
+def is_there(module: str) -> bool:
+    """Whether a module can be imported; unlike `find_spec`, of a package that is not there, too."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -281,7 +292,7 @@ def main() -> None:
     if min(options.threads) < 1:
         parser.error(f"--threads must be at least 1, got {min(options.threads)}")
     for part, packages in NEEDED.items():
-        missing = [package for package, module in packages.items() if importlib.util.find_spec(module) is None]
+        missing = [package for package, module in packages.items() if not is_there(module)]
         if missing and part not in options.skip:
             names = " ".join(missing)
             parser.error(f"{part} needs {names}: pip install {names}, or leave it out with --skip {part}")

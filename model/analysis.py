@@ -19,6 +19,7 @@ AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.m
 # Of other libraries: BERT's, and those of RoBERTa, BART and GPT-2 that are not ours too.
 OTHER_SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<mask>", "<|endoftext|>")
 _SPECIAL = frozenset((*SPECIAL_TOKENS, *OTHER_SPECIAL_TOKENS))
+_BREAK = re.compile("[▁Ġ]*(?:(?:<0x0[9A-D]>|[Ċĉč])[▁Ġ]*)+")  # line feeds and tabs, as bytes or as GPT-2's letters
 _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's; what goes on with a word in BERT's
 
@@ -65,12 +66,15 @@ class Words:
     of_token: list[int]
 
 
-def words(tokens: Sequence[str]) -> Words:
+def words(tokens: Sequence[str], mark: str = MARK) -> Words:
     """Join subwords to words: a word begins at a mark of a space and at punctuation; special tokens stand alone.
+
+    Breaks of lines, too, stand alone.
 
     Args:
         tokens: token strings, as `Tokenizer.tokens` gives them, or of other vocabularies: in GPT-2's "Ġ" marks a space,
             in BERT's "##" what goes on with a word.
+        mark: which of them it is where none of the tokens has one, as `word_mark` knows it from other texts.
 
     Returns:
         The words; bytes are put together to the characters they spell.
@@ -81,7 +85,7 @@ def words(tokens: Sequence[str]) -> Words:
         >>> words(["[CLS]", "happ", "##y", "dog", "[SEP]"]).names
         ['[CLS]', 'happy', 'dog', '[SEP]']
     """
-    mark = word_mark(tokens) or MARK
+    mark = word_mark(tokens) or mark
     groups: list[list[str]] = []
     of_token = []
     for token in tokens:
@@ -98,7 +102,7 @@ def word_mark(tokens: Sequence[str]) -> str | None:
 
 
 def _begins_word(before: str, token: str, mark: str) -> bool:
-    if token in _SPECIAL or before in _SPECIAL:
+    if any(one in _SPECIAL or _BREAK.fullmatch(one) for one in (before, token)):
         return True
     if mark == CONTINUED:
         return not token.startswith(mark)
@@ -111,6 +115,8 @@ def _is_mark_of_punctuation(token: str, mark: str) -> bool:
 
 
 def _spell(group: Sequence[str], mark: str) -> str:
+    if _BREAK.fullmatch(group[0]):  # nothing could be seen of what it spells
+        return group[0]
     parts = [token.removeprefix(mark) for token in group] if mark == CONTINUED else group
     spelt = b"".join(_BYTE.sub(lambda byte: bytes.fromhex(byte[1].decode()), part.encode()) for part in parts)
     return spelt.decode(errors="replace").removeprefix(mark) or mark

@@ -41,7 +41,7 @@ MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # unpacking another kind can take any amount of memory
 MAX_HEADER = 10_000  # bytes of an array's description
-ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words
+ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words; 0 or 1 is read
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _read(archive: zipfile.ZipFile) -> Attention:
         if len({shapes[name] for name in stack}) > 1:
             raise ValueError(f"the layers of {kind} have different shapes")
         whole = [_open(archive, entries[name]) for name in stack]
-        weights[kind] = (whole[0] if stack == [kind] else np.stack(whole)).astype(np.float32)
+        weights[kind] = _clipped((whole[0] if stack == [kind] else np.stack(whole)).astype(np.float32))
         mask = f"{kind}_mask" if stack == [kind] else stack[0].replace(".weights", ".mask")
         if mask in entries:
             _shape(archive, entries[mask], mask)
@@ -277,6 +277,12 @@ def _check_weights(kind: str, weights: np.ndarray) -> None:
         raise ValueError(
             f"{kind} holds numbers from {low:.3g} to {high:.3g}; weights are from 0 to 1: take them after the softmax"
         )
+
+
+def _clipped(weights: np.ndarray) -> np.ndarray:
+    """The same between 0 and 1, where rounding alone led out of that; what lies further out is told later."""
+    low, high = weights.min(initial=0.0), weights.max(initial=0.0)
+    return np.clip(weights, 0, 1) if low >= -ROUNDING and high <= 1 + ROUNDING else weights
 
 
 def _check_total(count: int) -> None:

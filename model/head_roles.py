@@ -15,11 +15,12 @@ from model import analysis
 OFFSETS = range(-3, 4)  # of key and query, at which a head may keep its largest weight
 POSITIONAL = 0.9  # Voita et al. 2019, section 4.1
 MOST, BROAD = 1 / 3, 0.8
+MOST_HEADS, MOST_NUMBERS = 1024, 600_000_000  # whose pairs are compared: 12 layers of 12 heads over 166 tokens
 SHARES = ("previous", "same", "next", "first", "last", "punctuation")
 _TOKENS = ("previous token", "same token", "next token")
 _PLACES = ("place before", "same place", "place after")
 _ENDS = {"first": "first token", "last": "last token", "punctuation": "punctuation"}
-NOTHING = "nothing"
+NOTHING, NO_CHOICE = "nothing", "no choice"
 NUMBERS = ("entropy", "relative_entropy", "distance", *SHARES)
 
 
@@ -28,14 +29,14 @@ class Tally:
     """Sums over rows, which can be added up over sentences.
 
     Attributes:
-        rows: how many rows were counted.
+        rows: (L, H), how many rows were counted: those that may read several keys, and do read.
         sums: by name of NUMBERS float64 (L, H).
         largest: (L, H, offsets), rows whose largest weight is at each of OFFSETS.
-        possible: (offsets,), rows that may read a key at each of OFFSETS.
-        mass: (L, H), the sum of all weights: 0 where a head reads nothing.
+        possible: (L, H, offsets), counted rows that may read a key at each of OFFSETS.
+        mass: (L, H), the sum of all weights of all rows: 0 where a head reads nothing.
     """
 
-    rows: int
+    rows: np.ndarray
     sums: dict[str, np.ndarray]
     largest: np.ndarray
     possible: np.ndarray
@@ -52,17 +53,21 @@ class Tally:
 
     def numbers(self) -> dict[str, np.ndarray]:
         """The means over rows, by name of NUMBERS (L, H); 0 where there are no rows."""
-        return {name: value / max(self.rows, 1) for name, value in self.sums.items()}
+        return {name: value / np.maximum(self.rows, 1) for name, value in self.sums.items()}
 
     def offsets(self) -> np.ndarray:
-        """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there."""
-        return self.largest / np.maximum(self.possible, 1)
+        """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there.
+
+        0 where fewer than half of the rows may: in a short text one row alone would be all that can.
+        """
+        many = 2 * self.possible >= np.maximum(self.rows, 1)[..., None]
+        return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
 
 
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     """Count what the heads of one kind do in one sentence.
 
-    Rows that may read a single key say nothing and are left out.
+    Rows that may read a single key say nothing and are left out, and so are those that are 0 throughout.
 
     Offsets are key position minus query position: in cross-attention, of a source token from the step of that number.
 
@@ -74,8 +79,10 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     Returns:
         The tally.
     """
+    mass = weights.sum(axis=(2, 3), dtype=np.float64)
     counted = mask.sum(axis=1) > 1
     weights, mask = weights[:, :, counted].astype(np.float64), mask[counted]
+    read = weights.any(axis=-1)  # (L, H, T)
     queries = np.flatnonzero(counted)
     offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
     entropy = analysis.entropy(weights)  # (L, H, T)
@@ -92,22 +99,25 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
     sums["distance"] = (weights * np.abs(offsets)).sum(axis=(2, 3))
     at = weights.argmax(axis=-1) - queries  # (L, H, T)
+    one = (weights == weights.max(axis=-1, keepdims=True)).sum(axis=-1) == 1  # an even row has no largest weight
+    can = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
     return Tally(
-        rows=len(queries),
+        rows=read.sum(axis=2),
         sums={name: sums[name] for name in NUMBERS},
-        largest=np.stack([(at == offset).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
-        possible=np.array([(mask & (offsets == offset)).any(axis=1).sum() for offset in OFFSETS], dtype=np.float64),
-        mass=weights.sum(axis=(2, 3)),
+        largest=np.stack([(one & (at == offset)).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
+        possible=read.astype(np.float64) @ can,
+        mass=mass,
     )
 
 
 def roles(counted: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does.
 
-    Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there (Voita et al.
-    2019). Else what holds most of the mass, if that is more than a third: the first token, the last, punctuation, a
-    neighbour. Else broad, where the entropy is at least 80 % of that of an even spread. Else mixed. Nothing, where all
-    weights of the head are 0, as of one that was switched off.
+    Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
+    of all (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the first token, the
+    last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even spread. Else
+    mixed. Without a counted row: nothing, where all weights of the head are 0, as of one that was switched off; no
+    choice, where each row can read one key only.
 
     Args:
         counted: of one kind.
@@ -120,8 +130,10 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
     neighbours = _PLACES if kind == "cross" else _TOKENS
 
     def name(layer: int, head: int) -> str:
-        if counted.rows and not counted.mass[layer, head]:
+        if not counted.mass[layer, head]:
             return NOTHING
+        if not counted.rows[layer, head]:
+            return NO_CHOICE
         best = int(offsets[layer, head].argmax())
         if offsets[layer, head, best] >= POSITIONAL:
             offset = OFFSETS[best]
@@ -136,6 +148,12 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
 
     n_layers, n_heads = offsets.shape[:2]
     return [[name(layer, head) for head in range(n_heads)] for layer in range(n_layers)]
+
+
+def comparable(weights: np.ndarray) -> bool:
+    """Whether every pair of heads (L, H, T, S) can be compared, and laid out, in about a second."""
+    n_heads = weights.shape[0] * weights.shape[1]
+    return n_heads <= MOST_HEADS and n_heads * weights.size <= MOST_NUMBERS
 
 
 def divergences(weights: np.ndarray) -> np.ndarray:

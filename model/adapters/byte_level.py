@@ -7,6 +7,7 @@ that a space is "Ġ" and "ü" is "Ã¼".
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 from tokenizers.decoders import ByteLevel
@@ -19,9 +20,26 @@ _OTHERS = [byte for byte in range(256) if byte not in _OWN]
 _BYTE_OF = {chr(byte): byte for byte in _OWN} | {chr(256 + place): byte for place, byte in enumerate(_OTHERS)}
 
 
-def is_byte_level(tokenizer: Any) -> bool:
-    """Whether a tokenizer of `tokenizers`, or of `transformers` on top of one, writes bytes as characters."""
-    return isinstance(getattr(getattr(tokenizer, "backend_tokenizer", tokenizer), "decoder", None), ByteLevel)
+def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
+    """How the tokens of a tokenizer are written on an axis.
+
+    Args:
+        tokenizer: of `tokenizers`, or of `transformers`.
+
+    Returns:
+        A function of a token, None for an id that has none, and of the id.
+    """
+    own = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not isinstance(getattr(own, "decoder", None), ByteLevel):
+        return lambda token, index: f"<{index}>" if token is None else token
+    added = {token.content for token in own.get_added_tokens_decoder().values()}  # are what they look like
+
+    def spell(token: str | None, index: int) -> str:
+        if token is None:
+            return f"<{index}>"
+        return token if token in added else spelt(token)
+
+    return spell
 
 
 def spelt(token: str) -> str:
@@ -32,7 +50,7 @@ def spelt(token: str) -> str:
 
     Returns:
         The text, a space as "▁", and as <0x..> what is no whole character or cannot be seen. What is not made of the
-        characters for bytes (an added token) stays as it is.
+        characters for bytes stays as it is.
 
     Example:
         >>> [spelt(token) for token in ("Ġstreet", "Ã¼ber", "Ċ", "ĠâĤ", "<|endoftext|>")]

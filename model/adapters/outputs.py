@@ -47,10 +47,10 @@ def attention_of(
     ids = inputs["input_ids"][sentence]
     real = inputs["attention_mask"][sentence].bool() if "attention_mask" in inputs else torch.ones_like(ids).bool()
 
-    spell = byte_level.spelt if byte_level.is_byte_level(tokenizer) else str
+    spell = byte_level.speller(tokenizer)
 
     def tokens(some: Tensor) -> list[str]:
-        return [spell(token) for token in tokenizer.convert_ids_to_tokens(some.tolist())]
+        return list(map(spell, tokenizer.convert_ids_to_tokens(some.tolist()), some.tolist()))
 
     if "sequences" not in outputs:
         target = None if target_ids is None else tokens(target_ids[sequence])
@@ -97,6 +97,8 @@ def _check(outputs: Any, inputs: Any, tokenizer: Any, target_ids: Any) -> None:
         raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
     if target_ids is not None and not (isinstance(target_ids, Tensor) and target_ids.ndim == 2):
         raise ValueError("target_ids must be a tensor (batch, tokens): the decoder_input_ids of the forward pass")
+    if target_ids is not None and len(target_ids) != len(inputs["input_ids"]):
+        raise ValueError(f"there are {len(target_ids)} rows of target_ids for {len(inputs['input_ids'])} of input_ids")
 
 
 def forward_attention(

@@ -47,11 +47,7 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         ValueError: if the model cannot be found or read, is of another type, has no such part, or hands out no maps.
     """
     folder = fetch(name, FILES, revision)
-    for file in (CONFIG, TOKENIZER):
-        if not (folder / file).is_file():
-            raise ValueError(
-                f"{folder} has no {file}; a model and its tokenizer saved with save_pretrained make {', '.join(FILES)}"
-            )
+    _expect(folder, CONFIG)
     values = checkpoint.read_json(folder / CONFIG)
     kind = values.get("model_type")
     if kind not in CLASSES:
@@ -61,15 +57,16 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         )
     if target is not None and kind not in PAIRS:
         raise ValueError(f"a {kind} has no target: only {' and '.join(PAIRS)} read one")
+    _expect(folder, TOKENIZER)
     tokenizer = _tokenizer(folder / TOKENIZER)
     ids = _encode(tokenizer, text)
     model = _load(folder, kind, values)
     _check_ids(ids, model.config)
 
-    spell = byte_level.spelt if byte_level.is_byte_level(tokenizer) else str
+    spell = byte_level.speller(tokenizer)
 
     def names(some: list[int]) -> list[str]:
-        return [spell(tokenizer.id_to_token(index) or f"<{index}>") for index in some]
+        return [spell(tokenizer.id_to_token(index), index) for index in some]
 
     if kind not in PAIRS:
         outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)
@@ -84,6 +81,13 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
     outputs = _run(folder, model, **both, output_attentions=True, use_cache=False)
     return _checked(forward_attention(outputs, names(ids), names(read), names(written)), model.config)
+
+
+def _expect(folder: Path, file: str) -> None:
+    if not (folder / file).is_file():
+        raise ValueError(
+            f"{folder} has no {file}; a model and its tokenizer saved with save_pretrained make {', '.join(FILES)}"
+        )
 
 
 def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:

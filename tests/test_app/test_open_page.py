@@ -144,7 +144,12 @@ def test_sums_are_told() -> None:
     assert "Every row of this kind adds up to exactly 1." in [element.value for element in at.caption]
     even[1, 0] = 0
     at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
-    assert any(f"{S} of {4 * S} rows are 0 throughout: they read nothing." in element.value for element in at.caption)
+    said = "7 of 28 rows are 0 throughout: they read nothing. Every other row of this kind adds up to exactly 1."
+    assert said in [element.value for element in at.caption]
+    assert not any("every row of a head adds up to 1" in element.value for element in at.caption)
+    even[1, 0, 1:] = 1 / S
+    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
+    assert any(element.value.startswith("One of 28 rows is 0 throughout: it reads") for element in at.caption)
     at = upload(at, content(source_tokens=SOURCE, encoder_self=even * 0))
     assert "Every weight of this kind is 0: nothing is read." in [element.value for element in at.caption]
 
@@ -236,23 +241,58 @@ def test_attention_through_all_layers() -> None:
     charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
     assert charts == {"rollout-target"} and "Mean of a row" not in said
     charts, said = charts_and_words(**tokens, cross=weights["cross"])
-    assert not charts and words_open.ONLY_CROSS in said
+    assert not charts and words_open.NO_DECODER in said
     charts, said = charts_and_words(**tokens, decoder_self=weights["decoder_self"], cross=WEIGHTS["cross"])
     assert not charts and "got 2 and 4 layers." in said
 
 
 @pytest.mark.parametrize(
-    ("tokens", "merged", "said"),
+    ("changes", "said"),
     [
-        (["the", "Ġcat", "s", "Ġsat", "."], ["the", "cats", "sat", "."], "Ġ marks the start of a word."),
-        (["[CLS]", "cat", "##s", "sat", "[SEP]"], ["&#91;CLS&#93;", "cats", "sat", "&#91;SEP&#93;"], "goes on with a"),
+        ({}, "got 2 and 4 layers."),
+        ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by up to 0.6"),
+        ({"decoder_self": None}, words_open.NO_DECODER),
     ],
 )
-def test_words_of_other_vocabularies(tokens: list[str], merged: list[str], said: str) -> None:
-    at = upload(open_page(), content(source_tokens=tokens, encoder_self=WEIGHTS["encoder_self"][..., :5, :5] * 0))
-    assert any(said in element.value for element in at.caption)
+def test_what_the_decoder_lacks_does_not_hide_the_encoder(changes, said: str) -> None:
+    arrays = {kind: array for kind, array in (WEIGHTS | changes).items() if array is not None}
+    data = content(source_tokens=SOURCE, target_tokens=TARGET, **arrays)
+    at = screen.choose(upload(open_page(), data), part="rollout")
+    assert said in at.info[0].value
+    assert {name for name in screen.charts(at) if name.startswith("rollout")} == {"rollout-encoder"}
+    np.testing.assert_allclose(drawn(at, "rollout-encoder"), contribution.rollout(WEIGHTS["encoder_self"]), atol=1e-6)
+
+
+def test_words_of_other_vocabularies() -> None:
+    """The source says what the mark is, also for the target, where it happens not to stand."""
+    source, target = ["[CLS]", "cat", "##s", "sat", "[SEP]"], ["[CLS]", "eine", "Katze"]
+    weights = np.random.default_rng(0).dirichlet(np.ones(5), (1, 1, 3)).astype(np.float32)
+    at = upload(open_page(), content(source_tokens=source, target_tokens=target, cross=weights))
+    assert any("goes on with a word." in element.value for element in at.caption)
     at.toggle(key="merge").set_value(True).run()
-    assert screen.tokens(at, "heatmap", "x") == [name.replace("&#91;", "[").replace("&#93;", "]") for name in merged]
+    assert screen.tokens(at, "heatmap", "x") == ["[CLS]", "cats", "sat", "[SEP]"]
+    assert screen.tokens(at, "heatmap", "y") == target
+    expected = weights[0, 0]
+    merged = np.stack([expected[:, 0], expected[:, 1] + expected[:, 2], expected[:, 3], expected[:, 4]], axis=1)
+    np.testing.assert_allclose(drawn(at, "heatmap"), merged, atol=1e-6)
+    lines = ["the", "Ġcat", "s", "Ċ", "."]
+    at = upload(at, content(target_tokens=lines, decoder_self=WEIGHTS["decoder_self"]))
+    assert any("Ġ marks the start of a word." in element.value for element in at.caption)
+    assert screen.tokens(at, "heatmap", "x") == ["the", "cats", "Ċ", "."]
+
+
+def test_one_token_leaves_no_choice() -> None:
+    at = upload(open_page(), content(source_tokens=["a"], encoder_self=np.ones((1, 1, 1, 1), np.float32)))
+    at = screen.choose(at, part="roles")
+    board = screen.figure(at, "role-board")["data"][0]
+    assert board["text"] == [["no choice"]] and drawn(at, "role-board").tolist() == [[0]]
+
+
+def test_too_many_heads_are_not_compared() -> None:
+    data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
+    at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
+    assert any("with 12800 heads over so many tokens" in element.value for element in at.caption)
+    assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
 
 
 def test_large_maps_are_drawn_coarse_in_the_overview(monkeypatch) -> None:

@@ -146,3 +146,18 @@ def test_aligned_words_spell_both_sequences(seed: int) -> None:
     assert [a for a, _ in pairs if a] == before and [b for _, b in pairs if b] == after
     assert all(a or b for a, b in pairs)
     assert analysis.align(before, before) == [(word, word) for word in before]
+
+
+def test_words_of_an_axis_without_marks_are_cut_as_elsewhere_in_the_text() -> None:
+    tokens = ["[CLS]", "eine", "Katze", "."]
+    assert analysis.words(tokens).names == ["[CLS]", "eineKatze", "."]
+    assert analysis.words(tokens, "##").names == tokens
+    assert analysis.word_mark([*tokens, "s", "##itzt"]) == "##" and analysis.word_mark(tokens) is None
+    assert analysis.words(["▁a", "b"], "##").names == ["ab"], "its own marks come first"
+
+
+def test_breaks_of_lines_are_words_of_their_own() -> None:
+    tokens = ["Ġwide", "Ċ", "The", "Ġend", "ĊĊ", "Ġx"]
+    assert analysis.words(tokens).names == ["wide", "Ċ", "The", "end", "ĊĊ", "x"]
+    tokens = ["▁wide", "<0x0A>", "The", "▁<0x09>", "end"]
+    assert analysis.words(tokens).names == ["wide", "<0x0A>", "The", "▁<0x09>", "end"]

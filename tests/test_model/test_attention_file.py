@@ -248,3 +248,20 @@ class TestHostileFiles:
             assert isinstance(read_attention(io.BytesIO(bytes(content))), Attention)
         except ValueError as error:
             assert str(error)
+
+
+def test_what_rounding_led_out_of_the_range_is_read_as_its_end() -> None:
+    values = weights("cross")
+    values[0, 0, 0, :2] = -0.005, 1.005
+    found = read_attention(written(cross=values)).attention("cross")
+    assert found.min() == 0 and found.max() == 1
+    np.testing.assert_array_equal(found[1], values[1])
+    values[0, 0, 0, 0] = -0.02
+    assert "numbers from -0.02 to 1" in refusal(written(cross=values))
+
+
+def test_rows_of_zeros_are_counted() -> None:
+    values = weights("cross")
+    values[0, 1] = 0
+    attention = read_attention(written(cross=values))
+    assert attention.zero_rows("cross") == (T, (L + 1) * (H + 1) * T) and attention.zero_rows("encoder_self")[0] == 0

@@ -70,7 +70,7 @@ def test_numbers_by_hand() -> None:
     weights /= weights.sum(-1, keepdims=True)
     counted = tally(weights, CAUSAL, KEYS)
     numbers = counted.numbers()
-    assert counted.rows == N - 1  # the first row can read itself only
+    assert (counted.rows == N - 1).all()  # the first row can read itself only
     rows = range(1, N)
     one = weights[1, 2]
     assert numbers["previous"][1, 2] == pytest.approx(np.mean([one[q, q - 1] for q in rows]))
@@ -90,16 +90,16 @@ def test_numbers_by_hand() -> None:
 def test_tallies_add_up() -> None:
     parts = [tally(np.eye(n)[None, None], np.ones((n, n), bool), KEYS[:n]) for n in (2, 5)]
     together = parts[0] + parts[1]
-    assert together.rows == 7
+    assert together.rows.tolist() == [[7]]
     assert together.numbers()["same"][0, 0] == 1
     assert together.offsets()[0, 0].tolist() == [0, 0, 0, 1, 0, 0, 0]
-    assert together.possible[3] == 7 and together.possible[2] == 5
+    assert together.possible[0, 0, 3] == 7 and together.possible[0, 0, 2] == 5
 
 
 def test_a_single_token_counts_nothing() -> None:
     counted = tally(np.ones((1, 2, 1, 1)), np.ones((1, 1), bool), ["</s>"])
-    assert counted.rows == 0 and not counted.numbers()["same"].any()
-    assert roles(counted, "encoder_self") == [["mixed", "mixed"]]
+    assert not counted.rows.any() and not counted.numbers()["same"].any()
+    assert roles(counted, "encoder_self") == [["no choice", "no choice"]]
 
 
 def test_divergences_by_hand() -> None:
@@ -116,6 +116,8 @@ def test_divergences_by_hand() -> None:
             middle = (heads[i] + heads[j]) / 2
             expected = ((kl(heads[i], middle) + kl(heads[j], middle)) / 2).mean()
             assert result[i, j] == pytest.approx(expected, abs=1e-12)
+    weights[0, 0, 0], weights[0, 1, 0] = np.eye(N)[:2]  # zeros, too, and in the precision of recordings
+    np.testing.assert_allclose(divergences(weights.astype(np.float32)), divergences(weights), atol=1e-6)
     apart = divergences(np.stack([on(0), on(1)])[None])
     assert apart[0, 1] == pytest.approx(np.log(2))
 
@@ -140,3 +142,31 @@ def test_a_head_that_reads_nothing_does_nothing() -> None:
     assert roles(tally(weights, OPEN, KEYS), "encoder_self") == [["first token", "nothing"]]
     together = tally(weights, OPEN, KEYS) + tally(np.ones((1, 2, N, N)) / N, OPEN, KEYS)
     assert roles(together, "encoder_self")[0][1] != "nothing", "it reads in another sentence"
+
+
+def test_rows_of_zeros_are_not_counted() -> None:
+    """They look at nothing, also not at their largest weight, which would be that of the first key."""
+    weights = np.full((1, 2, N, N), 1 / N)
+    weights[0, 0, 3:] = 0
+    counted = tally(weights, OPEN, KEYS)
+    assert counted.rows.tolist() == [[3, N]]
+    np.testing.assert_allclose(counted.numbers()["relative_entropy"], 1)
+    assert roles(counted, "encoder_self") == [["broad", "broad"]]
+    last = np.full((4, 4), 0.25)
+    last[3] = 0
+    assert roles(tally(last[None, None], np.ones((4, 4), bool), KEYS[:4]), "encoder_self") == [["broad"]]
+
+
+def test_how_many_heads_can_be_compared() -> None:
+    assert head_roles.comparable(np.broadcast_to(np.float32(0), (12, 12, 166, 166)))
+    assert not head_roles.comparable(np.broadcast_to(np.float32(0), (100, 128, 2, 2)))
+    assert not head_roles.comparable(np.broadcast_to(np.float32(0), (32, 32, 62, 62)))
+
+
+def test_a_single_row_that_can_makes_no_position() -> None:
+    """In four tokens only the last row can read three before it."""
+    weights = np.full((4, 4), 0.25)
+    weights[3] = 0.7, 0.1, 0.1, 0.1
+    counted = tally(weights[None, None], np.ones((4, 4), bool), KEYS[:4])
+    assert counted.largest.sum() == 1, "even rows have no largest weight"
+    assert roles(counted, "encoder_self") == [["first token"]]

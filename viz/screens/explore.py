@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from model import analysis
 from model.translator import KINDS, Translation
 from viz.components.chips import chips
 from viz.components.lines import lines
@@ -135,6 +137,9 @@ def show_table(key: str, name: str, table: pd.DataFrame) -> None:
 def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
     """The maps of a kind, with rows named by the token read or predicted."""
     queries, keys, others = axis_tokens(result, kind, named)
+    if options.merge:
+        mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
+        options = replace(options, mark=mark or options.mark)
     return maps.build(result.attention(kind), result.mask(kind), queries, keys, options, others)
 
 

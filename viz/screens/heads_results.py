@@ -104,12 +104,14 @@ class Numbers:
     Attributes:
         numbers: by name of `head_roles.NUMBERS` (L, H).
         roles: L lists of H names.
-        divergence: (L * H, L * H).
+        points, kept: where each head is drawn among those like it (L * H, 2), and how much of the spread is kept; None
+            where there are too many to compare.
     """
 
     numbers: dict[str, np.ndarray]
     roles: list[list[str]]
-    divergence: np.ndarray
+    points: np.ndarray | None
+    kept: float
 
 
 def of_sentence(result: shared.Shown | Attention, kind: str) -> Numbers:
@@ -117,14 +119,16 @@ def of_sentence(result: shared.Shown | Attention, kind: str) -> Numbers:
     weights, mask = result.attention(kind), result.mask(kind)
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
     counted = head_roles.tally(weights, mask, keys)
-    return Numbers(counted.numbers(), head_roles.roles(counted, kind), head_roles.divergences(weights))
+    comparable = head_roles.comparable(weights)
+    layout = head_roles.layout(head_roles.divergences(weights)) if comparable else (None, 0.0)
+    return Numbers(counted.numbers(), head_roles.roles(counted, kind), *layout)
 
 
 def of_report(report: dict[str, Any], kind: str) -> Numbers:
     """The numbers over held-out sentences."""
     values = report["kinds"][kind]
     numbers = {name: np.array(values[name]) for name in head_roles.NUMBERS}
-    return Numbers(numbers, values["role"], np.array(values["divergence"]))
+    return Numbers(numbers, values["role"], *head_roles.layout(np.array(values["divergence"])))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -44,10 +44,10 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
     shown = held_out if source == words_heads.HELD_OUT else here
     recipe = recipes.translation(request)
-    counted = recipe.then(*role_lines(head.kind, source == words_heads.HELD_OUT))
-    show_board(shown, head, aligning, counted)
+    over_all = source == words_heads.HELD_OUT
+    show_board(shown, head, aligning, recipe.then(*role_lines(head.kind, over_all)))
     show_card(head, held_out, here, aligning)
-    show_map(shown, head, result, counted, recipe)
+    show_map(shown, head, result, recipe.then(*alike_lines(head.kind, over_all)), recipe)
     if aligning:
         with st.expander(say("How well every head aligns words")):
             alignment_boards.show(request.checkpoint)
@@ -74,19 +74,27 @@ def names_of(kind: str) -> dict[str, str]:
 
 
 def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
-    """How the numbers of the heads of a kind come about, in Python."""
+    """How the roles of the heads of a kind come about, in Python."""
     if held_out:
-        return (
-            f"report = head_report.read(translator.folder, translator.config)['kinds'][{kind!r}]",
-            "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])",
-            "divergence = np.array(report['divergence'])",
-        )
+        return (_report(kind), "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])")
     _, keys, _ = recipes.axis_code(kind, words.READ)
     return (
         f"counted = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {keys})",
         f"roles, sharpness = head_roles.roles(counted, {kind!r}), 0.5 - counted.numbers()['relative_entropy']",
-        f"divergence = head_roles.divergences(result.attention({kind!r}))",
     )
+
+
+def alike_lines(kind: str, held_out: bool) -> tuple[str, ...]:
+    """How the heads of a kind are laid out by what they read, in Python."""
+    if held_out:
+        found = (_report(kind), "divergence = np.array(report['divergence'])")
+    else:
+        found = (f"divergence = head_roles.divergences(result.attention({kind!r}))",)
+    return (*found, "points, kept = head_roles.layout(divergence)")
+
+
+def _report(kind: str) -> str:
+    return f"report = head_report.read(translator.folder, translator.config)['kinds'][{kind!r}]"
 
 
 def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str]] | None, recipe: Recipe) -> None:
@@ -98,10 +106,11 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
     said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
     for layer, head_number, at in marked(aligning):
         texts[layer][head_number], said[layer][head_number] = words_heads.ALIGNS_AT[at], say(words_heads.ALIGNS_AT[at])
-    idle = np.array([[role == head_roles.NOTHING for role in row] for row in shown.roles])
+    idle = np.isin(shown.roles, (head_roles.NOTHING, head_roles.NO_CHOICE))
     figure = head_board(np.where(idle, 0, 0.5 - sharpness), said, value=SHARPNESS, colors=False)
     if idle.any():
-        recipe = recipe.then("sharpness = np.where(np.array(roles) == 'nothing', 0, sharpness)")
+        unknown = f"np.isin(roles, {(head_roles.NOTHING, head_roles.NO_CHOICE)!r})"
+        recipe = recipe.then(f"sharpness = np.where({unknown}, 0, sharpness)")
     plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
     written = texts if aligning else plain
     about = recipe.figure(title, call("head_board", Code("sharpness"), written, value=SHARPNESS, colors=False))
@@ -149,22 +158,12 @@ def show_table(shown: heads_results.Numbers, kind: str) -> None:
 
 
 def show_map(
-    shown: heads_results.Numbers, head: Head, result: shared.Shown | Attention, counted: Recipe, recipe: Recipe
+    shown: heads_results.Numbers, head: Head, result: shared.Shown | Attention, alike: Recipe, recipe: Recipe
 ) -> None:
     """Draw which heads look alike, and the chosen head beside it."""
-    points, kept = head_roles.layout(shown.divergence)
-    n_heads = shown.numbers["entropy"].shape[1]
     left, right = st.columns(2, gap="medium")
     with left:
-        line = f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}"
-        explore.heading(say("Which heads look alike"), line)
-        figure = head_map(points, n_heads, selected=(head.layer, head.head))
-        made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
-        counted = counted.then("points, kept = head_roles.layout(divergence)")
-        about = counted.figure(say("Which heads look alike"), made)
-        explore.draw(
-            figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points"
-        )
+        show_alike(shown, head, alike)
     with right:
         spoken = words.KINDS[head.kind]
         title = say(
@@ -185,6 +184,19 @@ def show_map(
         )
         about = recipes.head(recipe, title, head.kind, (head.layer, head.head), **axes)
         explore.draw(figure, "head-opened", about=about)
+
+
+def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None:
+    """Draw which heads look alike, or say that there are too many to compare."""
+    name, (n_layers, n_heads) = say("Which heads look alike"), shown.numbers["entropy"].shape
+    if shown.points is None:
+        explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
+        return
+    explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
+    figure = head_map(shown.points, n_heads, selected=(head.layer, head.head))
+    made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
+    about = recipe.figure(name, made)
+    explore.draw(figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points")
 
 
 def _open() -> None:

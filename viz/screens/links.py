@@ -84,7 +84,7 @@ def respell(key: str, value: str | list[str]) -> bool:
 def _some(names: Iterable[str]) -> str:
     """The first of these names, as they are said here; in quotes where one has a comma of its own."""
     names = list(names)
-    said = [f"“{name}”" if "," in name else name for name in map(say, names[:8])]
+    said = [say("“{text}”", text=name) if "," in name else name for name in map(say, names[:8])]
     return ", ".join(said) + (", …" if len(names) > 8 else "")
 
 

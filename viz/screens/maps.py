@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model import analysis
+from model.tokenizer import MARK
 from viz.figures import labels
 from viz.language import message, say
 from viz.screens import words
@@ -41,6 +42,7 @@ class Options:
         merge: draw words instead of tokens.
         hide: leave special tokens out.
         share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
+        mark: what marks words where the tokens of an axis have no mark, as for `analysis.words`.
     """
 
     summary: str = SINGLE
@@ -48,6 +50,7 @@ class Options:
     merge: bool = False
     hide: bool = False
     share: int = 100
+    mark: str = MARK
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -125,7 +128,7 @@ def build(
     others = None if others is None else list(others)
     row_of, column_of = list(range(len(queries))), list(range(len(keys)))
     if options.merge:
-        from_words, to_words = analysis.words(queries), analysis.words(keys)
+        from_words, to_words = (analysis.words(tokens, options.mark) for tokens in (queries, keys))
         weights = analysis.merge_words(weights, from_words, to_words)
         mask = _merge_any(mask, from_words, to_words)
         special_rows, special_columns = _first(special_rows, from_words), _first(special_columns, to_words)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import streamlit as st
 
 from model import analysis, contribution
-from model.attention_file import MAX_NUMBERS, MAX_TOKENS, ROUNDING, Attention, read_attention
+from model.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
 from model.edits import Head
+from model.turns import TURNS
 from viz.figures import mask_heatmap
 from viz.language import message, say
 from viz.screens import (
@@ -85,10 +87,10 @@ def choose_file() -> tuple[str, Attention] | None:
 
 def show(attention: Attention, name: str) -> None:
     """Draw the chosen part of the page."""
-    part = controls.choose(say("Look at"), list(PARTS), "part", spoken.MAPS, spoken.PARTS)
+    part = controls.choose(say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS)
     recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
     with controls.place(part, "open-part"):
-        PARTS[part](attention, recipe)
+        SHOW[part](attention, recipe)
 
 
 def choose_kind(attention: Attention) -> str:
@@ -115,13 +117,14 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     options, named, stretch = controls.map_options(kind, bool(attention.predicted_tokens), marked)
     with place:
         layer, head = choose_head(attention, kind, options.axes)
-    residual = attention.residual(kind)
-    st.caption(spoken.sums(residual, *attention.zero_rows(kind)))
+    residual, (zeros, total) = attention.residual(kind), attention.zero_rows(kind)
+    st.caption(spoken.sums(residual, zeros, total))
+    whole = residual <= spoken.WHOLE_ROWS and not zeros
     built = explore.maps_of(attention, kind, options, named)
     code = MapCode(built, kind, named, bool(attention.predicted_tokens))
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(attention, built, layer, head, stretch, recipe, code, residual <= spoken.ROUNDING)
+        explore.show_overview(attention, built, layer, head, stretch, recipe, code, whole)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
@@ -140,15 +143,15 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose_kind(attention)
         head = Head(kind, *choose_head(attention, kind))
-    if attention.residual(kind) > ROUNDING:
+    if attention.residual(kind) > spoken.WHOLE_ROWS:
         st.info(spoken.no_roles(attention.residual(kind)))
         return
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
-    found, counted = numbers(attention, kind), recipe.then(*heads_roles.role_lines(kind, False))
-    heads_roles.show_board(found, head, None, counted)
+    found = numbers(attention, kind)
+    heads_roles.show_board(found, head, None, recipe.then(*heads_roles.role_lines(kind, False)))
     heads_roles.show_card(head, None, found, None)
-    heads_roles.show_map(found, head, attention, counted, recipe)
+    heads_roles.show_map(found, head, attention, recipe.then(*heads_roles.alike_lines(kind, False)), recipe)
     with st.expander(say("All heads of this kind as a table")):
         heads_roles.show_table(found, kind)
 
@@ -157,28 +160,50 @@ def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
     """What the heads of a kind do; kept while the file is open."""
     known = st.session_state.setdefault(NUMBERS, {})
     if kind not in known or known[kind][0] is not attention:
-        known[kind] = attention, heads_results.of_sentence(attention, kind)
+        with st.spinner(say("Counting what the heads do …")), TURNS.turn():
+            known[kind] = attention, heads_results.of_sentence(attention, kind)
     return known[kind][1]
 
 
 def show_rollout(attention: Attention, recipe: Recipe) -> None:
-    """Follow attention through all layers, or say what is missing for that."""
-    try:
-        flows = contribution.rollouts(attention.weights)
-    except ValueError as error:
-        st.info(shared.sentence(error))
-        return
-    if not flows:
-        st.info(say(spoken.ONLY_CROSS))
-        return
-    residual = max(attention.residual(kind) for kind in attention.kinds)
-    if residual > ROUNDING:
-        st.info(spoken.no_rollout(residual))
-        return
-    rollout.show(attention, flows, recipe.then("flows = contribution.rollouts(result.weights)"))
+    """Follow attention through all layers, and say what is missing where that cannot be done."""
+    kinds, flows, problem = followed(attention)
+    with controls.place():
+        if problem:
+            st.info(problem)
+    if flows:
+        given = "result.weights"
+        if kinds != attention.kinds:
+            given = f"{{kind: result.weights[kind] for kind in {kinds!r}}}"
+        rollout.show(attention, flows, recipe.then(f"flows = contribution.rollouts({given})"))
 
 
-PARTS = {spoken.MAPS: show_maps, spoken.ROLES: show_roles, spoken.ROLLOUT: show_rollout}
+def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], str]:
+    """Follow attention through both stacks, or through the encoder where the decoder's maps do not allow more.
+
+    Args:
+        attention: of any model.
+
+    Returns:
+        The kinds of which it is followed, the rollouts, and a sentence on what is missing, or "".
+    """
+    encoder = [kind for kind in attention.kinds if kind == "encoder_self"]
+    if "decoder_self" in attention.kinds:
+        tried, problem = [attention.kinds, encoder], ""
+    else:
+        tried, problem = [encoder], say(spoken.NO_DECODER) if "cross" in attention.kinds else ""
+    for kinds in filter(None, tried):
+        residual = max(map(attention.residual, kinds))
+        try:
+            if residual > spoken.WHOLE_ROWS:
+                raise ValueError(spoken.no_rollout(residual))
+            return kinds, contribution.rollouts({kind: attention.weights[kind] for kind in kinds}), problem
+        except ValueError as error:
+            problem = problem or shared.sentence(error)
+    return [], {}, problem
+
+
+SHOW = {spoken.MAPS: show_maps, spoken.ROLES: show_roles, spoken.ROLLOUT: show_rollout}
 
 
 def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> None:

@@ -12,11 +12,12 @@ from model.tokenizer import BOS_ID, EOS_ID
 from model.translation import Translation
 from model.translator import Translator
 from viz.figures import values_heatmap
-from viz.language import say
+from viz.language import counted, say
 
 PADS = 3
 DRAWN_DIMENSIONS = 64
 DROPOUT = 0.1
+SMALL_NUMBER = 0.001  # below it a number is written with an exponent
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,15 @@ def both_drawn(
     column_axis = say("dimension (the first {n} of {total})", n=n, total=right.size(1))
     shared = {"value": value, "limit": limit, "column_axis": column_axis}
     return tuple(values_heatmap(table.detach()[:, :n].numpy(), tokens, **shared) for table in (wrong, right))
+
+
+def number(value: float) -> str:
+    """A number as a person writes it: 0 where it is 0, no long tails.
+
+    Example:
+        >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
+        ('0', '1,234', '0.512', '1.23e-05')
+    """
+    if value == 0 or value == int(value):
+        return counted(int(value))
+    return f"{value:.2e}" if abs(value) < SMALL_NUMBER else f"{value:,.3f}"

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.language import counted, message, say
+from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
-from viz.screens.pitfall_common import Demo, Sentence
+from viz.screens.pitfall_common import Demo, Sentence, number
 from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
-SMALL_NUMBER = 0.001  # below it a number is written with an exponent
 INTRO = message(
     "Mistakes that run without an error, as they stand in well-known tutorials and notebooks. Every number below is "
     "computed now, on your sentence where one is needed."
@@ -77,18 +76,6 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
     with st.container(gap="xxsmall"):
         for row, (what, value) in enumerate(demo.more):
             shared.small(f"{what}: {value}", f"number-{row}")
-
-
-def number(value: float) -> str:
-    """A number as a person writes it: 0 where it is 0, no long tails.
-
-    Example:
-        >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
-        ('0', '1,234', '0.512', '1.23e-05')
-    """
-    if value == 0 or value == int(value):
-        return counted(int(value))
-    return f"{value:.2e}" if abs(value) < SMALL_NUMBER else f"{value:,.3f}"
 
 
 @st.fragment

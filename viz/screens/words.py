@@ -192,7 +192,7 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
     if "<eos>" in tokens:
         said.append(say("\\<eos> is the end of a line."))
     if any("<0x" in token for token in tokens):
-        said.append(say("\\<0x…> is one byte of a sign that the vocabulary lacks."))
+        said.append(say("\\<0x…> is one byte: of a sign that is no token, or of one that cannot be seen."))
     return " ".join(said)
 
 

@@ -136,9 +136,10 @@ def rolled(name: str, flows: Container[str]) -> RolledWords:
 HELD_OUT, SENTENCE = "held-out", "sentence"
 SOURCES = {HELD_OUT: message("held-out sentences"), SENTENCE: message("this sentence")}
 ROLE = message(
-    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can (Voita et al. 2019). Else "
-    "the place that holds most of the mass, if more than a third. Broad: at least 80 % of the entropy of an even "
-    "spread. Nothing: all its weights are 0. Rows that can read one key only are not counted."
+    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all can "
+    "(Voita et al. 2019). Else the place that holds most of the mass, if more than a third. Broad: at least 80 % of "
+    "the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not counted: a head "
+    "without any other has no choice, or reads nothing."
 )
 SHARP = message(
     "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
@@ -168,6 +169,7 @@ POSITIONAL = "positional: "
 ROLE_NAMES = {
     "broad": message("broad"),
     "nothing": message("nothing"),
+    "no choice": message("no choice"),
     "mixed": message("mixed"),
     "2 before": message("2 before"),
     "3 before": message("3 before"),
@@ -184,6 +186,10 @@ IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
 MAP = message(
     "Points are heads of one kind; their distances come near the Jensen-Shannon distance of what they read, the mean "
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
+)
+TOO_MANY = message(
+    "Every head is compared with every other one for this; with {n} heads over so many tokens that would take too "
+    "long. A shorter text, or fewer layers, can be compared."
 )
 UNITS = {
     1.0: "",

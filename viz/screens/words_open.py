@@ -56,12 +56,11 @@ EVERY_KEY = message(
     "The file does not say which cells were blocked: every key counts as one that could be read, so heads of a decoder "
     "look sharper than they are."
 )
-ONLY_CROSS = message(
-    "The file has cross-attention only. To follow attention through all layers takes the self-attention of the stack, "
-    "too: encoder_self, or decoder_self."
+NO_DECODER = message(
+    "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
 )
 TABLE = message("The weights of the large map, to read and to download.")
-ROUNDING = 1e-3  # sums nearer to 1 are 1 but for rounding
+WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
 
 
 def sums(residual: float, zeros: int, total: int) -> str:
@@ -74,19 +73,29 @@ def sums(residual: float, zeros: int, total: int) -> str:
     """
     if zeros == total:
         return say("Every weight of this kind is 0: nothing is read.")
-    if residual > ROUNDING:
-        said = say(
+    if residual > WHOLE_ROWS:
+        said = message(
             "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
-            "after dropout.",
-            off=residual,
+            "after dropout."
         )
+    elif zeros and residual:
+        said = message("Every other row of this kind adds up to 1, to within {off:.0e}.")
+    elif zeros:
+        said = message("Every other row of this kind adds up to exactly 1.")
     elif residual:
-        said = say("Every row of this kind adds up to 1, to within {off:.0e}.", off=residual)
+        said = message("Every row of this kind adds up to 1, to within {off:.0e}.")
     else:
-        said = say("Every row of this kind adds up to exactly 1.")
-    if zeros:
-        said += " " + say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
-    return said
+        said = message("Every row of this kind adds up to exactly 1.")
+    return f"{_zeros(zeros, total)} {say(said, off=residual)}".strip()
+
+
+def _zeros(zeros: int, total: int) -> str:
+    """Say how many of some rows are 0 throughout; "" where none is."""
+    if not zeros:
+        return ""
+    if zeros == 1:
+        return say("One of {total} rows is 0 throughout: it reads nothing.", total=total)
+    return say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
 
 
 def no_roles(residual: float) -> str:

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from model import analysis
-from model.adapters.byte_level import is_byte_level, spelt
+from model.adapters.byte_level import speller, spelt
 
 TEXTS = ["The über-street isn't  wide,\n\tnaïve 東京 costs 5 €!", "a\u00a0b\u00ad \x7f🙂 é"]
 
@@ -41,13 +41,21 @@ def test_what_is_spelt_is_the_text(text: str, merges: int) -> None:
 def test_words_of_spelt_tokens() -> None:
     tokens = [spelt(token) for token in byte_level(0).encode("The über 東京").tokens]
     assert analysis.words(tokens).names == ["The", "über", "東京"]
+    tokens = [spelt(token) for token in byte_level(0).encode("a wide\n\tend").tokens]
+    assert analysis.words(tokens).names == ["a", "wide", "<0x0A>", "<0x09>", "end"], "breaks stand alone"
 
 
-def test_which_tokenizers_are_byte_level() -> None:
+@pytest.mark.parametrize("theirs", [str, lambda tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer)])
+def test_which_tokens_of_which_tokenizer_are_spelt(theirs) -> None:
     tokenizer = byte_level(0)
-    assert is_byte_level(tokenizer) and is_byte_level(PreTrainedTokenizerFast(tokenizer_object=tokenizer))
-    assert not is_byte_level(Tokenizer(models.BPE())) and not is_byte_level(object())
+    tokenizer.add_tokens(["café"])
+    spell = speller(tokenizer if theirs is str else theirs(tokenizer))
+    assert [spell(token, 7) for token in ("Ġa", "café", None)] == ["▁a", "café", "<7>"]
+    plain = Tokenizer(models.BPE())
+    spell = speller(plain if theirs is str else theirs(plain))
+    assert [spell(token, 7) for token in ("Ġa", None)] == ["Ġa", "<7>"]
+    assert speller(object())("Ġa", 7) == "Ġa"
 
 
-def test_an_added_token_stays() -> None:
+def test_what_is_not_made_of_bytes_stays() -> None:
     assert [spelt(token) for token in ("<|endoftext|>", "<mask>", "▁a")] == ["<|endoftext|>", "<mask>", "▁a"]

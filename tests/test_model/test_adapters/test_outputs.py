@@ -159,10 +159,13 @@ def test_what_is_no_output_or_input_is_told() -> None:
         ((outputs, inputs, tokenizer), "give what it read as target_ids"),
         ((outputs, inputs, tokenizer, tgt[0]), r"target_ids must be a tensor \(batch, tokens\)"),
         ((outputs, inputs, tokenizer, tgt.tolist()), r"target_ids must be a tensor \(batch, tokens\)"),
+        ((outputs, inputs, tokenizer, torch.cat([tgt, tgt])), "there are 2 rows of target_ids for 1 of input_ids"),
     ):
         with pytest.raises(ValueError, match=words):
             attention_of(*arguments)
     assert attention_of(outputs, inputs, tokenizer, tgt).kinds == ["encoder_self", "decoder_self", "cross"]
+    unknown = attention_of(outputs, inputs, tokenizer, tgt + 10**6).target_tokens
+    assert unknown == ["<1000001>", "<1000007>", "<1000008>"]
 
 
 @torch.no_grad()

@@ -85,6 +85,10 @@ def test_the_command_writes_a_file_that_opens(saved, tmp_path: Path, capsys: pyt
 class TestRefusals:
     """One sentence each, through the command."""
 
+    @pytest.fixture(autouse=True)
+    def elsewhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+
     @pytest.fixture
     def folder(self, saved, tmp_path: Path) -> Path:
         copy = tmp_path / "t5"
@@ -98,9 +102,13 @@ class TestRefusals:
         code = main(["attention", *words, *more, "--out", "never-written.npz"])
         captured = capsys.readouterr()
         assert (code, captured.out) == (2, "") and captured.err.count("\n") == 1
+        assert not Path("never-written.npz").exists()
         return captured.err
 
     def test_another_kind_of_model(self, folder: Path, capsys) -> None:
+        change_json(folder / "config.json", model_type="marian")
+        (folder / "tokenizer.json").rename(folder / "vocab.json")
+        assert "and 'marian' with python -m model import" in self.refusal(capsys, str(folder), "a")
         change_json(folder / "config.json", model_type="llama")
         assert "models of type 'llama' cannot be looked at; there are t5" in self.refusal(capsys, str(folder), "a")
 
