@@ -21,7 +21,7 @@ from tests.test_app.test_open_page import WHOLE
 from tests.test_app.test_training_runs import LOSSES, write_run
 from viz.figures.export import titled
 from viz.figures.in_words import in_words
-from viz.screens import beside, training_words, words
+from viz.screens import beside, explore, training_words, words
 from viz.screens.pitfall_words import PITFALLS
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
@@ -194,6 +194,28 @@ def test_open(offered, tmp_path, monkeypatch):
     check(at, offered, "overview", "heatmap")
     at = screen.choose(at, view="Mask")
     check(at, offered, "mask")
+    at = screen.choose(at, part="roles", kind="cross", layer=1)
+    check(at, offered, "role-board", "head-map", "head-opened")
+    # The decoder cannot be followed: the file has two layers of its self-attention and four of its cross-attention.
+    at = screen.choose(at, part="rollout")
+    check(at, offered, "rollout-encoder")
+
+
+def test_open_where_heads_read_nothing_and_words_are_marked_elsewhere(offered, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    weights = np.full((2, 2, 3, 4), 0.25, np.float32)
+    weights[0, 1] = 0
+    tokens = {"source_tokens": ["[CLS]", "cat", "##s", "[SEP]"], "target_tokens": ["[CLS]", "eine", "Katze"]}
+    np.savez(tmp_path / "mine.npz", cross=weights, decoder_self=np.full((2, 2, 3, 3), 1 / 3, np.float32), **tokens)
+    monkeypatch.setattr(explore, "MOST_CELLS", 10)
+    at = screen.open_page("open_file.py", merge="true")
+    data = (tmp_path / "mine.npz").read_bytes()
+    at.file_uploader(key="file").set_value(("mine.npz", data, "application/octet-stream")).run()
+    check(at, offered, "overview", "heatmap")
+    at = screen.choose(at, part="roles")
+    check(at, offered, "role-board", "head-map")
+    at = screen.choose(at, part="rollout")
+    check(at, offered, "rollout-source", "rollout-target")
 
 
 def test_alignment(offered, elsewhere):
