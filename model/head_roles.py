@@ -14,6 +14,7 @@ from model import analysis
 
 OFFSETS = range(-3, 4)  # of key and query, at which a head may keep its largest weight
 POSITIONAL = 0.9  # Voita et al. 2019, section 4.1
+FEW = 3  # rows, with less of which nothing is called positional
 MOST, BROAD = 1 / 3, 0.8
 MOST_HEADS, MOST_NUMBERS = 1024, 600_000_000  # whose pairs are compared: 12 layers of 12 heads over 166 tokens
 SHARES = ("previous", "same", "next", "first", "last", "punctuation")
@@ -58,9 +59,9 @@ class Tally:
     def offsets(self) -> np.ndarray:
         """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there.
 
-        0 where fewer than half of the rows may: in a short text one row alone would be all that can.
+        0 where fewer than FEW or half of the rows may: in a short text a single row would be all that can.
         """
-        many = 2 * self.possible >= np.maximum(self.rows, 1)[..., None]
+        many = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
         return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
 
 
@@ -114,10 +115,10 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does.
 
     Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
-    of all (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the first token, the
-    last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even spread. Else
-    mixed. Without a counted row: nothing, where all weights of the head are 0, as of one that was switched off; no
-    choice, where each row can read one key only.
+    of all and FEW at least (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the
+    first token, the last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even
+    spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0, as of one that was switched
+    off; no choice, where each row can read one key only.
 
     Args:
         counted: of one kind.

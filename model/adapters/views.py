@@ -114,7 +114,7 @@ def _tokenizer(path: Path) -> tokenizers.Tokenizer:
 def _encode(tokenizer: tokenizers.Tokenizer, text: str) -> list[int]:
     """The ids of a text, with the special tokens that the model wants."""
     ids = tokenizer.encode(text).ids
-    if not ids:
+    if not ids or not text.strip():
         raise ValueError("there is nothing to read: type a text")
     if len(ids) > MAX_TOKENS:
         raise ValueError(f"the text has {len(ids)} tokens; at most {MAX_TOKENS} can be drawn")

@@ -127,6 +127,16 @@ def test_a_reference_comes_along(recorded):
     assert_shown(open_page(**query), recorded.force(A, reference), recorded.force(A, reference, edits))
 
 
+def test_a_head_that_the_page_does_not_ask_for_and_the_lesson_come_along(recorded):
+    query = {"kind": words.KINDS["encoder_self"].name, "layer": "1", "head": "2", "lesson": "heads-3"}
+    there = screen.open_page("steer.py", edits=EVERY.code, **query)
+    _, asked = link(there, words_compare.TO_COMPARE)
+    assert {name: asked.get(name) for name in query} == query
+    assert link(open_page(**asked), "Heads")[1]["lesson"] == "heads-3"
+    _, asked = link(screen.open_page("steer.py", edits=EVERY.code, lesson="x"), words_compare.TO_COMPARE)
+    assert "lesson" not in asked
+
+
 def test_nothing_changed_leads_nowhere():
     for page in ("heads.py", "steer.py"):
         assert words_compare.TO_COMPARE not in screen.links(screen.open_page(page))

@@ -98,7 +98,9 @@ def test_options_of_the_maps() -> None:
     at = screen.choose(upload(open_page(), WHOLE), kind="encoder_self", summary="mean")
     np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0].mean(0), atol=1e-6)
     at = screen.choose(at, summary="single heads")
+    assert any("every row of a head adds up to 1" in element.value for element in at.caption)
     at.toggle(key="hide").set_value(True).run()
+    assert not any("every row of a head adds up to 1" in element.value for element in at.caption)
     np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0, 0, 1:-1, 1:-1], atol=1e-6)
     at.toggle(key="merge").set_value(True).run()
     assert not at.exception
@@ -159,7 +161,7 @@ def test_sums_are_told() -> None:
     [
         (b"", "This is not a whole .npz file"),
         (WHOLE[:500], "This is not a whole .npz file"),
-        (content(source_tokens=SOURCE, cross=WEIGHTS["cross"]), "Cross needs target_tokens and source_tokens"),
+        (content(source_tokens=SOURCE, cross=WEIGHTS["cross"]), "cross needs target_tokens and source_tokens"),
         (content(source_tokens=SOURCE[1:], encoder_self=WEIGHTS["encoder_self"]), "its rows are 6 source_tokens"),
         (content(source_tokens=np.array(SOURCE, object), encoder_self=WEIGHTS["encoder_self"]), "could run code"),
     ],
@@ -277,8 +279,10 @@ def test_words_of_other_vocabularies() -> None:
     np.testing.assert_allclose(drawn(at, "heatmap"), merged, atol=1e-6)
     lines = ["the", "Ġcat", "s", "Ċ", "."]
     at = upload(at, content(target_tokens=lines, decoder_self=WEIGHTS["decoder_self"]))
-    assert any("Ġ marks the start of a word." in element.value for element in at.caption)
     assert screen.tokens(at, "heatmap", "x") == ["the", "cats", "Ċ", "."]
+    assert not any("marks the start of a word." in element.value for element in at.caption), "no token has it now"
+    at.toggle(key="merge").set_value(False).run()
+    assert any("Ġ marks the start of a word." in element.value for element in at.caption)
 
 
 def test_one_token_leaves_no_choice() -> None:

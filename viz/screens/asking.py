@@ -69,6 +69,8 @@ def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, 
     asked |= {name: str(value) for name, value in chosen.items() if value is not None}
     if "kind" in asked:
         asked["kind"] = say(words.KINDS[asked["kind"]].name)
+    # Where the page has no such control now, its address may still have the choice.
+    asked = {name: st.query_params[name] for name in chosen if name in st.query_params} | asked
     return {name: value for name, value in asked.items() if value}
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.edits import Edits
 from viz.language import message, say
-from viz.screens import asking, controls, ways, words_compare, words_steer
+from viz.screens import asking, controls, tour, ways, words_compare, words_steer
 from viz.screens.compare_results import Recipe
 from viz.screens.steer_results import read_prefix
 
@@ -51,7 +51,7 @@ def show_notes(a: Recipe, b: Recipe) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         st.caption(say(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT), width="content")
         request = controls.Request(a.checkpoint, a.text, a.beam, a.penalty, a.reads)
-        query = asking.without_usual(asking.in_address(request, b.edits, b.prefix))
+        query = tour.present() | asking.without_usual(asking.in_address(request, b.edits, b.prefix))
         st.html(" · ".join(ways.link(say(name), ways.address(page, query)) for name, page in EDITORS.items()))
 
 
@@ -63,5 +63,5 @@ def link(request: controls.Request, edits: str, prefix: str = "") -> None:
         edits, prefix: codes of the changes.
     """
     versus = {"versus": say(words_compare.VERSUS[words_compare.EDIT])}
-    query = versus | asking.without_usual(asking.in_address(request, edits, prefix))
+    query = tour.present() | versus | asking.without_usual(asking.in_address(request, edits, prefix))
     st.html(ways.link(say(words_compare.TO_COMPARE), ways.address("compare", query)))

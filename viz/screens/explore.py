@@ -65,7 +65,7 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
         show_chips(result, built, kind, named, built.place(layer, head), card)
     left, right = st.columns(2, gap="medium")
     with left:
-        show_overview(result, built, layer, head, stretch, recipe, code)
+        show_overview(built, layer, head, stretch, recipe, code)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
@@ -201,7 +201,6 @@ def open_head() -> None:
 
 
 def show_overview(
-    result: Translation,
     built: maps.Maps,
     layer: int,
     head: int,
@@ -244,7 +243,8 @@ def show_overview(
     figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
     about = code.overview(recipe, in_file, selected, n_columns, stretch, block)
     draw(figure, "overview", _NO_TOOLS, about=about, on_select=open_head, selection_mode="points")
-    st.caption(words.how_to_read([*result.source_tokens, *result.target_tokens], whole))
+    whole = whole and not built.options.hide and built.options.summary not in maps.NO_SUMS
+    st.caption(words.how_to_read([*built.queries, *built.keys, *(built.others or ())], whole))
 
 
 def show_attention(

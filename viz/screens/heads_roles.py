@@ -16,6 +16,7 @@ from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
+DRAWN = "head-map-drawn"  # how often the session drew the map of heads anew
 SHARPNESS = message("sharpness")  # figures say what they are called with
 
 
@@ -194,6 +195,8 @@ def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None
         return
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
     figure = head_map(shown.points, n_heads, selected=(head.layer, head.head))
+    # A second click on a point takes its choice back, and would leave all others faded: drawn anew, they are not.
+    figure.layout.meta["drawn"] = st.session_state.get(DRAWN, 0)
     made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
     about = recipe.figure(name, made)
     explore.draw(figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points")
@@ -203,3 +206,4 @@ def _open() -> None:
     points = st.session_state["head-map"]["selection"]["points"]
     if points and len(points[0].get("customdata") or ()) == 2:
         st.session_state["layer"], st.session_state["head"] = map(int, points[0]["customdata"])
+    st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1

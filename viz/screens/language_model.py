@@ -163,7 +163,7 @@ def show_heads(result: Read, recipe: Recipe) -> None:
     code = MapCode(built, KIND, words.READ)
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(result.shown, built, layer, head, stretch, recipe, code)
+        explore.show_overview(built, layer, head, stretch, recipe, code)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":

@@ -124,7 +124,7 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     code = MapCode(built, kind, named, bool(attention.predicted_tokens))
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(attention, built, layer, head, stretch, recipe, code, whole)
+        explore.show_overview(built, layer, head, stretch, recipe, code, whole)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":

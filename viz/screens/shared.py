@@ -18,7 +18,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model import analysis
-from model.translator import DEFAULT_CHECKPOINT, Translation, Translator, available, load_translator
+from model.translator import DEFAULT_CHECKPOINT, KINDS, Translation, Translator, available, load_translator
 from model.turns import TURNS
 from viz.language import current, message, say, using
 from viz.screens.words_errors import understood
@@ -233,7 +233,10 @@ def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -
 def sentence(error: ValueError) -> str:
     """The words of an error as a sentence of the page, in the visitor's language."""
     words = understood(str(error))
-    return words[:1].upper() + words[1:].rstrip(".") + "."
+    first = words.split(" ", 1)[0]
+    if "_" not in first and first not in KINDS:  # names of arrays stay as they are spelt
+        words = words[:1].upper() + words[1:]
+    return words.rstrip(".") + "."
 
 
 def warn(text: str) -> None:

@@ -33,6 +33,12 @@ def read(value: str) -> tuple[str, int] | None:
     return (name, int(number)) if 1 <= int(number) <= len(LESSONS[name].steps) else None
 
 
+def present() -> dict[str, str]:
+    """The parameter of the step whose bar is shown, for links that shall keep it; empty where there is none."""
+    value = st.query_params.get(PARAMETER, "")
+    return {PARAMETER: value} if read(value) else {}
+
+
 def bar() -> None:
     """Show the step that the address names; nothing where it names none."""
     value = st.query_params.get(PARAMETER)

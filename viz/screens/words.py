@@ -187,7 +187,7 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
         said.append(say("\\#\\# goes on with a word."))
     elif mark:
         said.append(say("{mark} marks the start of a word.", mark=mark))
-    if "<s>" in tokens:
+    if {"<s>", "</s>"} & set(tokens):
         said.append(say("\\<s> and \\</s> are the start and the end of the sentence."))
     if "<eos>" in tokens:
         said.append(say("\\<eos> is the end of a line."))

@@ -68,7 +68,8 @@ READ_FUTURE = message(
 DIFFERENCE = message("Rows ask, columns are read: orange where A reads more, blue where B does.")
 BOARD = message(
     "How much of its attention each head gives to other tokens in B than in A: half the sum of absolute differences "
-    "of two rows, averaged over the rows that belong together. Click a cell to open that head."
+    "of two rows, averaged over the rows that belong together; one half where a head is off and reads nothing. Click a "
+    "cell to open that head."
 )
 NOTHING_IN_COMMON = message("The sides have no tokens that belong together here, so no difference can be drawn.")
 

@@ -136,10 +136,10 @@ def rolled(name: str, flows: Container[str]) -> RolledWords:
 HELD_OUT, SENTENCE = "held-out", "sentence"
 SOURCES = {HELD_OUT: message("held-out sentences"), SENTENCE: message("this sentence")}
 ROLE = message(
-    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all can "
-    "(Voita et al. 2019). Else the place that holds most of the mass, if more than a third. Broad: at least 80 % of "
-    "the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not counted: a head "
-    "without any other has no choice, or reads nothing."
+    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
+    "least 3 can (Voita et al. 2019). Else the place that holds most of the mass, if more than a third. Broad: at "
+    "least 80 % of the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not "
+    "counted: a head without any other has no choice, or reads nothing."
 )
 SHARP = message(
     "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."

@@ -76,6 +76,8 @@ def test_the_command_writes_a_file_that_opens(saved, tmp_path: Path, capsys: pyt
     file = tmp_path / "bart.npz"
     assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--target", TEXTS[1], "--out", str(file)]) == 0
     assert f"{file}: encoder_self (2, 3, 8, 8)" in capsys.readouterr().out
+    assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--out", str(tmp_path / "bart")]) == 0
+    assert "the page Open shows files whose names end in .npz" in capsys.readouterr().out
     found, expected = read_attention(file), views.look(str(saved["bart"][0]), TEXTS[0], TEXTS[1])
     assert found.predicted_tokens == expected.predicted_tokens
     for kind in found.kinds:
@@ -223,6 +225,7 @@ class TestRefusals:
     def test_texts(self, saved, capsys) -> None:
         gpt2, bert, t5 = (str(saved[kind][0]) for kind in ("gpt2", "bert", "t5"))
         assert "there is nothing to read" in self.refusal(capsys, gpt2, "")
+        assert "there is nothing to read" in self.refusal(capsys, bert, " ")
         assert "a bert has no target: only t5 and bart" in self.refusal(capsys, bert, "a cat", target="a")
         assert "has 65 tokens; the model has positions for 64" in self.refusal(capsys, gpt2, "cat " * 65)
         assert "has 301 tokens; at most 256 can be drawn" in self.refusal(capsys, t5, "cat " * 300)
