@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -54,8 +55,11 @@ def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, sai
     assert shown == [said] and at.title
 
 
-def test_a_server_that_cannot_load_says_why_and_ends():
+@pytest.mark.parametrize("interrupt", [signal.SIG_DFL, signal.SIG_IGN])  # a shell's background ignores Ctrl-C
+def test_a_server_that_cannot_load_says_why_and_ends(interrupt):
     lines = [
+        "import signal",
+        f"signal.signal(signal.SIGINT, signal.{interrupt.name})",
         "import time",
         "from viz.screens import starting",
         "starting.load(lambda: 1 / 0)",

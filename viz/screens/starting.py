@@ -6,8 +6,9 @@ The first visitor of a new server waits for the longer of the two, and not for o
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import threading
-from _thread import interrupt_main
 from collections.abc import Callable
 
 import streamlit as st
@@ -35,7 +36,8 @@ def load(work: Callable[[], None]) -> None:
             warnings.disabled = False
         except Exception:
             logging.getLogger(__name__).exception("the app cannot be loaded, and the server ends")
-            interrupt_main()
+            # Not as Ctrl-C would: what a shell starts in the background ignores that.
+            os.kill(os.getpid(), signal.SIGTERM)
 
     _loading = threading.Thread(target=run, name="loading", daemon=True)
     _loading.start()
