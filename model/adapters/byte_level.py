@@ -30,14 +30,13 @@ def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
         A function of a token, None for an id that has none, and of the id.
     """
     own = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    if not isinstance(getattr(own, "decoder", None), ByteLevel):
-        return lambda token, index: f"<{index}>" if token is None else token
-    added = {token.content for token in own.get_added_tokens_decoder().values()}  # are what they look like
+    byte_level = isinstance(getattr(own, "decoder", None), ByteLevel)
+    added = {token.content for token in own.get_added_tokens_decoder().values()} if byte_level else set()
 
     def spell(token: str | None, index: int) -> str:
         if token is None:
             return f"<{index}>"
-        return token if token in added else spelt(token)
+        return spelt(token) if byte_level and token not in added else token  # an added token is what it looks like
 
     return spell
 

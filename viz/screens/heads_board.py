@@ -148,13 +148,8 @@ def coloured(colour: str, request: controls.Request) -> dict[str, np.ndarray] | 
     """The numbers over held-out sentences by kind, or None where there are none."""
     if colour == words_heads.NONE:
         return None
-    try:
-        report = heads_results.report(request.checkpoint)
-    except ValueError as error:
-        shared.warn(shared.sentence(error))
-        return None
+    report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)
     if report is None:
-        st.info(say(words_heads.NO_REPORT))
         return None
     bleu = report["bleu"]
     said = say(

@@ -25,22 +25,19 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     head = choose_head(result)
     here = heads_results.of_sentence(result, head.kind)
     held_out = None
-    try:
-        report = heads_results.report(request.checkpoint)
-        if report is None:
-            st.info(say(words_heads.NO_REPORT))
-        else:
-            held_out = heads_results.of_report(report, head.kind)
-            said = say(
-                "Held-out: {sentences} sentences of {data}. Made by: {command}",
-                sentences=report["sentences"],
-                data=report["data"],
-                command=report["command"],
-            )
-            shared.small(said, "held-out")
-    except ValueError as error:
-        shared.warn(shared.sentence(error))
-    aligning = aligners(request.checkpoint) if head.kind == "cross" else None
+    report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)
+    if report is not None:
+        held_out = heads_results.of_report(report, head.kind)
+        said = say(
+            "Held-out: {sentences} sentences of {data}. Made by: {command}",
+            sentences=report["sentences"],
+            data=report["data"],
+            command=report["command"],
+        )
+        shared.small(said, "held-out")
+    aligning = None
+    if head.kind == "cross":
+        aligning = shared.measured(heads_results.aligners, request.checkpoint, words_heads.NO_ALIGNMENT)
     options = [words_heads.HELD_OUT, words_heads.SENTENCE] if held_out else [words_heads.SENTENCE]
     source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
     shown = held_out if source == words_heads.HELD_OUT else here
@@ -54,18 +51,6 @@ def show(result: shared.Shown, request: controls.Request) -> None:
             alignment_boards.show(request.checkpoint)
     with st.expander(say("All heads of this kind as a table")):
         show_table(shown, head.kind)
-
-
-def aligners(checkpoint: str) -> list[list[str]] | None:
-    """Which cross-attention heads align words; None, and a sentence, where that is not known."""
-    try:
-        found = heads_results.aligners(checkpoint)
-    except ValueError as error:
-        shared.warn(shared.sentence(error))
-        return None
-    if found is None:
-        st.info(say(words_heads.NO_ALIGNMENT))
-    return found
 
 
 def names_of(kind: str) -> dict[str, str]:

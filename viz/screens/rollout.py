@@ -26,7 +26,9 @@ def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe:
         recipe: lines that make `flows`.
     """
     explore.heading(say("Through all layers"), say(words_heads.ROLLED))
-    drawn = {name: words_heads.rolled(name, flows) for name in ("encoder", "source", "target") if name in flows}
+    drawn = {name: spoken for name, spoken in words_heads.ROLLOUTS.items() if name in flows}
+    if "source" in flows and "encoder" not in flows:
+        drawn["source"] = words_heads.TO_OUTPUTS
     # One map alone would be as wide as the page.
     for column, (name, spoken) in zip(st.columns(max(2, len(drawn)), gap="small"), drawn.items()):
         with column:

@@ -239,6 +239,27 @@ def sentence(error: ValueError) -> str:
     return words.rstrip(".") + "."
 
 
+def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str) -> Result | None:
+    """What was measured of a checkpoint and is kept beside its weights; where it cannot be had, a sentence says why.
+
+    Args:
+        read: gives it, or None where nothing was measured; a ValueError where it cannot be used.
+        checkpoint: its name.
+        missing: what is said for None, in English.
+
+    Returns:
+        It, or None.
+    """
+    try:
+        found = read(checkpoint)
+    except ValueError as error:
+        warn(sentence(error))
+        return None
+    if found is None:
+        st.info(say(missing))
+    return found
+
+
 def warn(text: str) -> None:
     """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viz.language import message, say
 
@@ -91,24 +90,7 @@ ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
     "(Abnar and Zuidema 2020). Colours end at the largest value."
 )
-ROLL_LINES = {
-    "encoder": message("Encoder: how much of each output of the encoder comes from each source token."),
-    "source": message("Decoder, through the cross-attention: how much of each step comes from each source token."),
-    "target": message("Decoder: how much of each step comes from the tokens that it had read."),
-    "memory": message(
-        "Decoder, through the cross-attention: how much of each step comes from each output of the encoder. The maps "
-        "of the encoder, which would lead on to its tokens, are not there."
-    ),
-}
-ROLL_NAMES = {"encoder": message("Encoder"), "source": message("Source"), "target": message("Target")}
 _STEP, _SOURCE, _OUTPUT = message("step (token it read)"), message("source token"), message("output of the encoder")
-ROLL_QUERIES = {"encoder": _OUTPUT, "source": _STEP, "target": _STEP}
-ROLL_KEYS = {"encoder": _SOURCE, "source": _SOURCE, "target": message("token so far"), "memory": _OUTPUT}
-ROLL_TITLES = {
-    "encoder": message("Attention through all layers: encoder"),
-    "source": message("Attention through all layers: source"),
-    "target": message("Attention through all layers: target"),
-}
 
 
 @dataclass(frozen=True)
@@ -122,15 +104,37 @@ class RolledWords:
     key_axis: str
 
 
-def rolled(name: str, flows: Container[str]) -> RolledWords:
-    """How one of the rollouts of a model is spoken of.
-
-    Args:
-        name: of it, as in `model.contribution.rollouts`.
-        flows: the names of all that the model has.
-    """
-    ends = "memory" if name == "source" and "encoder" not in flows else name
-    return RolledWords(ROLL_NAMES[name], ROLL_TITLES[name], ROLL_LINES[ends], ROLL_QUERIES[name], ROLL_KEYS[ends])
+ROLLOUTS = {  # by what `model.contribution.rollouts` calls them
+    "encoder": RolledWords(
+        name=message("Encoder"),
+        title=message("Attention through all layers: encoder"),
+        line=message("Encoder: how much of each output of the encoder comes from each source token."),
+        query_axis=_OUTPUT,
+        key_axis=_SOURCE,
+    ),
+    "source": RolledWords(
+        name=message("Source"),
+        title=message("Attention through all layers: source"),
+        line=message("Decoder, through the cross-attention: how much of each step comes from each source token."),
+        query_axis=_STEP,
+        key_axis=_SOURCE,
+    ),
+    "target": RolledWords(
+        name=message("Target"),
+        title=message("Attention through all layers: target"),
+        line=message("Decoder: how much of each step comes from the tokens that it had read."),
+        query_axis=_STEP,
+        key_axis=message("token so far"),
+    ),
+}
+TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
+    ROLLOUTS["source"],
+    line=message(
+        "Decoder, through the cross-attention: how much of each step comes from each output of the encoder. The maps "
+        "of the encoder, which would lead on to its tokens, are not there."
+    ),
+    key_axis=_OUTPUT,
+)
 
 
 HELD_OUT, SENTENCE = "held-out", "sentence"
