@@ -150,10 +150,23 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
         kind = choose(say("Attention"), list(KINDS), "kind", default, names)
-        n_layers, n_heads = counts(kind)
-        layer = choose(say("Layer"), list(range(n_layers)), "layer", 0)
-        head = choose(say("Head"), list(range(n_heads)), "head", 0)
+        layer, head = choose_place(*counts(kind))
     return kind, layer, head
+
+
+def choose_place(n_layers: int, n_heads: int, summarised: Sequence[str] = ()) -> tuple[int, int]:
+    """Let the visitor choose a layer and a head; kept in the URL.
+
+    Args:
+        n_layers, n_heads: how many there are.
+        summarised: "layers" or "heads", of which none is to be chosen.
+
+    Returns:
+        Layer and head.
+    """
+    layer = choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
+    head = choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+    return layer, head
 
 
 def checkpoint(label: str, key: str, names: list[str], default: str) -> str:

@@ -52,13 +52,10 @@ def explore(result: shared.Shown, request: controls.Request, card: dict) -> None
     names = {kind: words.KINDS[kind].name for kind in KINDS}
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
-        n_layers, n_heads = result.attention(kind).shape[:2]
         place = st.container(horizontal=True, gap="medium", width="content")
     options, named, stretch = controls.map_options(kind)
     with place:
-        summarised = options.axes
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
-        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+        layer, head = controls.choose_place(*result.attention(kind).shape[:2], options.axes)
     built = maps_of(result, kind, options, named)
     recipe, code = recipes.translation(request), MapCode(built, kind, named)
     with chips_place:

@@ -153,10 +153,8 @@ def next_seed() -> None:
 def show_heads(result: Read, recipe: Recipe) -> None:
     """Draw every head, one of them large, and the mask."""
     explore.heading(say("The heads"), say(said.HEADS))
-    n_layers, n_heads = result.shown.attention(KIND).shape[:2]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0)
-        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0)
+        layer, head = controls.choose_place(*result.shown.attention(KIND).shape[:2])
         stretch = controls.switch(say("Stretch colours"), "stretch", say(words.STRETCH))
     tokens = result.shown.target_tokens
     built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import streamlit as st
 
@@ -100,14 +98,6 @@ def choose_kind(attention: Attention) -> str:
     return controls.choose(say("Attention"), attention.kinds, "kind", default, names)
 
 
-def choose_head(attention: Attention, kind: str, summarised: Sequence[str] = ()) -> tuple[int, int]:
-    """Let the visitor choose a layer and a head of a kind, but for axes that are summarised."""
-    n_layers, n_heads = attention.attention(kind).shape[:2]
-    layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
-    head = controls.choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
-    return layer, head
-
-
 def show_maps(attention: Attention, recipe: Recipe) -> None:
     """Let the visitor choose a kind, a head and a view, and draw it."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
@@ -116,7 +106,7 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     marked = analysis.word_mark([*attention.source_tokens, *attention.target_tokens]) is not None
     options, named, stretch = controls.map_options(kind, bool(attention.predicted_tokens), marked)
     with place:
-        layer, head = choose_head(attention, kind, options.axes)
+        layer, head = controls.choose_place(*attention.attention(kind).shape[:2], options.axes)
     residual, (zeros, total) = attention.residual(kind), attention.zero_rows(kind)
     st.caption(spoken.sums(residual, zeros, total))
     whole = residual <= spoken.WHOLE_ROWS and not zeros
@@ -142,7 +132,7 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
     """Draw what the heads of a kind do, the numbers of one, and which look alike."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose_kind(attention)
-        head = Head(kind, *choose_head(attention, kind))
+        head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
     if attention.residual(kind) > spoken.WHOLE_ROWS:
         st.info(spoken.no_roles(attention.residual(kind)))
         return

@@ -24,8 +24,7 @@ def show_force(request: Request, result: shared.Shown) -> None:
     edits, weights = Edits.from_code(request.edits), result.attention("cross")
     n_layers, n_heads = weights.shape[:2]
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "layer", 0)
-        head = controls.choose(say("Head"), list(range(n_heads)), "head", 0)
+        layer, head = controls.choose_place(n_layers, n_heads)
         where = controls.choose(
             say("Force it in"), list(words_steer.WHERE), "where", words_steer.ALL, words_steer.WHERE
         )
