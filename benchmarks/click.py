@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.common import table
 from benchmarks.page import chromium, only_run, row, timed_page, watching
 from model import load_translator
-from model.edits import Head, all_heads
+from model.interventions.edits import Head, all_heads
 
 BOARD = "board-cross"
 PARTS = ("whole", "translate anew", "read the old one", "build figures", "rest of the rerun", "transfer and paint")

@@ -36,8 +36,8 @@ import torch
 
 from benchmarks.common import table
 from model import checkpoint, load_translator
-from model.attention_file import Attention, read_attention
-from model.edits import Edits
+from model.adapters.attention_file import Attention, read_attention
+from model.interventions.edits import Edits
 from model.translation import KINDS
 from model.translator import Translator
 from tests.support import hostile

@@ -9,10 +9,10 @@ import torch
 from torch.nn import functional as F
 
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
-from model.edits import Edits, all_heads
-from model.head_importance import without_each_head
+from model.interventions.edits import Edits, all_heads
+from model.measures.head_importance import without_each_head
 from model.taps import intervene
-from model.tokenizer import BOS_ID, EOS_ID
+from model.text.special import BOS_ID, EOS_ID
 from model.transformer import Transformer
 from model.translator import Translator
 

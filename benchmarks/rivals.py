@@ -35,10 +35,10 @@ import torch
 
 from benchmarks.common import ratio, sentences, spread, table, timed, translator_of
 from benchmarks.page import PATIENCE, chromium
+from benchmarks.peers import random_marian
 from benchmarks.translate import generate, steps_of
-from model.adapters.peers import random_marian
 from model.taps import record
-from model.tokenizer import BOS_ID, EOS_ID
+from model.text.special import BOS_ID, EOS_ID
 from model.translator import DEFAULT_CHECKPOINT, Translator
 
 PARTS = ("pages", "translation", "lengths")

@@ -30,9 +30,10 @@ from torch import Tensor, nn
 from benchmarks.common import arguments, ratio, table, translator_of
 from model.config import TransformerConfig
 from model.positional import TABLES
-from model.tokenizer import EOS_ID, PAD_ID, Tokenizer
-from model.training.batching import Batch, group_by_length, pad
+from model.text.special import EOS_ID, PAD_ID
+from model.text.subwords import Tokenizer
 from model.training.config import RunConfig, TrainingConfig
+from model.training.data.batching import Batch, group_by_length, pad
 from model.training.loop import Trainer
 from model.training.objectives import TranslationLoss
 from model.training.presets import PRESETS

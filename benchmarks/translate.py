@@ -23,9 +23,9 @@ from typing import Any
 import torch
 
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
-from model.adapters.peers import random_marian
+from benchmarks.peers import random_marian
 from model.decoding import SearchTree
-from model.tokenizer import EOS_ID
+from model.text.special import EOS_ID
 from model.translator import Translator
 
 BEAMS = (1, 4)

@@ -35,7 +35,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.common import sentences, table, timed, translator_of
-from model.edits import Edits, all_heads
+from model.interventions.edits import Edits, all_heads
 from model.translator import DEFAULT_CHECKPOINT, Translator
 from tests.support.server import serve
 from tests.support.visitor import Visitor, visit

@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from model import commands
+from model.commands import handlers as commands
 from model.training import schedules
 
 DEFAULT_CHECKPOINT = "en-de"
@@ -154,8 +154,8 @@ def _parser() -> argparse.ArgumentParser:
         required=True,
         nargs="+",
         metavar="PATH",
-        help="a folder with de-en.ref.wa, test.de and test.en; or a file of links (such as those in model/links/) and "
-        "the texts of its two languages",
+        help="a folder with de-en.ref.wa, test.de and test.en; or a file of links (such as those in "
+        "model/measures/links/) and the texts of its two languages",
     )
     command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
     _add_checkpoint(command)

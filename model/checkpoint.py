@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from model import architectures
-from model.words import AnyTokenizer, read_tokenizer
+from model.text.words import AnyTokenizer, read_tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
 MANIFEST = "manifest.json"
@@ -130,7 +130,7 @@ def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str,
         folder: the checkpoint's.
         card: what it holds; it is changed.
         name: of the test set.
-        scores: as measured by `model.evaluate`.
+        scores: as measured by `model.measures.evaluate`.
     """
     card.setdefault("scores", {})[name] = scores
     write_json(folder / CARD, card)

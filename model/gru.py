@@ -18,7 +18,7 @@ from model import masks
 from model.attention import AdditiveAttention
 from model.config import GruConfig
 from model.taps import Tap, Trace, addresses, name_taps
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 
 
 class GruStep(nn.Module):

@@ -21,7 +21,7 @@ from model import masks
 from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer, Residual
 from model.taps import Trace, addresses, observed
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from model.transformer import Cache, Transformer
 
 See = Callable[[str, Tensor], None]  # is told an address and what was computed there

@@ -18,7 +18,7 @@ from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
 from model.taps import Tap, Trace, name_taps
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 
 
 class InputEmbedding(nn.Module):

@@ -14,18 +14,18 @@ import torch
 from model import checkpoint
 from model.architectures import Config
 from model.decoding import Search, beam_search, target_limit
-from model.edits import Edits
 from model.gru import GruState, joined
+from model.interventions.edits import Edits
 from model.language_model import LanguageModel
-from model.pieces import PieceTokenizer
 from model.stepper import Stepper, lay_out
 from model.taps import record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
-from model.training.batching import pad_ids
+from model.text.pieces import PieceTokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
+from model.text.subwords import Tokenizer
+from model.text.words import WordTokenizer
 from model.transformer import Cache, Transformer
 from model.translation import KINDS, Translation, as_array
 from model.turns import in_turn
-from model.words import WordTokenizer
 from model.writer import Writer
 
 __all__ = ["KINDS", "Translation", "Translator", "available", "checkpoints_folder", "load_translator", "tidy"]
@@ -208,7 +208,7 @@ class Translator:
 
         Args:
             name: of the test set.
-            scores: as measured by `model.evaluate.evaluate`.
+            scores: as measured by `model.measures.evaluate.evaluate`.
         """
         checkpoint.keep_scores(self.folder, self.card, name, scores)
 

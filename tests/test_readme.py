@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.attention_file import read_attention
+from model.adapters.attention_file import read_attention
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.screens.words_open import RECIPE
 

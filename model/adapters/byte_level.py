@@ -12,7 +12,7 @@ from typing import Any
 
 from tokenizers.decoders import ByteLevel
 
-from model.tokenizer import BYTE_TOKENS, MARK
+from model.text.special import BYTE_TOKENS, MARK
 
 # Bytes that are printable characters of Latin-1 stand for themselves, the others for the characters from 256 on.
 _OWN = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]

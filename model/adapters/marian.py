@@ -17,8 +17,8 @@ from model.adapters.hub import fetch
 from model.adapters.sentencepiece import read_sentencepiece
 from model.adapters.views import refuse_left_out, refuse_parts, why
 from model.config import TransformerConfig
-from model.pieces import PieceTokenizer, PieceTokenizers
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
+from model.text.pieces import PieceTokenizer, PieceTokenizers
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
 from model.transformer import Transformer
 
 CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"

@@ -1,4 +1,4 @@
-"""What models of Hugging Face hand out, as `model.attention_file.Attention`: of a forward pass or of `generate`."""
+"""What models of Hugging Face hand out, as `attention_file.Attention`: of a forward pass or of `generate`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model import masks
 from model.adapters import byte_level
-from model.attention_file import Attention
+from model.adapters.attention_file import Attention
 
 
 def attention_of(

@@ -15,7 +15,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 
 def read_sentencepiece(path: Path) -> dict[str, Any]:
-    """Read what `model.pieces.PieceTokenizer` needs to cut as the file says.
+    """Read what `model.text.pieces.PieceTokenizer` needs to cut as the file says.
 
     Args:
         path: the file.

@@ -12,9 +12,9 @@ import torch
 
 from model import checkpoint
 from model.adapters import byte_level
+from model.adapters.attention_file import MAX_TOKENS, Attention
 from model.adapters.hub import fetch
 from model.adapters.outputs import forward_attention
-from model.attention_file import MAX_TOKENS, Attention
 from model.config import MAX_LAYERS
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"

@@ -9,8 +9,8 @@ from model import architectures
 from model.architectures import Config
 from model.config import JsonConfig, LanguageModelConfig, TransformerConfig
 from model.training import schedules
-from model.training.batching import Noise
-from model.training.data import parse_mix
+from model.training.data.batching import Noise
+from model.training.data.corpora import parse_mix
 
 LANGUAGES = ("en", "de")
 OPTIMIZERS = ("adam", "sgd")

@@ -11,11 +11,12 @@ from torch.nn import functional as F
 
 from model.decoding import greedy, target_limit
 from model.gru import GruModel
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
-from model.training.batching import group_by_length, pad, pad_ids
-from model.training.data import Pair
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
+from model.text.subwords import Tokenizer
+from model.text.words import WordTokenizer, WordTokenizers
+from model.training.data.batching import group_by_length, pad
+from model.training.data.corpora import Pair
 from model.transformer import Transformer
-from model.words import WordTokenizer, WordTokenizers
 
 _BATCH_TOKENS = 4096
 

@@ -20,15 +20,15 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from model import architectures, checkpoint
+from model.text.words import read_tokenizer
 from model.training import schedules, state, tasks
 from model.training.config import RunConfig, TrainingConfig
-from model.training.data import parse_mix
+from model.training.data.corpora import parse_mix
 from model.training.history import Meter, append, forget_after
 from model.training.interrupts import undivided
 from model.training.processes import Processes, alone
 from model.training.state import Progress
 from model.training.tasks import TrainingBatch
-from model.words import read_tokenizer
 
 SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20

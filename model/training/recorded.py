@@ -6,8 +6,8 @@ from pathlib import Path
 
 from model import checkpoint
 from model.training import runs
-from model.training.batching import Batch
 from model.training.config import RunConfig
+from model.training.data.batching import Batch
 from model.training.history import HISTORY
 from model.training.loop import Trainer
 

@@ -12,16 +12,16 @@ from torch import Tensor, nn
 
 from model.architectures import Config
 from model.config import LanguageModelConfig
-from model.pieces import PieceTokenizers
-from model.tokenizer import Tokenizer
-from model.training.batching import TrainingStream
+from model.text.pieces import PieceTokenizers
+from model.text.subwords import Tokenizer
+from model.text.words import TextWords, WordTokenizer, WordTokenizers, read_tokenizer
 from model.training.config import RunConfig
-from model.training.data import CORPORA, TEXTS, Pair, leave_out, load_corpus, load_text, parse_mix
+from model.training.data.batching import TrainingStream
+from model.training.data.corpora import CORPORA, TEXTS, Pair, leave_out, load_corpus, load_text, parse_mix
+from model.training.data.windows import TextValidation, WindowStream
 from model.training.evaluation import Validation
 from model.training.objectives import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
-from model.training.windows import TextValidation, WindowStream
-from model.words import TextWords, WordTokenizer, WordTokenizers, read_tokenizer
 
 
 class TrainingBatch(Protocol):

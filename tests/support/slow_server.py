@@ -17,7 +17,7 @@ def main() -> None:
     """Slow down and be Streamlit."""
     from streamlit.web.cli import main as streamlit_main
 
-    from model import head_importance
+    from model.measures import head_importance
 
     quick = head_importance.without_each_head
 

@@ -14,7 +14,8 @@ from streamlit.components.v2 import manifest_scanner
 
 from model import checkpoint, load_translator
 from model.config import TransformerConfig
-from model.tokenizer import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS, Tokenizer
+from model.text.special import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 from tests.support.server import serve

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from model import alignment, load_translator
-from model.word_links import LinkedPair, LinkedText
+from model import load_translator
+from model.measures import alignment
+from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from viz.screens import words_alignment

@@ -10,10 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from model import alignment, load_translator
-from model.edits import Cell, Edits, Force, Head
+from model import load_translator
+from model.interventions.edits import Cell, Edits, Force, Head
+from model.measures import alignment
+from model.measures.word_links import LinkedPair, LinkedText
 from model.training import runs
-from model.word_links import LinkedPair, LinkedText
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison, save_language_model

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.mask_experiments import read_batch, run
-from model.position_experiments import translate
+from model.experiments.masks import read_batch, run
+from model.experiments.positions import translate
 from viz.screens.shared import LENGTH_PENALTY
 from viz.screens.words_masks import PAIRS
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.edits import Cell, Edits, Force, Head
+from model.interventions.edits import Cell, Edits, Force, Head
 from tests.test_app.test_browser_pages import PATIENCE, click_cell, plot
 
 TEXT = "A man is too tired."

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 from plotly.colors import sample_colorscale
 
-from model.edits import Cell, Edits, Head
+from model.interventions.edits import Cell, Edits, Head
 from tests.test_app.systems import save_comparison, save_language_model
 from tests.test_app.test_translate import EXAMPLE
 from viz import theme

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 import streamlit as st
 
-from model import checks
+from model.measures import checks
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
 from viz.screens import words, words_check

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import differences, masks
-from model.position_experiments import changed_positions
+from model import masks
+from model.analysis import differences
+from model.experiments.positions import changed_positions
 from model.taps import intervene
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
-from model.edits import Cell, Edits, Force, Head
+from model.interventions.edits import Cell, Edits, Force, Head
 from tests.test_app import screen
 from tests.test_app.test_compare import A, assert_shown, drawn, open_page
 from viz.screens import words, words_compare

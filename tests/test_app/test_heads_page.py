@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import streamlit
 
-from model import alignment, contribution, head_roles, load_translator
-from model.edits import Edits, Head, all_heads
+from model import load_translator
+from model.analysis import head_roles
+from model.interventions.edits import Edits, Head, all_heads
+from model.measures import alignment, contribution
 from tests.test_app.screen import charts, choose, figure, open_page, values, written
 from viz.screens import heads_board, words, words_heads
 from viz.screens.asking import EXAMPLE

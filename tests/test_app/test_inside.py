@@ -7,9 +7,9 @@ import html
 import numpy as np
 import pytest
 
-from model import analysis
-from model.inside import Switches, row, softmax_gradient
-from model.inside import recorded as inside_of
+from model.analysis import maps as analysis
+from model.experiments.inside import Switches, row, softmax_gradient
+from model.experiments.inside import recorded as inside_of
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE

@@ -49,7 +49,7 @@ TRAINING = """
 import os, threading
 from pathlib import Path
 import streamlit as st
-from model.training import practice
+from model.experiments import practice
 from viz.screens import training_here
 
 log = Path(os.environ["LOG"])

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model import contribution, inside, load_translator, position_experiments
-from model.checks import check
-from model.edits import Edits, Head
+from model import load_translator
+from model.experiments import inside
+from model.experiments import positions as position_experiments
+from model.interventions.edits import Edits, Head
+from model.measures import contribution
+from model.measures.checks import check
 from tests.test_app import screen
 from viz.screens import tour, words, words_lessons
 from viz.screens.words_lessons import LESSONS

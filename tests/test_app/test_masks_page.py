@@ -7,7 +7,7 @@ import html
 import numpy as np
 import pytest
 
-from model import mask_experiments as experiments
+from model.experiments import masks as experiments
 from tests.test_app import screen
 from viz.screens import words_masks
 from viz.screens.words_masks import MASKS, PAIRS

@@ -7,7 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
-from model import analysis, comparison, lengths, load_translator
+from model import load_translator
+from model.analysis import comparison, lengths
+from model.analysis import maps as analysis
 from model.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model import contribution, head_roles
-from model.attention_file import Attention, read_attention
+from model.adapters.attention_file import Attention, read_attention
+from model.analysis import head_roles
+from model.measures import contribution
 from model.translation import KINDS
 from tests.test_app import screen
 from viz.screens import explore, words, words_open

@@ -10,7 +10,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model import pitfalls
+from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
 from viz.screens.pitfall_common import Sentence

@@ -7,8 +7,9 @@ import html
 import numpy as np
 import pytest
 
-from model import learned_positions, positional
-from model import position_experiments as experiments
+from model import positional
+from model.experiments import learned_positions
+from model.experiments import positions as experiments
 from tests.test_app import screen
 from tests.test_app.test_translate import labelled
 from viz.screens import words_masks, words_positions

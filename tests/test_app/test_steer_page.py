@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from model.edits import Cell, Edits, Force
-from model.search_attention import looked_at
+from model.interventions.edits import Cell, Edits, Force
+from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
 from viz.report import report

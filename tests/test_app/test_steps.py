@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from model import analysis
+from model.analysis import maps as analysis
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
 from viz.figures.labels import visible

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.training import practice
+from model.experiments import practice
 from tests.test_app import screen
 from viz.screens import training_words as words
 

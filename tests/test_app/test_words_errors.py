@@ -15,10 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import alignment, checkpoint, head_report, lengths
-from model.attention_file import read_attention
-from model.edits import Edits
-from model.training import practice, runs
+from model import checkpoint
+from model.adapters.attention_file import read_attention
+from model.analysis import lengths
+from model.experiments import practice
+from model.interventions.edits import Edits
+from model.measures import alignment, head_report
+from model.training import runs
 from model.training.schedules import noam
 from model.translator import Translator, load_translator
 from tests.support import hostile

@@ -10,7 +10,7 @@ import torch
 from benchmarks.common import sentences
 from model import checkpoint
 from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
 SIZES = {"d_model": 24, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 3, "d_ff": 32, "max_length": 100}

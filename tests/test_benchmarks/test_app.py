@@ -16,7 +16,7 @@ import pytest
 from benchmarks import click, page, pages, visitors
 from benchmarks.common import sentences
 from model import load_translator
-from model.edits import Edits
+from model.interventions.edits import Edits
 from tests.support import timed_server
 from tests.support.server import ROOT, serve
 from tests.support.visitor import Visitor, visit

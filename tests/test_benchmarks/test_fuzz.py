@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import fuzz
-from model.edits import Edits
+from model.interventions.edits import Edits
 from tests.test_app.systems import save_all
 
 

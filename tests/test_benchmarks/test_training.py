@@ -12,7 +12,7 @@ import torch
 
 from benchmarks import training
 from model import checkpoint
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from model.transformer import Transformer
 
 

@@ -10,7 +10,7 @@ import torch
 
 from benchmarks import heads, recording, translate
 from benchmarks.common import sentences
-from model.adapters.peers import random_marian
+from benchmarks.peers import random_marian
 from model.config import TransformerConfig
 from model.transformer import Transformer
 from tests.test_benchmarks.conftest import SIZES

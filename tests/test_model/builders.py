@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.tokenizer import BOS_ID, PAD_ID
+from model.text.special import BOS_ID, PAD_ID
 from model.transformer import Transformer
 
 B, H, K, T, S, D, V, F = 2, 3, 4, 5, 7, 12, 17, 20

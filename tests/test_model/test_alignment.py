@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from model import alignment, checkpoint, load_translator
+from model import checkpoint, load_translator
 from model.__main__ import main
 from model.config import TransformerConfig
-from model.contribution import contributions
 from model.gru import GruConfig, GruModel
+from model.measures import alignment
+from model.measures.contribution import contributions
+from model.measures.word_links import LinkedPair, LinkedText
 from model.taps import intervene
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
+from model.text.words import WordTokenizer
 from model.transformer import Transformer
 from model.translator import Translator
-from model.word_links import LinkedPair, LinkedText
-from model.words import WordTokenizer
 from tests.test_model.builders import write_folder
 
 SENTENCES = ["the old house here .", "das alte Haus hier .", "Ein T-Shirt."]

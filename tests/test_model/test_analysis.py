@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import analysis
+from model.analysis import maps as analysis
 
 RNG = np.random.default_rng(0)
 

@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from model import load_translator
 from model.__main__ import main
-from model.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
+from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
 from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
 

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from model import checkpoint
 from model.__main__ import main
 from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from tests.test_model.builders import randomise
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from model import checkpoint, checks
+from model import checkpoint
 from model.config import TransformerConfig
+from model.measures import checks
 from model.taps import intervene
-from model.tokenizer import EOS_ID, Tokenizer
+from model.text.special import EOS_ID
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 from tests.test_model.builders import VARIANTS, randomise

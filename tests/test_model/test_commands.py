@@ -17,9 +17,9 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from model import checkpoint, load_translator
 from model.__main__ import main
+from model.analysis.lengths import Group, read
 from model.config import TransformerConfig
-from model.lengths import Group, read
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +159,7 @@ def test_evaluate_scores_short_and_long_sentences_apart(run, folder: Path, tmp_p
 
 
 def test_perfect_translations_score_100(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from model.evaluate import evaluate
+    from model.measures.evaluate import evaluate
 
     translator = load_translator(str(folder))
     long_pairs = [(source, f"{target} Und noch vier Wörter mehr.") for source, target in PAIRS]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import contribution
+from model.measures import contribution
 from model.taps import record
 from model.translation import MODULES
 from tests.test_model.builders import SRC, TGT, H, K, S, T, tiny_model

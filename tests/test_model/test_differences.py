@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import differences
+from model.analysis import differences
 
 
 def test_tokens_pair_where_they_are_equal_or_replace_each_other():

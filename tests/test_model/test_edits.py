@@ -13,9 +13,9 @@ from torch import Tensor
 
 from model import checkpoint, load_translator
 from model.config import GruConfig, TransformerConfig
-from model.edits import Cell, Edits, Force, Head, all_heads, layer_counts
+from model.interventions.edits import Cell, Edits, Force, Head, all_heads, layer_counts
 from model.taps import intervene, observed, record
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translation import MODULES
 from model.translator import Translator

@@ -15,7 +15,7 @@ from model.config import GruConfig
 from model.decoding import beam_search, greedy
 from model.gru import GruModel, GruStep, joined
 from model.taps import addresses, intervene, name_taps, record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from tests.test_model.builders import SRC, SRC_LENGTHS, TGT, B, D, S, T, V, assert_near, randomise
 
 E, SOURCE_V = 6, 19

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from model.edits import Edits, Head, all_heads
-from model.head_importance import gradient_estimates, without_each_head
+from model.interventions.edits import Edits, Head, all_heads
+from model.measures.head_importance import gradient_estimates, without_each_head
 from model.taps import intervene
-from model.tokenizer import BOS_ID
+from model.text.special import BOS_ID
 from model.transformer import Transformer
 from model.translation import MODULES
 from tests.test_model.builders import VARIANTS, tiny_model

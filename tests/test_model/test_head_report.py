@@ -10,11 +10,12 @@ import pytest
 import torch
 from sacrebleu.metrics import BLEU
 
-from model import checkpoint, head_report, load_translator
+from model import checkpoint, load_translator
 from model.__main__ import main
 from model.config import TransformerConfig
-from model.edits import Edits, Head
-from model.tokenizer import Tokenizer
+from model.interventions.edits import Edits, Head
+from model.measures import head_report
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
 PAIRS = [("A man walks.", "Ein Mann geht."), ("Two dogs in the street.", "Zwei Hunde."), ("The street.", "Die Straße.")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model import head_roles
-from model.head_roles import divergences, layout, roles, tally
+from model.analysis import head_roles
+from model.analysis.head_roles import divergences, layout, roles, tally
 
 KEYS = ["▁a", "▁b", "▁c", "▁d", ".", "▁e", "</s>"]
 N = len(KEYS)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from model.inside import AS_RECORDED, GRADIENT_LIMIT, RECORDED, Switches, compute, row, softmax_gradient
+from model.experiments.inside import AS_RECORDED, GRADIENT_LIMIT, RECORDED, Switches, compute, row, softmax_gradient
 from model.taps import record
 from tests.test_model.builders import SRC, TGT, K, S, T, tiny_model
 

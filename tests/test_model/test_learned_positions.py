@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.learned_positions import INITIAL_STD, LEARNED, MAX_STEPS, learn
+from model.experiments.learned_positions import INITIAL_STD, LEARNED, MAX_STEPS, learn
 
 
 @pytest.mark.parametrize(("n_positions", "d_model"), [(2, 4), (12, 8), (50, 64)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.lengths import KEY, STARTS, Group, numbers_by_length, read
+from model.analysis.lengths import KEY, STARTS, Group, numbers_by_length, read
 
 GROUP = Group(words=5.5, shortest=4, longest=6, sentences=80, bleu=30.0, chrf=50.0)
 

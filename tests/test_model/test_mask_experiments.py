@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from model import mask_experiments as experiments
 from model.config import TransformerConfig
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from model.experiments import masks as experiments
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from model.transformer import Transformer
 
 SIZES = {"vocab_size": 30, "d_model": 16, "n_heads": 2, "n_encoder_layers": 2, "n_decoder_layers": 1, "d_ff": 24}

@@ -14,9 +14,9 @@ from tokenizers import normalizers
 from model.adapters.marian import import_marian
 from model.adapters.sentencepiece import read_sentencepiece
 from model.checkpoint import load
-from model.pieces import PieceTokenizer, PieceTokenizers
-from model.tokenizer import SPECIAL_TOKENS, UNK_ID
-from model.words import read_tokenizer
+from model.text.pieces import PieceTokenizer, PieceTokenizers
+from model.text.special import SPECIAL_TOKENS, UNK_ID
+from model.text.words import read_tokenizer
 from tests.test_model.test_adapters.marian_models import (
     CODE,
     ENGLISH,

@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from model import masks, pitfalls
+from model import masks
+from model.experiments import pitfalls
 from model.positional import sinusoidal
 from model.taps import record
-from model.tokenizer import BOS_ID, PAD_ID
+from model.text.special import BOS_ID, PAD_ID
 from tests.test_architecture import ROOT, read, within
 from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
 
@@ -21,7 +22,7 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions():
     users = {
         module.name
         for module in read(ROOT).values()
-        if any(within(name, "model.pitfalls") for one in module.imports for name in one.names)
+        if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
     }
     pages = {f"viz.screens.pitfall_{part}" for part in ("input", "attention", "layers")}
     assert {name for name in users if not name.startswith("tests.")} == pages

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import load_translator
-from model import position_experiments as experiments
+from model.experiments import positions as experiments
 from model.positional import TABLES
 from model.taps import record
 from tests.test_app.conftest import SENTENCES, save_tiny

@@ -12,11 +12,12 @@ from torch import nn
 from model.checkpoint import Checkpoint
 from model.config import GruConfig, TransformerConfig
 from model.decoding.beam import ROOT
-from model.edits import Cell, Edits, Force
 from model.gru import GruModel
-from model.search_attention import looked_at
+from model.interventions.edits import Cell, Edits, Force
+from model.measures.search_attention import looked_at
 from model.taps import record
-from model.tokenizer import BOS_ID, Tokenizer
+from model.text.special import BOS_ID
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 
@@ -58,7 +59,7 @@ def row_of(translator: Translator, path: list[int]) -> np.ndarray:
 def test_every_node_has_the_row_of_its_own_pass(
     tiny_translator: Translator, monkeypatch: pytest.MonkeyPatch, beam: int, batch: int
 ) -> None:
-    monkeypatch.setattr("model.search_attention.BATCH", batch)
+    monkeypatch.setattr("model.measures.search_attention.BATCH", batch)
     tree = tiny_translator.translate(TEXT, beam=beam).search.tree
     table = looked_at(tiny_translator, TEXT, tree)
     assert table.shape == (len(tree.token), len(tiny_translator.source_ids(TEXT))) and table.dtype == np.float32

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from model import load_translator
 from model.checkpoint import CARD, CONFIG, MANIFEST, TOKENIZER, WEIGHTS, read_json, verify
 from model.training.config import TrainingConfig
-from model.training.data import comparable, leave_out, load_corpus, parse_mix
+from model.training.data.corpora import comparable, leave_out, load_corpus, parse_mix
 from model.training.presets import HELD_OUT
 from model.translator import Translator
 
@@ -151,8 +151,8 @@ def test_held_out_sentences_are_not_in_the_training_data() -> None:
 @pytest.mark.skipif(not DATA, reason="set HEADLIGHT_DATA to the folder with the corpora")
 def test_the_score_on_the_card_is_the_score(translator: Translator) -> None:
     """The first 200 Multi30k test sentences, which differ from the whole set by sampling only."""
-    from model.evaluate import evaluate
-    from model.training.data import read_lines
+    from model.measures.evaluate import evaluate
+    from model.training.data.corpora import read_lines
 
     folder = Path(DATA) / "multi30k"
     sides = [list(read_lines(folder / f"test_2016_flickr.{language}.gz"))[:200] for language in ("en", "de")]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.stepper import Stepper, lay_out
 from model.taps import intervene, record
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from tests.test_model.builders import DTYPES, SRC, TGT, VARIANTS, B, H, K, S, T, assert_near, tiny_model
 
 EACH_DTYPE = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model import table
 from model.__main__ import main
 from model.checkpoint import CARD, CONFIG, read_json, write_json
+from model.commands import table
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from model.tokenizer import BOS_ID, BYTE_TOKENS, EOS_ID, MARK, PAD_ID, SPECIAL_TOKENS, UNK_ID, Tokenizer
+from model.text.special import BOS_ID, BYTE_TOKENS, EOS_ID, MARK, PAD_ID, SPECIAL_TOKENS, UNK_ID
+from model.text.subwords import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 N_RESERVED = len(SPECIAL_TOKENS) + len(BYTE_TOKENS)
@@ -199,7 +200,7 @@ class TestTraining:
         """With many equally frequent characters at the limit of the alphabet: hash tables iterate in random order."""
         letters = "".join(map(chr, [*range(0x61, 0x7B), *range(0x3B1, 0x3C9)]))
         program = (
-            "from model.tokenizer import Tokenizer\n"
+            "from model.text.subwords import Tokenizer\n"
             f"texts = [{letters!r}, ' '.join({letters!r}), 'ab ab cd cd ef ef']\n"
             "print(Tokenizer.train(texts, 300, 20).to_json().encode('utf-8'))"
         )

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from model.config import TransformerConfig
 from model.taps import addresses, intervene, record
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from model.transformer import Transformer
 from tests.test_model.builders import (
     DTYPES,

@@ -13,10 +13,11 @@ import torch
 from model import checkpoint, load_translator, masks
 from model.config import TransformerConfig
 from model.decoding import beam_search
-from model.edits import Edits, Head
+from model.interventions.edits import Edits, Head
 from model.positional import sinusoidal
 from model.taps import addresses, intervene, observed, record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import MAX_CHARACTERS, Translation, Translator, available, tidy
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from model import load_translator, turns
-from model.head_importance import without_each_head
+from model.measures.head_importance import without_each_head
 from model.turns import Turns
 from tests.test_app.conftest import SENTENCES, save_tiny
 

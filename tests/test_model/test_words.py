@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model.tokenizer import PAD_ID, SPECIAL_TOKENS, UNK_ID, Tokenizer
-from model.training.data import load_corpus
-from model.words import WordTokenizer, WordTokenizers, read_tokenizer
+from model.text.special import PAD_ID, SPECIAL_TOKENS, UNK_ID
+from model.text.subwords import Tokenizer
+from model.text.words import WordTokenizer, WordTokenizers, read_tokenizer
+from model.training.data.corpora import load_corpus
 from tests.test_model.test_training.language import small_tokenizer
 
 DATA = os.environ.get("HEADLIGHT_DATA")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import alignment
+from model.measures import alignment
 from viz.figures import share_board
 from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words_alignment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from model.checks import Check, check
+from model.measures.checks import Check, check
 from viz.language import counted, message, say
 from viz.screens import asking, controls, shared, words_check
 

@@ -8,7 +8,7 @@ WIDTH = 84  # letters of a line
 _IMPORTS = {
     "np": "import numpy as np",
     "load_translator": "from model import load_translator",
-    "read_attention": "from model.attention_file import read_attention",
+    "read_attention": "from model.adapters.attention_file import read_attention",
     "maps": "from viz.screens import maps",
 }
 _MODULES = {
@@ -23,13 +23,13 @@ _MODULES = {
         "learned_positions",
         "lengths",
     ),
-    "model.edits": ("Edits",),
-    "model.head_importance": ("without_each_head",),
-    "model.inside": ("Switches", "recorded", "row"),
-    "model.mask_experiments": ("conventions", "read_batch", "run", "without_look_ahead", "worked_example"),
-    "model.position_experiments": ("changed_positions",),
+    "model.interventions.edits": ("Edits",),
+    "model.measures.head_importance": ("without_each_head",),
+    "model.experiments.inside": ("Switches", "recorded", "row"),
+    "model.experiments.masks": ("conventions", "read_batch", "run", "without_look_ahead", "worked_example"),
+    "model.experiments.positions": ("changed_positions",),
     "model.positional": ("VARIANTS", "frequencies"),
-    "model.search_attention": ("looked_at",),
+    "model.measures.search_attention": ("looked_at",),
     "model.taps": ("intervene",),
     "model.training": ("schedules",),
     "model.training.runs": ("read_run",),

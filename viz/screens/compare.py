@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model import differences
-from model.position_experiments import MAX_SCALE, MAX_SHIFT
+from model.analysis import differences
+from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from model.translator import available, checkpoints_folder
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.edits import Edits
+from model.interventions.edits import Edits
 from viz.language import message, say
 from viz.screens import asking, controls, tour, ways, words_compare, words_steer
 from viz.screens.compare_results import Recipe

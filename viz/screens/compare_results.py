@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from model import mask_experiments
-from model.edits import Edits
-from model.position_experiments import SIDES, changed_positions
+from model.experiments import masks as mask_experiments
+from model.experiments.positions import SIDES, changed_positions
+from model.interventions.edits import Edits
 from model.taps import intervene
 from model.translator import KINDS
 from viz.figures.labels import in_quotes
@@ -28,7 +28,7 @@ class Recipe:
         checkpoint: the model's name.
         text: the sentence.
         beam, penalty: width and length penalty of the search.
-        edits: code of what is changed inside the model, as of `model.edits.Edits`.
+        edits: code of what is changed inside the model, as of `model.interventions.edits.Edits`.
         prefix: code of the tokens that the translation begins with, as of `steer_results.prefix_code`.
         scale, shift, stacks: of the positional encoding, as for `position_experiments.changed_positions`.
         reads: the translation that the decoder is made to read; None lets it write its own. Where it is what this model

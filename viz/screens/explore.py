@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from model import analysis
+from model.analysis import maps as analysis
 from model.translator import KINDS, Translation
 from viz.components.chips import chips
 from viz.components.lines import lines

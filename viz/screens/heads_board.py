@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from model.edits import Edits, Head, all_heads
+from model.interventions.edits import Edits, Head, all_heads
 from model.translator import KINDS
 from viz.figures import head_board
 from viz.figures.clicks import make_clickable, outline, stand_level

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model import analysis, contribution
-from model.edits import Head
+from model.analysis import maps as analysis
+from model.interventions.edits import Head
+from model.measures import contribution
 from model.translator import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from model import analysis
-from model.edits import Edits, Head
+from model.analysis import maps as analysis
+from model.interventions.edits import Edits, Head
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import (

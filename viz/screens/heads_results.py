@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import alignment, contribution, head_report, head_roles
-from model.attention_file import Attention
-from model.edits import Edits, Head, layer_counts
-from model.head_importance import without_each_head
-from model.tokenizer import EOS_ID
+from model.adapters.attention_file import Attention
+from model.analysis import head_roles
+from model.interventions.edits import Edits, Head, layer_counts
+from model.measures import alignment, contribution, head_report
+from model.measures.head_importance import without_each_head
+from model.text.special import EOS_ID
 from model.translator import KINDS
 from viz.language import message, say
 from viz.screens import asking, controls, shared
@@ -80,8 +81,8 @@ class Added:
     """What keys add, and where attention leads.
 
     Attributes:
-        lengths: by kind float32 (L, H, T, S), as of `model.contribution.contributions`.
-        flows: as of `model.contribution.rollouts`.
+        lengths: by kind float32 (L, H, T, S), as of `model.measures.contribution.contributions`.
+        flows: as of `model.measures.contribution.rollouts`.
     """
 
     lengths: dict[str, np.ndarray]

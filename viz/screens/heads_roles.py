@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import head_roles
-from model.attention_file import Attention
-from model.edits import Head
+from model.adapters.attention_file import Attention
+from model.analysis import head_roles
+from model.interventions.edits import Head
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.language import message, say
 from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads

@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from model import analysis
-from model.inside import AS_RECORDED, GRADIENT_LIMIT, Row, Switches, row, softmax_gradient
+from model.analysis import maps as analysis
+from model.experiments.inside import AS_RECORDED, GRADIENT_LIMIT, Row, Switches, row, softmax_gradient
 from viz.figures import attention_heatmap, mask_heatmap, scores_heatmap, values_heatmap
 from viz.figures.heatmap import frame_row
 from viz.language import message, say

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model import inside
+from model.experiments import inside
 from viz.language import message
 from viz.screens import controls, shared
 
@@ -20,7 +20,7 @@ def layer_of(request: controls.Request, kind: str, layer: int) -> dict[str, np.n
         layer: counted from 0.
 
     Returns:
-        As `model.inside.recorded`.
+        As `model.experiments.inside.recorded`.
 
     Raises:
         ValueError: as `Translator.translate` and `Translator.force`.

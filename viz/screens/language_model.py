@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from model.mask_experiments import conventions
+from model.experiments.masks import conventions
 from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap

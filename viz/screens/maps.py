@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model import analysis
-from model.tokenizer import MARK
+from model.analysis import maps as analysis
+from model.text.special import MARK
 from viz.figures import labels
 from viz.language import message, say
 from viz.screens import words

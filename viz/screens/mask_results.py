@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from model import mask_experiments as experiments
+from model.experiments import masks as experiments
 from viz.language import message, say
 from viz.screens import recipes, shared, words_masks
 from viz.screens.beside import Recipe

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import mask_experiments
+from model.experiments import masks as mask_experiments
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.language import message, say

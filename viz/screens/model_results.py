@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model import analysis, comparison
-from model.tokenizer import SPECIAL_TOKENS, UNK_ID
+from model.analysis import comparison
+from model.analysis import maps as analysis
+from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.language import say
 from viz.screens import recipes, shared
 from viz.screens.beside import Recipe

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from model import comparison, lengths
+from model.analysis import comparison, lengths
 from model.translator import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.language import say

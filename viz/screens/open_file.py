@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model import analysis, contribution
-from model.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
-from model.edits import Head
+from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
+from model.analysis import maps as analysis
+from model.interventions.edits import Head
+from model.measures import contribution
 from model.turns import TURNS
 from viz.figures import mask_heatmap
 from viz.language import message, say

@@ -7,9 +7,10 @@ import math
 import torch
 from torch import Tensor, nn
 
-from model import masks, pitfalls
+from model import masks
+from model.experiments import pitfalls
 from model.taps import record
-from model.tokenizer import EOS_ID, PAD_ID
+from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
 from viz.language import message, say
 from viz.screens.pitfall_common import DROPOUT, PADS, Demo, Sentence

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from model.tokenizer import BOS_ID, EOS_ID
+from model.text.special import BOS_ID, EOS_ID
 from model.translation import Translation
 from model.translator import Translator
 from viz.figures import values_heatmap

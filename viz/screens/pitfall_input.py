@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model import pitfalls
+from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from viz.figures import bars, values_heatmap
 from viz.language import message, say

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from model import pitfalls
 from model.checkpoint import NoRandomNumbers
+from model.experiments import pitfalls
 from model.taps import record
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from viz.figures import attention_heatmap, curves, values_heatmap
 from viz.language import message, say
 from viz.screens.pitfall_common import PADS, Demo, Sentence, both_drawn

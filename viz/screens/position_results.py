@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from model import analysis, learned_positions, positional
-from model import position_experiments as experiments
+from model import positional
+from model.analysis import maps as analysis
+from model.experiments import learned_positions
+from model.experiments import positions as experiments
 from model.translation import Translation
 from model.translator import KINDS
 from viz.language import message, say

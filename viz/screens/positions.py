@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from model.position_experiments import MAX_SCALE, MAX_SHIFT
+from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, positional_heatmap
 from viz.language import message, say

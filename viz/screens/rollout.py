@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model.attention_file import Attention
+from model.adapters.attention_file import Attention
 from viz.figures import attention_heatmap
 from viz.language import message, say
 from viz.screens import explore, recipes, shared, words, words_heads
@@ -22,7 +22,7 @@ def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe:
 
     Args:
         result: with the tokens.
-        flows: as of `model.contribution.rollouts`.
+        flows: as of `model.measures.contribution.rollouts`.
         recipe: lines that make `flows`.
     """
     explore.heading(say("Through all layers"), say(words_heads.ROLLED))

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
-from model import analysis
+from model.analysis import maps as analysis
 from model.translator import DEFAULT_CHECKPOINT, KINDS, Translation, Translator, available, load_translator
 from model.turns import TURNS
 from viz.language import current, message, say, using

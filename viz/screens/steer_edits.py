@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.edits import Cell, Edits, Force
+from model.interventions.edits import Cell, Edits, Force
 from model.translator import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from model.decoding import Search
-from model.edits import VERSION, Edits
-from model.search_attention import looked_at
+from model.interventions.edits import VERSION, Edits
+from model.measures.search_attention import looked_at
 from model.translation import Translation
 from viz.language import message, say
 from viz.screens import controls, recipes, shared
@@ -29,7 +29,7 @@ class Request(controls.Request):
 
     Attributes:
         prefix: code of the locked beginning, as of `prefix_code`.
-        edits: code of the edits, as of `model.edits.Edits`.
+        edits: code of the edits, as of `model.interventions.edits.Edits`.
     """
 
     prefix: str = ""

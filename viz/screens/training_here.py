@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model.training import practice
+from model.experiments import practice
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.figures.labels import in_quotes
 from viz.language import counted, message, say

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from model.analysis import CONTINUED, word_mark
+from model.analysis.maps import CONTINUED, word_mark
 from viz.language import message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}

@@ -74,7 +74,7 @@ def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -
 
 
 def counted(result: dict) -> str:
-    """One line on what was counted, of a result of `model.alignment.measure`."""
+    """One line on what was counted, of a result of `model.measures.alignment.measure`."""
     said = [say("{pairs} pairs, {links} links, {words} target words", **{name: result[name] for name in COUNTED})]
     if result["outside"]:
         said.append(say("links left out that point outside their sentence: {n}", n=result["outside"]))

@@ -104,7 +104,7 @@ class RolledWords:
     key_axis: str
 
 
-ROLLOUTS = {  # by what `model.contribution.rollouts` calls them
+ROLLOUTS = {  # by what `model.measures.contribution.rollouts` calls them
     "encoder": RolledWords(
         name=message("Encoder"),
         title=message("Attention through all layers: encoder"),
@@ -168,7 +168,7 @@ NUMBER_NAMES = {
     "punctuation": message("punctuation"),
 }
 CROSS_NAMES = {"previous": message("place before"), "same": message("same place"), "next": message("place after")}
-# What `model.head_roles.roles` names, the texts above among it; of a positional head after a prefix.
+# What `model.analysis.head_roles.roles` names, the texts above among it; of a positional head after a prefix.
 POSITIONAL = "positional: "
 ROLE_NAMES = {
     "broad": message("broad"),
@@ -217,7 +217,7 @@ def head(kind: str, layer: int, head: int) -> str:
 
 
 def role(name: str) -> str:
-    """Say a role of a head, a name of `model.head_roles.roles`.
+    """Say a role of a head, a name of `model.analysis.head_roles.roles`.
 
     Example:
         >>> role("positional: 2 before")

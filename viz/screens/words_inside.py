@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.inside import Switches
+from model.experiments.inside import Switches
 from viz.language import message, say
 
 INTRO = message(

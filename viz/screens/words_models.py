@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model import comparison
+from model.analysis import comparison
 from viz.language import message, say
 from viz.screens import words
 

@@ -1,6 +1,6 @@
 """The plain words of the page Steer: what can be changed, and how what comes of it is read."""
 
-from model.edits import Edits
+from model.interventions.edits import Edits
 from viz.language import message, say
 
 INTRO = message(

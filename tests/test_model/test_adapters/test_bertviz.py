@@ -13,7 +13,7 @@ from bertviz import head_view
 from model import checkpoint
 from model.adapters.bertviz import head_view_arguments
 from model.config import TransformerConfig
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 

@@ -18,8 +18,7 @@ from model.__main__ import main
 from model.adapters import marian
 from model.decoding import greedy, target_limit
 from model.taps import intervene, record
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID
-from model.training.batching import pad_ids
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.translator import KINDS, Translator
 from tests.test_model.builders import assert_near
 from tests.test_model.test_adapters.marian_models import CODE, ENGLISH, GERMAN, SIZES, save_marian, write_sentencepiece

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from model.__main__ import main
 from model.adapters import hub, views
-from model.attention_file import read_attention
+from model.adapters.attention_file import read_attention
 from tests.test_model.test_adapters.other_models import TEXTS, save_model, tokenizer_of
 
 LAYERS = {"encoder_self": 2, "decoder_self": 3, "cross": 3}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.tokenizer import Tokenizer
+from model.text.subwords import Tokenizer
 from tests.test_model.test_training.language import small_tokenizer, write_multi30k
 
 

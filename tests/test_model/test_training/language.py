@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from model.config import TransformerConfig
-from model.tokenizer import BYTE_TOKENS, SPECIAL_TOKENS, Tokenizer
+from model.text.special import BYTE_TOKENS, SPECIAL_TOKENS
+from model.text.subwords import Tokenizer
 from model.training.config import RunConfig, TrainingConfig
 
 WORDS = {"house": "haus", "mouse": "maus", "green": "grün", "sings": "singt", "bread": "brot", "water": "wasser"}

@@ -9,8 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.tokenizer import BOS_ID, EOS_ID, PAD_ID, Tokenizer
-from model.training.batching import Batch, Noise, TrainingStream, group_by_length, pad
+from model.text.special import BOS_ID, EOS_ID, PAD_ID
+from model.text.subwords import Tokenizer
+from model.training.data.batching import Batch, Noise, TrainingStream, group_by_length, pad
 from tests.test_model.test_training.language import sentence_pairs
 
 ids = st.lists(st.integers(4, 99), max_size=12)

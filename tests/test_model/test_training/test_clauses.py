@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from model.tokenizer import Tokenizer
-from model.training.batching import Noise, TrainingStream
-from model.training.clauses import CONJUNCTIONS, main_clause, subordinate_clause
+from model.text.subwords import Tokenizer
+from model.training.data.batching import Noise, TrainingStream
+from model.training.data.clauses import CONJUNCTIONS, main_clause, subordinate_clause
 from tests.test_model.test_training.test_batching import texts
 
 MAINS = [("I am here.", "Ich bin hier."), ("He doesn't know Mary.", "Er kennt Maria nicht.")]

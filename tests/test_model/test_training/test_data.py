@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from model.training.data import CORPORA, comparable, leave_out, load_corpus, parse_mix, read_lines
+from model.training.data.corpora import CORPORA, comparable, leave_out, load_corpus, parse_mix, read_lines
 from tests.test_model.test_training.language import write_gz
 
 BOTH = ("en", "de")

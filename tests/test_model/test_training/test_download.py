@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.training import download as module
-from model.training.data import CORPORA, load_corpus
-from model.training.download import MULTI30K_SPLITS, URLS, download, split_pairs
+from model.training.data import download as module
+from model.training.data.corpora import CORPORA, load_corpus
+from model.training.data.download import MULTI30K_SPLITS, URLS, download, split_pairs
 
 
 class Site:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from model.tokenizer import BOS_ID, EOS_ID
+from model.text.special import BOS_ID, EOS_ID
 from model.training import evaluation
 from model.training.evaluation import Validation, perplexity, target_limit, translate_all
 from model.transformer import Transformer

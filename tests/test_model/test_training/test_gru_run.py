@@ -14,8 +14,7 @@ from model import load_translator
 from model.__main__ import main
 from model.config import GruConfig
 from model.decoding import beam_search
-from model.tokenizer import EOS_ID
-from model.training.batching import pad_ids
+from model.text.special import EOS_ID, pad_ids
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
 from model.translator import Translator

@@ -14,10 +14,10 @@ import torch
 from model import load_translator
 from model.__main__ import main
 from model.config import LanguageModelConfig
+from model.text.words import TextWords, read_tokenizer
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
-from model.words import TextWords, read_tokenizer
 from model.writer import Writer
 from tests.test_model.test_training.language import write_gz
 

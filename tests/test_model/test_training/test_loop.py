@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.tokenizer import EOS_ID
+from model.text.special import EOS_ID
 from model.training import loop, objectives
 from model.training.config import RunConfig
-from model.training.data import load_corpus
+from model.training.data.corpora import load_corpus
 from model.training.history import HISTORY
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import tiny_run

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from model.tokenizer import PAD_ID
+from model.text.special import PAD_ID
 from model.training.losses import smoothed_cross_entropy
 
 B, T, V = 2, 5, 17

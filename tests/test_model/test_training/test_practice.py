@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.training import practice
-from model.training.practice import Practice, Run, Settings
+from model.experiments import practice
+from model.experiments.practice import Practice, Run, Settings
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import torch
 
 from model import architectures
 from model.training import schedules
-from model.training.batching import Noise
 from model.training.config import RunConfig, TrainingConfig
+from model.training.data.batching import Noise
 from model.training.presets import PRESETS
 from tests.test_model.test_training.language import tiny_run
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from model.training.batching import group_by_length
-from model.training.data import load_corpus
+from model.training.data.batching import group_by_length
+from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
 from model.transformer import Transformer

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.tokenizer import MARK
-from model.training.subwords import SubwordSampler, misspell
+from model.text.special import MARK
+from model.training.data.learn_subwords import SubwordSampler, misspell
 from tests.test_model.test_training.language import WORDS, small_tokenizer, toy_tokenizer
 
 TOKENIZER = small_tokenizer()

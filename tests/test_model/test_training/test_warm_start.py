@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.tokenizer import Tokenizer
-from model.training.batching import Noise, TrainingStream
+from model.text.subwords import Tokenizer
+from model.training.data.batching import Noise, TrainingStream
 from model.training.evaluation import Validation
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import sentence_pairs, tiny_run

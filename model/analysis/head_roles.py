@@ -1,0 +1,201 @@
+"""What heads do, in numbers: where they look, how sharply, and which of them look alike. Numpy in, numpy out.
+
+Shape letters: L layers, H heads, T queries (rows), S keys (columns), N heads of several layers in one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis import maps as analysis
+
+OFFSETS = range(-3, 4)  # of key and query, at which a head may keep its largest weight
+POSITIONAL = 0.9  # Voita et al. 2019, section 4.1
+FEW = 3  # rows, with less of which nothing is called positional
+MOST, BROAD = 1 / 3, 0.8
+MOST_HEADS, MOST_NUMBERS = 1024, 600_000_000  # whose pairs are compared: 12 layers of 12 heads over 166 tokens
+SHARES = ("previous", "same", "next", "first", "last", "punctuation")
+_TOKENS = ("previous token", "same token", "next token")
+_PLACES = ("place before", "same place", "place after")
+_ENDS = {"first": "first token", "last": "last token", "punctuation": "punctuation"}
+NOTHING, NO_CHOICE = "nothing", "no choice"
+NUMBERS = ("entropy", "relative_entropy", "distance", *SHARES)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums over rows, which can be added up over sentences.
+
+    Attributes:
+        rows: (L, H), how many rows were counted: those that may read several keys, and do read.
+        sums: by name of NUMBERS float64 (L, H).
+        largest: (L, H, offsets), rows whose largest weight is at each of OFFSETS.
+        possible: (L, H, offsets), counted rows that may read a key at each of OFFSETS.
+        mass: (L, H), the sum of all weights of all rows: 0 where a head reads nothing.
+    """
+
+    rows: np.ndarray
+    sums: dict[str, np.ndarray]
+    largest: np.ndarray
+    possible: np.ndarray
+    mass: np.ndarray
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.rows + other.rows,
+            {name: value + other.sums[name] for name, value in self.sums.items()},
+            self.largest + other.largest,
+            self.possible + other.possible,
+            self.mass + other.mass,
+        )
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """The means over rows, by name of NUMBERS (L, H); 0 where there are no rows."""
+        return {name: value / np.maximum(self.rows, 1) for name, value in self.sums.items()}
+
+    def offsets(self) -> np.ndarray:
+        """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there.
+
+        0 where fewer than FEW or half of the rows may: in a short text a single row would be all that can.
+        """
+        many = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
+        return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
+
+
+def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
+    """Count what the heads of one kind do in one sentence.
+
+    Rows that may read a single key say nothing and are left out, and so are those that are 0 throughout.
+
+    Offsets are key position minus query position: in cross-attention, of a source token from the step of that number.
+
+    Args:
+        weights: (L, H, T, S).
+        mask: bool (T, S), True = may attend.
+        keys: S tokens.
+
+    Returns:
+        The tally.
+    """
+    mass = weights.sum(axis=(2, 3), dtype=np.float64)
+    counted = mask.sum(axis=1) > 1
+    weights, mask = weights[:, :, counted].astype(np.float64), mask[counted]
+    read = weights.any(axis=-1)  # (L, H, T)
+    queries = np.flatnonzero(counted)
+    offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
+    entropy = analysis.entropy(weights)  # (L, H, T)
+    places = {
+        "previous": offsets == -1,
+        "same": offsets == 0,
+        "next": offsets == 1,
+        "first": np.broadcast_to(np.arange(len(keys)) == 0, offsets.shape),
+        "last": np.broadcast_to(np.arange(len(keys)) == len(keys) - 1, offsets.shape),
+        "punctuation": np.broadcast_to(analysis.is_punctuation(keys), offsets.shape),
+    }
+    sums = {name: (weights * place).sum(axis=(2, 3)) for name, place in places.items()}
+    sums["entropy"] = entropy.sum(axis=2)
+    sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
+    sums["distance"] = (weights * np.abs(offsets)).sum(axis=(2, 3))
+    at = weights.argmax(axis=-1) - queries  # (L, H, T)
+    one = (weights == weights.max(axis=-1, keepdims=True)).sum(axis=-1) == 1  # an even row has no largest weight
+    can = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
+    return Tally(
+        rows=read.sum(axis=2),
+        sums={name: sums[name] for name in NUMBERS},
+        largest=np.stack([(one & (at == offset)).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
+        possible=read.astype(np.float64) @ can,
+        mass=mass,
+    )
+
+
+def roles(counted: Tally, kind: str) -> list[list[str]]:
+    """Name what each head mostly does.
+
+    Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
+    of all and FEW at least (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the
+    first token, the last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even
+    spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0, as of one that was switched
+    off; no choice, where each row can read one key only.
+
+    Args:
+        counted: of one kind.
+        kind: of attention; in cross-attention a neighbour is a place in the source, counted like the steps.
+
+    Returns:
+        L lists of H names.
+    """
+    numbers, offsets = counted.numbers(), counted.offsets()
+    neighbours = _PLACES if kind == "cross" else _TOKENS
+
+    def name(layer: int, head: int) -> str:
+        if not counted.mass[layer, head]:
+            return NOTHING
+        if not counted.rows[layer, head]:
+            return NO_CHOICE
+        best = int(offsets[layer, head].argmax())
+        if offsets[layer, head, best] >= POSITIONAL:
+            offset = OFFSETS[best]
+            far = f"{abs(offset)} {'before' if offset < 0 else 'after'}"
+            return f"positional: {neighbours[offset + 1] if abs(offset) < 2 else far}"
+        mass = {share: numbers[share][layer, head] for share in ("first", "last", "punctuation", *SHARES[:3])}
+        most = max(mass, key=mass.__getitem__)
+        if mass[most] > MOST:
+            near = SHARES[:3]
+            return neighbours[near.index(most)] if most in near else _ENDS[most]
+        return "broad" if numbers["relative_entropy"][layer, head] >= BROAD else "mixed"
+
+    n_layers, n_heads = offsets.shape[:2]
+    return [[name(layer, head) for head in range(n_heads)] for layer in range(n_layers)]
+
+
+def comparable(weights: np.ndarray) -> bool:
+    """Whether every pair of heads (L, H, T, S) can be compared, and laid out, in about a second."""
+    n_heads = weights.shape[0] * weights.shape[1]
+    return n_heads <= MOST_HEADS and n_heads * weights.size <= MOST_NUMBERS
+
+
+def divergences(weights: np.ndarray) -> np.ndarray:
+    """Jensen-Shannon divergence of every pair of heads, the mean over rows (Clark et al. 2019, section 6).
+
+    Args:
+        weights: (L, H, T, S), rows summing to 1; computed in their precision.
+
+    Returns:
+        float64 (N, N), N = L * H, from 0 (the same rows) to ln 2 (no key in common), in nats.
+    """
+    heads = weights.reshape(-1, *weights.shape[2:])  # (N, T, S)
+    own = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
+    result = np.zeros((len(heads), len(heads)))
+    for one in range(len(heads)):
+        middle = (heads[one:] + heads[one]) / 2
+        logs = np.log(np.maximum(middle, np.finfo(middle.dtype).tiny))  # a third of the time of a log where it is > 0
+        together = -(middle * logs).sum(axis=-1).mean(axis=-1, dtype=np.float64)
+        result[one, one:] = result[one:, one] = np.maximum(together - (own[one] + own[one:]) / 2, 0)
+    np.fill_diagonal(result, 0)
+    return result
+
+
+def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
+    """Place heads in a plane so that distances come near the square roots of their divergences (classical scaling).
+
+    The square root of the Jensen-Shannon divergence is a metric, which classical multidimensional scaling takes.
+
+    Args:
+        divergence: (N, N), symmetric, 0 on the diagonal.
+
+    Returns:
+        float32 (N, 2), centred, and the share of the spread that two dimensions keep, from 0 to 1.
+    """
+    n = len(divergence)
+    centre = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ divergence @ centre)
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    points = np.zeros((n, 2))
+    points[:, : min(n, 2)] = (vectors * np.sqrt(values))[:, :2]
+    largest = np.abs(points).argmax(axis=0)
+    points *= np.where(points[largest, [0, 1]] < 0, -1, 1)  # the sign is arbitrary: always draw the same picture
+    total = values.sum()
+    return points.astype(np.float32), float(values[:2].sum() / total) if total > 0 else 1.0

@@ -1,0 +1,211 @@
+"""What the commands of `python -m model` do. Each imports what it needs: `--help` and a wrong option answer at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+
+
+def checkpoints(arguments: argparse.Namespace) -> None:
+    """Say what can be loaded, or write the README of the checkpoints."""
+    from model import translator
+    from model.checkpoint import CARD, WEIGHTS, read_json
+    from model.commands import table
+
+    names = translator.available()
+    if not names:
+        raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
+    if arguments.readme:
+        print(table.write(translator.checkpoints_folder()))
+        return
+    for name in names:
+        folder = translator.checkpoints_folder() / name
+        card = read_json(folder / CARD)
+        scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
+        size = (folder / WEIGHTS).stat().st_size / 1e6
+        print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
+
+
+def seal(arguments: argparse.Namespace) -> None:
+    """Write the manifests of checkpoints anew."""
+    from model import checkpoint
+
+    for folder in arguments.folders:
+        print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
+        checkpoint.load(folder)  # what cannot be loaded is told
+
+
+def average(arguments: argparse.Namespace) -> None:
+    """Make a checkpoint of the mean weights of others."""
+    from model.training.averaging import average
+
+    average(arguments.folders, arguments.out, arguments.command_line)
+    print(f"{arguments.out}: the mean of {len(arguments.folders)}")
+
+
+def _load(arguments: argparse.Namespace, writes: bool | None = False):
+    """The checkpoint on the command line.
+
+    Args:
+        arguments: with the checkpoint.
+        writes: whether it must be a language model; None: either.
+    """
+    from model.translator import load_translator
+    from model.writer import Writer
+
+    loaded = load_translator(arguments.checkpoint)
+    if writes is not None and writes != isinstance(loaded, Writer):
+        advice = "is a translator: use 'translate'" if writes else "is a language model: use 'write'"
+        raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
+    return loaded
+
+
+def write(arguments: argparse.Namespace) -> None:
+    """Have a language model go on with a text."""
+    writer = _load(arguments, writes=True)
+    chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
+    print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
+
+
+def translate(arguments: argparse.Namespace) -> None:
+    """Translate the texts of the command line, or lines from stdin."""
+    translator = _load(arguments)
+    search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
+    if arguments.json:
+        for text in arguments.texts or _stdin_lines():
+            print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
+    elif arguments.texts:
+        for text in arguments.texts:
+            print(translator.translate(text, **search).text)
+    elif sys.stdin.isatty():
+        for line in _stdin_lines():
+            print(*translator.translate_lines([line], **search), flush=True)
+    else:
+        print(*translator.translate_lines(list(_stdin_lines()), **search), sep="\n")
+
+
+def _stdin_lines() -> Iterator[str]:
+    for line in sys.stdin:
+        yield line.rstrip("\n")
+
+
+def _as_json(translation) -> dict:
+    return {
+        "source": translation.source,
+        "text": translation.text,
+        "source_tokens": translation.source_tokens,
+        "target_tokens": translation.target_tokens,
+        "predicted_tokens": translation.predicted_tokens,
+        "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
+        "hypotheses": [
+            {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
+            for hypothesis in translation.search.hypotheses
+        ],
+    }
+
+
+def trace(arguments: argparse.Namespace) -> None:
+    """Write tokens and every recorded array of a text to a file."""
+    import numpy as np
+
+    from model.writer import Writer
+
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        translation = system.read(arguments.text)
+    else:
+        translation = system.translate(arguments.text, arguments.beam, arguments.length_penalty)
+    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
+    words = {name: np.array(getattr(translation, name)) for name in names}
+    with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
+        np.savez_compressed(file, **words, **translation.trace)
+    print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
+
+
+def import_(arguments: argparse.Namespace) -> None:
+    """Make a checkpoint of a MarianMT model."""
+    from model.adapters.marian import import_marian
+
+    card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
+    print(
+        f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
+        f"by {card['difference']:.1g} at most"
+    )
+
+
+def attention(arguments: argparse.Namespace) -> None:
+    """Write what a model of another kind looks at to a file."""
+    from model.adapters.views import look
+
+    attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
+    attention.save(arguments.out)
+    shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
+    shown = "shows it" if arguments.out.suffix == ".npz" else "shows files whose names end in .npz"
+    print(f"{arguments.out}: {shapes}; the page Open {shown}")
+
+
+def evaluate(arguments: argparse.Namespace) -> None:
+    """Score a system on a test set; the last line is JSON."""
+    from model.measures.evaluate import evaluate, evaluate_text, read_pairs
+    from model.training.data.corpora import read_lines
+    from model.writer import Writer
+
+    system = _load(arguments, writes=None)
+    if isinstance(system, Writer):
+        if arguments.by_length:
+            raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
+        scores = evaluate_text(system, list(read_lines(arguments.data)))
+    else:
+        search = (arguments.beam, arguments.length_penalty)
+        scores = evaluate(system, read_pairs(arguments.data), *search, arguments.lowercase, arguments.by_length)
+    if arguments.save_as:
+        system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
+    print(json.dumps(scores))
+
+
+def align(arguments: argparse.Namespace) -> None:
+    """Measure every cross-attention head as a word aligner; the last line is JSON."""
+    from model.measures import alignment
+    from model.measures.word_links import read_linked_text
+
+    text = read_linked_text(arguments.data)
+    translator = _load(arguments)
+    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
+    if arguments.save:
+        alignment.keep(translator, text.name, result)
+    print(json.dumps({"name": text.name, **result}))
+
+
+def heads(arguments: argparse.Namespace) -> None:
+    """Measure every head over held-out sentences and keep the report beside the weights."""
+    from model.measures import head_report
+    from model.measures.evaluate import read_pairs
+
+    for name in ("sentences", "bleu_sentences"):
+        if getattr(arguments, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
+    translator = _load(arguments)
+    pairs = read_pairs(arguments.data)[: arguments.sentences]
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
+    report = {"command": arguments.command_line, "data": arguments.data.name, **report}
+    print(head_report.write(translator.folder, report))
+
+
+def train(arguments: argparse.Namespace) -> None:
+    """Train a model."""
+    from model.commands.train import train
+
+    train(arguments)
+
+
+def download(arguments: argparse.Namespace) -> None:
+    """Fetch a corpus."""
+    from model.training.data.download import download
+
+    download(arguments.name, arguments.data_dir)

@@ -1,0 +1,270 @@
+"""A batch under other masks: what a mask does to a model, in maps and in numbers.
+
+Every change is an intervention at the taps, so nobody else who uses the model sees it. Shape letters: B batch, H heads,
+T target positions, S source positions, L layers, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model import masks
+from model.attention import masked_softmax
+from model.taps import Change, intervene, record
+from model.text.pieces import PieceTokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
+from model.text.subwords import Tokenizer
+from model.transformer import Transformer
+from model.translator import MAX_CHARACTERS, Translator, tidy
+from model.turns import in_turn
+
+MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
+MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")
+EXAMPLE_LENGTHS, EXAMPLE_WIDTH = (4, 2, 6), 7
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some sentence pairs as one batch, padded to the longest.
+
+    Attributes:
+        src: (B, S) source ids, the end token last, then padding.
+        tgt: (B, T) what the decoder reads: the start token first, then padding.
+        source_tokens, target_tokens: their names, B lists of S and of T.
+    """
+
+    src: Tensor
+    tgt: Tensor
+    source_tokens: list[list[str]]
+    target_tokens: list[list[str]]
+
+    def pair(self, number: int) -> tuple[Tensor, Tensor]:
+        """The ids (1, own S) and (1, own T) of one pair, counted from 0, without padding."""
+        return tuple(ids[None, ids != PAD_ID] for ids in (self.src[number], self.tgt[number]))
+
+
+def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Batch:
+    """Tokenize sentence pairs and pad them to one batch.
+
+    Args:
+        translator: whose tokenizer reads them.
+        sources: B texts; an empty one gives only the end token.
+        targets: B texts; of an empty one the decoder reads only the start token.
+
+    Returns:
+        The batch.
+
+    Raises:
+        ValueError: if a text is too long; the message names it.
+    """
+    limit = min(MAX_TOKENS, translator.config.max_length)
+    source, target = translator.tokenizer.source, translator.tokenizer.target
+    src = [[*_ids(source, f"source {n}", text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
+    tgt = [[BOS_ID, *_ids(target, f"target {n}", text, limit - 1)] for n, text in enumerate(targets, 1)]
+    padded = pad_ids(src), pad_ids(tgt)
+    names = [[source.tokens(row) for row in ids.tolist()] for ids in padded]
+    return Batch(*padded, *names)
+
+
+def _ids(tokenizer: Tokenizer | PieceTokenizer, name: str, text: str, limit: int) -> list[int]:
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
+    ids = tokenizer.encode(tidy(text))
+    if len(ids) > limit:
+        raise ValueError(f"{name} has {len(ids)} tokens; at most {limit} are allowed on this page")
+    return ids
+
+
+def worked_example() -> Batch:
+    """Three sentences of 4, 2 and 6 tokens in a batch 7 wide, each token the number 2, each pad written 1.
+
+    The pad of this example is 1, that of the models here is 0: they are given 0.
+    """
+    rows = [[EOS_ID] * n + [PAD_ID] * (EXAMPLE_WIDTH - n) for n in EXAMPLE_LENGTHS]
+    names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in rows]
+    ids = torch.tensor(rows)
+    return Batch(ids, ids.clone(), names, names)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One pass of a batch through a model.
+
+    Attributes:
+        masks: by name of MASKS, bool (B, T, S) with T queries and S keys: recorded where the model used it, and the two
+            parts of "decoder_self" as they were handed to it.
+        weights: by kind of attention, float32 (B, L, H, T, S), recorded.
+        scores: the same before softmax and mask: q k / sqrt(d_head).
+        logits: (B, T, V).
+    """
+
+    masks: dict[str, np.ndarray]
+    weights: dict[str, np.ndarray]
+    scores: dict[str, np.ndarray]
+    logits: np.ndarray
+
+
+@in_turn
+@torch.inference_mode()
+def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, look_ahead: bool = True) -> Run:
+    """Pass a batch through a model, recorded, with or without each of its masks.
+
+    Args:
+        model: in evaluation mode.
+        src: (B, S) ids.
+        tgt: (B, T) ids of the decoder input.
+        padding: whether padded keys are hidden, in the encoder, in the decoder and between them.
+        look_ahead: whether the decoder's future is hidden.
+
+    Returns:
+        The Run.
+    """
+    n_target = tgt.size(1)
+    pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
+    future = masks.causal_mask(n_target) if look_ahead else masks.everything(n_target, n_target)
+    changes = {} if padding else _open(model)
+    with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
+        logits = model.decode(tgt, masks.combine(pads, future), model.encode(src))  # (B, T, V)
+    kinds = {
+        "encoder_self": [f"encoder.layers.{i}.self_attention" for i in range(model.config.n_encoder_layers)],
+        "decoder_self": [f"decoder.layers.{i}.self_attention" for i in range(model.config.n_decoder_layers)],
+        "cross": [f"decoder.layers.{i}.cross_attention" for i in range(model.config.n_decoder_layers)],
+    }
+    used = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
+    shape = (tgt.size(0), n_target, n_target)
+    used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
+
+    def stack(layers: list[str], name: str) -> np.ndarray:
+        return torch.stack([trace[f"{layer}.{name}"] for layer in layers], dim=1).float().numpy()
+
+    scale = math.sqrt(model.config.d_head)
+    return Run(
+        masks={name: used[name].numpy().copy() for name in MASKS},
+        weights={kind: stack(layers, "weights") for kind, layers in kinds.items()},
+        scores={kind: stack(layers, "raw_scores") / scale for kind, layers in kinds.items()},
+        logits=logits.float().numpy(),
+    )
+
+
+def _open(model: Transformer) -> dict[str, Change]:
+    """Interventions after which the encoder and the cross-attention read padding, too."""
+    addresses = [f"encoder.layers.{i}.self_attention.mask" for i in range(model.config.n_encoder_layers)]
+    addresses += [f"decoder.layers.{i}.cross_attention.mask" for i in range(model.config.n_decoder_layers)]
+    return dict.fromkeys(addresses, _allow_all)
+
+
+def without_look_ahead(model: Transformer) -> dict[str, Change]:
+    """Interventions after which every step of the decoder reads the later ones, too; for passes without padding."""
+    addresses = [f"decoder.layers.{i}.self_attention.mask" for i in range(model.config.n_decoder_layers)]
+    return dict.fromkeys(addresses, _allow_all)
+
+
+def _allow_all(mask: Tensor) -> Tensor:
+    return masks.everything(*mask.shape[-2:]).expand(mask.shape)
+
+
+def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, padding: bool) -> float:
+    """How much the logits of a pair change when padding is appended to it: about 0 with the padding mask.
+
+    Args:
+        model: in evaluation mode.
+        src: (1, S) ids without padding.
+        tgt: (1, T) ids without padding.
+        count: how many pads are appended to each.
+        padding: whether the padding mask is on.
+
+    Returns:
+        max |difference| over the logits of the T real steps.
+
+    Raises:
+        ValueError: if the padded sentences have no positions left.
+    """
+    longest = max(src.size(1), tgt.size(1)) + count
+    if longest > model.config.max_length:
+        raise ValueError(f"{longest} tokens are too many: the model has positions for {model.config.max_length}")
+    bare = run(model, src, tgt, padding=padding).logits
+    padded = run(model, *(F.pad(ids, (0, count), value=PAD_ID) for ids in (src, tgt)), padding=padding).logits
+    return float(np.abs(padded[:, : tgt.size(1)] - bare).max())
+
+
+def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: bool) -> float:
+    """How much the logits of a step depend on what comes after it: exactly what a decoder must not do.
+
+    Args:
+        model: in evaluation mode.
+        src: (1, S) ids without padding.
+        tgt: (1, T) ids without padding.
+        look_ahead: whether the look-ahead mask is on.
+
+    Returns:
+        max |difference| over the logits of all steps but the last when the last token is replaced by <unk>.
+
+    Raises:
+        ValueError: if there is no step before the last.
+    """
+    if tgt.size(1) < 2:
+        raise ValueError("there is no earlier step that could see the future: type a longer target")
+    other = tgt.clone()
+    other[:, -1] = UNK_ID
+    before, after = (run(model, src, ids, look_ahead=look_ahead).logits[:, :-1] for ids in (tgt, other))
+    return float(np.abs(after - before).max())
+
+
+def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
+    """Write a mask in the four conventions that people meet.
+
+    Args:
+        mask: bool (T, S), True = may attend.
+
+    Returns:
+        By convention ("keep", "blocked", "integers", "additive") what the tensor holds, str objects (T, S).
+    """
+    keep = torch.from_numpy(mask)
+    tensors = {
+        "keep": keep,
+        "blocked": masks.as_blocked(keep),
+        "integers": masks.as_integers(keep),
+        "additive": masks.as_additive(keep),
+    }
+    return {name: _spelt(tensor.tolist(), mask.shape) for name, tensor in tensors.items()}
+
+
+def _spelt(rows: list[list], shape: tuple[int, ...]) -> np.ndarray:
+    spelt = np.empty(shape, dtype=object)
+    for t, row in enumerate(rows):
+        for s, value in enumerate(row):
+            spelt[t, s] = "0" if value == 0 and isinstance(value, float) else str(value)
+    return spelt
+
+
+def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
+    """What becomes of a query whose every key is blocked, in the ways people write it.
+
+    Args:
+        scores: float32 (S,), of one query, before the mask.
+
+    Returns:
+        By treatment the weights (S,): "-inf" then softmax; "-1e9" then softmax; PyTorch's fused attention with a
+        boolean mask; the softmax of this project.
+    """
+    row = torch.from_numpy(scores)[None]  # (1, S)
+    allowed = masks.nothing(*row.shape)[0, 0]  # (1, S)
+    blocked = row + masks.as_additive(allowed)
+    # With one-dimensional queries and keys the dot products are the scores, and with identity values the context is
+    # the weights.
+    query, keys, values = torch.ones(1, 1), row.T.contiguous(), torch.eye(row.size(1))
+    fused = F.scaled_dot_product_attention(query[None], keys[None], values[None], attn_mask=allowed[None], scale=1.0)
+    results = {
+        "-inf": blocked.softmax(-1),
+        "-1e9": row.masked_fill(~allowed, -1e9).softmax(-1),
+        "fused": fused[0],
+        "ours": masked_softmax(blocked),
+    }
+    return {name: weights[0].numpy() for name, weights in results.items()}

@@ -1,0 +1,251 @@
+"""Well-known mistakes as small wrong versions. WRONG ON PURPOSE: only the page Pitfalls and tests use them.
+
+Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
+elsewhere in this package. (The literal loop is `positional.literal_loop`, among the encodings it is compared with.)
+Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+from model import masks
+from model.checkpoint import NoRandomNumbers
+from model.taps import addresses, intervene
+from model.text.special import BOS_ID, EOS_ID, PAD_ID
+from model.text.subwords import Tokenizer
+from model.transformer import Cache, Transformer
+
+LARGE = -1e9  # what many fill masked scores with, instead of -inf
+SAMPLE_VOCABULARY = 520
+
+# Written for this file: enough text for a small tokenizer of each language.
+SAMPLES = {
+    "en": (
+        "The man and the woman are standing in front of the house, and the children are playing with a ball. "
+        "A young girl with brown hair is sitting on the street and reading a book about animals. "
+        "The people are walking through the city because the weather is good and the shops are open. "
+        "Two dogs are running over the grass, while an old man is watching them from his garden. "
+        "Where is the train station, and when does the next train leave for the mountains? "
+        "I do not know why he was so tired after the work, but he slept for a long time. "
+        "She bought bread, milk and some apples in the morning and went home with her bicycle. "
+        "They wanted to learn the language, which was hard at the beginning and easy in the end."
+    ),
+    "de": (
+        "Der Mann und die Frau stehen vor dem Haus, und die Kinder spielen mit einem Ball. "
+        "Ein junges Mädchen mit braunen Haaren sitzt auf der Straße und liest ein Buch über Tiere. "
+        "Die Leute gehen durch die Stadt, weil das Wetter gut ist und die Geschäfte geöffnet sind. "
+        "Zwei Hunde laufen über das Gras, während ein alter Mann ihnen aus seinem Garten zusieht. "
+        "Wo ist der Bahnhof, und wann fährt der nächste Zug in die Berge? "
+        "Ich weiß nicht, warum er nach der Arbeit so müde war, aber er hat lange geschlafen. "
+        "Sie kaufte am Morgen Brot, Milch und einige Äpfel und fuhr mit dem Fahrrad nach Hause. "
+        "Sie wollten die Sprache lernen, was am Anfang schwierig und am Ende einfach war."
+    ),
+}
+
+
+def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Heads split off, but never moved before the tokens: heads attend to heads inside one token.
+
+    Args:
+        q, k, v: (T, H, K), the token axis still first.
+
+    Returns:
+        weights (T, H, H) and context (T, H, K): no number has passed from one token to another.
+    """
+    weights = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)  # (T, H, H)
+    return weights, weights @ v
+
+
+def double_residual(model: Transformer, src: Tensor) -> Cache:
+    """A feed-forward that adds its input itself, inside a sublayer that adds it too; right is `model.encode`.
+
+    Args:
+        model: whose encoder is run in this way.
+        src: (1, S) ids.
+
+    Returns:
+        What `model.encode` returns, computed from the wrong memory.
+    """
+    mask = masks.padding_mask(src, PAD_ID)
+    x = model.encoder.input(src)
+    for layer in model.encoder.layers:
+        x = layer.residual_self(x, lambda y, layer=layer: layer.self_attention(y, y, mask))
+        x = layer.residual_ff(x, lambda y, layer=layer: y + layer.feed_forward(y))
+    memory = model.encoder.tap_output(model.encoder.norm(x))
+    cross = [layer.cross_attention.keys_values(memory) for layer in model.decoder.layers]
+    return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=torch.arange(len(src)))
+
+
+def bare_embedding(n_tokens: int, vocab_size: int, d_model: int, seed: int = 0) -> Tensor:
+    """Rows of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model).
+
+    Returns:
+        (n_tokens, d_model), of rms sqrt(2 / (V + D)).
+    """
+    bound = math.sqrt(6 / (vocab_size + d_model))
+    generator = torch.Generator().manual_seed(seed)
+    return (2 * torch.rand(n_tokens, d_model, generator=generator) - 1) * bound
+
+
+def unused_dropout(tokens: Tensor, positions: Tensor, dropout: float) -> Tensor:
+    """The input of the first layer with a dropout that is built and never applied."""
+    nn.Dropout(dropout)
+    return tokens + positions
+
+
+def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    """Bias in the denominator, unbiased deviation, eps outside the root; right is `nn.LayerNorm`."""
+    mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
+    return weight * (x - mean) / (deviation + eps + bias)
+
+
+def keep_alias(model: nn.Module) -> nn.Module:
+    """best_model = model: another name for the model that goes on training; right is `copy.deepcopy`."""
+    return model
+
+
+def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int = 60) -> tuple[list[float], float]:
+    """Train a linear model with more inputs than examples, keeping the best by validation.
+
+    Args:
+        keep: called with the model whenever its validation loss is the lowest so far.
+        epochs: steps of gradient descent over all examples.
+
+    Returns:
+        The validation loss after every epoch, and at the end that of what was kept.
+    """
+    generator = torch.Generator().manual_seed(5)
+    truth = torch.randn(20, 1, generator=generator)
+    inputs = torch.randn(58, 20, generator=generator)
+    targets = inputs @ truth + 4 * torch.randn(58, 1, generator=generator)
+    with NoRandomNumbers():
+        model = nn.Linear(20, 1, bias=False)
+    nn.init.zeros_(model.weight)
+    best, losses = model, []
+    for _ in range(epochs):
+        loss = (model(inputs[:18]) - targets[:18]).square().mean()
+        (slope,) = torch.autograd.grad(loss, [model.weight])
+        with torch.no_grad():
+            model.weight -= 0.1 * slope
+            losses.append((model(inputs[18:]) - targets[18:]).square().mean().item())
+        if losses[-1] == min(losses):
+            best = keep(model)
+    with torch.no_grad():
+        return losses, (best(inputs[18:]) - targets[18:]).square().mean().item()
+
+
+def gru_over_padding(gru: nn.GRU, embedded: Tensor) -> Tensor:
+    """The states of a GRU that is not told where the sentence ends; right is a packed sequence.
+
+    Args:
+        gru: batch first.
+        embedded: (1, T, D), padding at its end.
+
+    Returns:
+        (1, T, hidden); the last one, the context vector, has run over the padding.
+    """
+    return gru(embedded)[0]
+
+
+def pairs_without_start(ids: list[int]) -> tuple[list[int], list[int]]:
+    """What a decoder reads and what it has to predict when targets have no start token: the first is never predicted.
+
+    Example:
+        >>> pairs_without_start([7, 8, 9])
+        ([7, 8], [8, 9])
+    """
+    return ids[:-1], ids[1:]
+
+
+def row_padding_mask(ids: Tensor) -> Tensor:
+    """Padding laid over the rows: padded queries are blanked, and padded keys stay visible.
+
+    Args:
+        ids: (B, T); right is `masks.padding_mask(ids, PAD_ID)`, (B, 1, 1, T).
+
+    Returns:
+        (B, 1, T, 1) bool.
+    """
+    return masks.padding_mask(ids, PAD_ID).transpose(-2, -1)
+
+
+def filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
+    """While the block runs, masked scores of the decoder's self-attention are -1e9: a masked row becomes uniform."""
+    scores = [name for name in addresses(model) if "decoder" in name and name.endswith("self_attention.scores")]
+    return intervene(dict.fromkeys(scores, lambda s: s.masked_fill(s == -math.inf, LARGE)))
+
+
+@torch.inference_mode()
+def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, memory: Cache) -> Tensor:
+    """The logits (1, T, V) of a pass of the decoder with any mask, masked scores filled with -1e9."""
+    with filled_with_a_large_number(model):
+        return model.decode(tgt, mask, memory.fresh())
+
+
+@torch.inference_mode()
+def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, memory: Cache) -> Tensor:
+    """The same, one token at a time with cached keys and values: equal, unless a row reads what comes later."""
+    cache = memory.fresh()
+    with filled_with_a_large_number(model):
+        steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
+    return torch.cat(steps, dim=1)
+
+
+def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """A target (1, T) with padding in place of its start token, and its mask (1, 1, T, T), whose first row is empty."""
+    tgt = ids.clone()
+    tgt[:, 0] = PAD_ID
+    return tgt, masks.combine(row_padding_mask(tgt), masks.causal_mask(tgt.size(1)))
+
+
+@torch.inference_mode()
+def write(model: Transformer, memory: Cache, limit: int, from_padding: bool = False) -> list[int]:
+    """Write greedily from a memory, each step a full pass.
+
+    Args:
+        model: which writes.
+        memory: of one sentence.
+        limit: at most so many tokens.
+        from_padding: begin with padding instead of the start token.
+
+    Returns:
+        The ids, without the end token.
+    """
+    ids = [BOS_ID]
+    while len(ids) <= min(limit, model.config.max_length - 1):
+        tgt = torch.tensor([ids])
+        if from_padding:
+            logits = decode_with(model, *start_from_padding(tgt), memory)
+        else:
+            logits = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
+        logits[..., [PAD_ID, BOS_ID]] = -math.inf
+        ids.append(int(logits[0, -1].argmax()))
+        if ids[-1] == EOS_ID:
+            break
+    return [index for index in ids[1:] if index != EOS_ID]
+
+
+@lru_cache(maxsize=4)
+def sample_tokenizer(language: str) -> Tokenizer:
+    """A small tokenizer that has seen one language only, "en" or "de"; using it on the other is the mistake."""
+    return Tokenizer.train([SAMPLES[language]], SAMPLE_VOCABULARY, alphabet_size=64)
+
+
+def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
+    """softmax(q k^T) without the division by sqrt(d_k)."""
+    return raw_scores.masked_fill(~mask, -math.inf).softmax(-1)
+
+
+def weights_after_dropout(weights: Tensor, dropout: float, seed: int = 0) -> Tensor:
+    """What a model in training multiplies with v: some weights 0, the others larger, so rows no longer sum to 1."""
+    generator = torch.Generator().manual_seed(seed)
+    kept = torch.rand(weights.shape, generator=generator) >= dropout
+    return weights * kept / (1 - dropout)

@@ -1,0 +1,133 @@
+"""A sentence under other positional encodings: scaled, shifted, switched off, its words shuffled.
+
+Every change is an intervention at the taps `encoder.input.positions` and `decoder.input.positions`, so nobody else who
+uses the model sees it. Shape letters: S source positions, D d_model.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.positional import shifted
+from model.taps import Change, intervene, record
+from model.text.special import EOS_ID
+from model.translation import Translation
+from model.translator import Translator, tidy
+from model.turns import in_turn
+
+SIDES = ("encoder", "decoder")
+MAX_SCALE, MAX_SHIFT = 2.0, 100
+
+
+def changed_positions(
+    layout: str, scale: float = 1.0, shift: int = 0, sides: tuple[str, ...] = SIDES
+) -> AbstractContextManager[None]:
+    """Change the positional encodings of every pass while the block runs, in this thread only.
+
+    Args:
+        layout: the model's encoding, a name of `model.positional.TABLES`.
+        scale: what the encoding is multiplied with; 0 switches it off, 1 leaves it.
+        shift: how many positions later every token seems to stand.
+        sides: "encoder", "decoder" or both.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ValueError: if a value is not allowed.
+    """
+    if not 0 <= scale <= MAX_SCALE:
+        raise ValueError(f"the scale must be from 0 to {MAX_SCALE:g}, got {scale:g}")
+    if not 0 <= shift <= MAX_SHIFT:
+        raise ValueError(f"the shift must be from 0 to {MAX_SHIFT} positions, got {shift}")
+    if unknown := set(sides) - set(SIDES):
+        raise ValueError(f"positions belong to the {' or the '.join(SIDES)}, got {unknown.pop()!r}")
+
+    def change(positions: Tensor) -> Tensor:
+        moved = shifted(positions.double(), layout, shift) if shift else positions.double()
+        return (scale * moved).to(positions.dtype)
+
+    changes: dict[str, Change] = {f"{side}.input.positions": change for side in sides}
+    # With nothing to change the passes stay the fast ones.
+    return nullcontext() if (scale, shift) == (1, 0) else intervene(changes)
+
+
+def translate(
+    translator: Translator, text: str, scale: float = 1.0, shift: int = 0, sides: tuple[str, ...] = SIDES
+) -> Translation:
+    """Translate greedily with changed positional encodings; arguments as above, errors as `Translator.translate`."""
+    with changed_positions(translator.config.positional, scale, shift, sides):
+        return translator.translate(text, beam=1)
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """A sentence with its words in another order.
+
+    Attributes:
+        text: the sentence, white space tidied.
+        shuffled: the same words in the new order.
+        ids, shuffled_ids: their token ids, the end token last in both.
+        order: S places; token i of the shuffled sentence is token order[i] of the sentence.
+    """
+
+    text: str
+    shuffled: str
+    ids: list[int]
+    shuffled_ids: list[int]
+    order: list[int]
+
+
+def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
+    """Put the words of a sentence (what spaces separate) in a random order; tokens of a word stay together.
+
+    Args:
+        translator: whose tokenizer reads it.
+        text: the sentence.
+        seed: of the order.
+
+    Returns:
+        The Shuffle; the order is another one wherever the words allow it.
+    """
+    words = tidy(text).split()
+    numbers = list(range(len(words)))
+    rng = random.Random(seed)
+    # Equal words may swap places; the sentence itself is no shuffle of it.
+    while len(set(words)) > 1 and [words[n] for n in numbers] == words:
+        rng.shuffle(numbers)
+    tokens = [translator.tokenizer.source.encode(word) for word in words]
+    starts = [sum(map(len, tokens[:n])) for n in range(len(tokens))]
+    order = [start + i for n in numbers for start in [starts[n]] for i in range(len(tokens[n]))]
+    ids = [index for word in tokens for index in word]
+    return Shuffle(
+        text=" ".join(words),
+        shuffled=" ".join(words[n] for n in numbers),
+        ids=[*ids, EOS_ID],
+        shuffled_ids=[*(ids[i] for i in order), EOS_ID],
+        order=[*order, len(ids)],
+    )
+
+
+@in_turn
+@torch.inference_mode()
+def order_difference(translator: Translator, shuffled: Shuffle, scale: float) -> float:
+    """How far the encoder is from order-blind: does shuffling its input only shuffle its output?
+
+    Args:
+        translator: whose encoder is used.
+        shuffled: a sentence and its shuffle.
+        scale: of the encoder's positional encoding; 0 is off.
+
+    Returns:
+        max |encoder(shuffled sentence) - the rows of encoder(sentence), shuffled|: about 0 where order is not seen.
+    """
+    with changed_positions(translator.config.positional, scale, sides=("encoder",)), record("encoder.output") as trace:
+        for ids in (shuffled.ids, shuffled.shuffled_ids):
+            translator.model.encode(torch.tensor([ids]))
+    memory, of_shuffled = trace.all("encoder.output")  # (1, S, D)
+    return float((of_shuffled - memory[:, shuffled.order]).abs().max())

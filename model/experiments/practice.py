@@ -1,0 +1,337 @@
+"""A tiny model that learns to write strings backwards while somebody watches, in a thread of its own.
+
+The work is bounded: one model of fixed size, so many steps at most, so many runs at a time, and a run that nobody looks
+at any more ends by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model import turns
+from model.config import NORM_POSITIONS, TransformerConfig
+from model.decoding.greedy import greedy
+from model.taps import record
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
+from model.training import schedules
+from model.transformer import Transformer
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LONGEST = 10  # letters of a string
+D_MODEL, D_FF = 64, 128
+HEADS = (1, 2, 4, 8)
+BATCH = 64  # strings a step
+MAX_STEPS = 1500
+MAX_WARMUP = 1000
+CHECK_EVERY = 50  # steps between two looks at unseen strings and at the heads
+UNSEEN = 200  # strings that are never trained on
+SOLVED = 0.99  # of the unseen strings written without a mistake
+SAMPLE = "headlight"
+MAX_RUNS = 2  # at a time, of all visitors
+FORGOTTEN_AFTER = 90.0  # seconds without a look until a run ends by itself; browsers look once a minute in a hidden tab
+GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
+BREATH = 0.002  # seconds after every step in which other threads have their turn
+_STARTING = threading.Lock()  # the weights are drawn from torch's one global generator
+_SLOTS = threading.BoundedSemaphore(MAX_RUNS)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a visitor chooses.
+
+    Raises:
+        ValueError: if a value is not allowed; the message names it.
+    """
+
+    schedule: str = "noam"
+    norm: str = "pre"
+    n_heads: int = 4
+    warmup: int = 200
+    peak: float = 0.004  # the highest learning rate, for every schedule
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        self.function()
+        if self.norm not in NORM_POSITIONS:
+            raise ValueError(f"norm must be one of {', '.join(NORM_POSITIONS)}, got {self.norm!r}")
+        if self.n_heads not in HEADS:
+            raise ValueError(f"n_heads must be one of {', '.join(map(str, HEADS))}, got {self.n_heads!r}")
+        if not 0 < self.peak <= 1:
+            raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
+        if not 1 <= self.warmup <= MAX_WARMUP:
+            raise ValueError(f"warmup must be from 1 to {MAX_WARMUP}, got {self.warmup!r}")
+
+    def function(self) -> schedules.Schedule:
+        """Step to learning rate; Noam's factor is chosen so that its peak is `peak`."""
+        peak = self.peak * (D_MODEL * self.warmup) ** 0.5 if self.schedule == "noam" else self.peak
+        sizes = {"d_model": D_MODEL, "warmup": self.warmup, "steps": MAX_STEPS, "decay": MAX_STEPS // 10}
+        return schedules.by_name(self.schedule, peak=peak, **sizes)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A run at one moment, in arrays of its own.
+
+    Attributes:
+        step: steps done.
+        losses: (step,) float32, in nats a letter.
+        rates: (step,) float32 learning rates.
+        right: the share of unseen strings written without a mistake at the last check, teacher-forced.
+        weights: float32 (L, H, T, S), cross-attention on the sample at the last check.
+        status: "running", "paused", "solved", "stopped" or "ended" (out of steps).
+    """
+
+    step: int
+    losses: np.ndarray
+    rates: np.ndarray
+    right: float
+    weights: np.ndarray
+    status: str
+
+
+class Practice:
+    """The model and its training, a step at a time; no threads here."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        config = TransformerConfig(
+            vocab_size=len(SPECIAL_TOKENS) + len(LETTERS),
+            d_model=D_MODEL,
+            n_heads=settings.n_heads,
+            n_encoder_layers=1,
+            n_decoder_layers=1,
+            d_ff=D_FF,
+            dropout=0.0,
+            norm=settings.norm,
+            max_length=LONGEST + 2,
+        )
+        with _STARTING, torch.random.fork_rng():
+            torch.manual_seed(settings.seed)
+            self.model = Transformer(config)
+        self.schedule = settings.function()
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+        self._generator = torch.Generator().manual_seed(settings.seed)
+        self.unseen = strings(UNSEEN, torch.Generator().manual_seed(-1 - settings.seed))
+        self._never = set(self.unseen)
+        self.losses: list[float] = []
+        self.rates: list[float] = []
+        self.check()
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return len(self.losses)
+
+    def advance(self) -> None:
+        """One step of training, and a check where it is time for one."""
+        src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self._never])
+        loss = self._loss(src, tgt)
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        rate = self.schedule(self.step + 1)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.losses.append(loss.item())
+        self.rates.append(rate)
+        if self.step % CHECK_EVERY == 0:
+            self.check()
+
+    def check(self) -> None:
+        """Count the unseen strings without a mistake, and record the heads on the sample."""
+        src, tgt = batch(self.unseen)
+        with torch.inference_mode():
+            wrong = (self.model(src, tgt[:, :-1]).argmax(-1) != tgt[:, 1:]) & (tgt[:, 1:] != PAD_ID)
+        self.right = 1 - wrong.any(dim=1).float().mean().item()
+        self.weights = self.attention(SAMPLE, SAMPLE[::-1])
+
+    def reverse(self, text: str) -> tuple[str, np.ndarray]:
+        """Have the present weights write a string backwards.
+
+        Args:
+            text: 1 to LONGEST of LETTERS.
+
+        Returns:
+            What they write, right or wrong, and the cross-attention (L, H, T, S) while they write it.
+
+        Raises:
+            ValueError: if the text is empty, too long or has other characters.
+        """
+        checked(text)
+        limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": LONGEST + 1}
+        ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), **limits)[0]
+        # A special token in the middle is a mistake that a reader shall see.
+        written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
+        return written, self._attention(text, ids)
+
+    def attention(self, text: str, written: str) -> np.ndarray:
+        """The cross-attention (L, H, T, S) when a string is read and another one written."""
+        return self._attention(text, encode(written))
+
+    @torch.inference_mode()
+    def _attention(self, text: str, ids: list[int]) -> np.ndarray:
+        with record("*.cross_attention.weights") as trace:
+            self.model(torch.tensor([[*encode(text), EOS_ID]]), torch.tensor([[BOS_ID, *ids][: LONGEST + 2]]))
+        return np.stack([weights[0].numpy() for weights in trace.values()])
+
+    def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
+        logits = self.model(src, tgt[:, :-1])
+        return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
+
+
+class Run:
+    """A practice in a thread of its own, which ends by itself.
+
+    Args:
+        settings: what is trained.
+        present: says whether whom the run is for is still there; asked by the thread before every step.
+
+    Raises:
+        ValueError: if as many runs as are allowed are under way.
+    """
+
+    def __init__(self, settings: Settings, present: Callable[[], bool] = lambda: True) -> None:
+        if not _SLOTS.acquire(blocking=False):
+            raise ValueError(
+                f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: try again in a minute"
+            )
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
+        self._going.set()
+        self._looked = time.monotonic()
+        self._present, self._gone_since = present, None
+        self._status = "running"
+        try:
+            self._practice = Practice(settings)
+            self._thread = threading.Thread(target=self._work, daemon=True, name="practice")
+            self._thread.start()
+        except BaseException:
+            _SLOTS.release()
+            raise
+
+    @property
+    def active(self) -> bool:
+        """Whether it trains or is paused."""
+        return not self._ended.is_set()
+
+    def pause(self) -> None:
+        """Wait, until told to go on."""
+        self._going.clear()
+
+    def go_on(self) -> None:
+        """Train on after a pause."""
+        self._going.set()
+
+    def stop(self) -> None:
+        """End after the present step; returns when the thread has ended."""
+        self._ended.set()
+        self._going.set()
+        self._thread.join()
+
+    def frame(self) -> Frame:
+        """How it stands; asking keeps it alive, and waits for nothing: what the thread adds to is only copied."""
+        self._looked = time.monotonic()
+        practice = self._practice
+        paused = self.active and not self._going.is_set()
+        rates = practice.rates[:]  # the last that a step writes
+        return Frame(
+            step=len(rates),
+            losses=np.array(practice.losses[: len(rates)], dtype=np.float32),
+            rates=np.array(rates, dtype=np.float32),
+            right=practice.right,
+            weights=practice.weights.copy(),
+            status="paused" if paused else self._status,
+        )
+
+    def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
+        """As `Practice.reverse`, between two steps; also says how many steps are done."""
+        # Locks are not fair: without being told, the training would take this one again and again on a busy machine.
+        self._wanted.set()
+        try:
+            with self._lock:
+                return *self._practice.reverse(text), self._practice.step
+        finally:
+            self._wanted.clear()
+
+    def _work(self) -> None:
+        try:
+            self._status = self._train()
+        finally:
+            self._ended.set()
+            _SLOTS.release()
+
+    def _nobody_looks(self) -> bool:
+        now = time.monotonic()
+        self._gone_since = None if self._present() else self._gone_since or now
+        gone = self._gone_since is not None and now - self._gone_since > GONE_AFTER
+        return gone or now - self._looked > FORGOTTEN_AFTER
+
+    def _train(self) -> str:
+        """Train until something ends it; says what did."""
+        while not self._ended.is_set():
+            if self._nobody_looks():
+                break
+            if not self._going.wait(timeout=0.2):
+                continue
+            if self._ended.is_set():
+                break
+            if self._wanted.is_set():
+                time.sleep(BREATH)
+                continue
+            with self._lock, turns.TURNS.turn():
+                self._practice.advance()
+            if self._practice.right >= SOLVED:
+                return "solved"
+            if self._practice.step >= MAX_STEPS:
+                return "ended"
+            time.sleep(BREATH)
+        return "stopped"
+
+
+def strings(n: int, generator: torch.Generator) -> list[str]:
+    """Draw n random strings of 1 to LONGEST letters."""
+    lengths = torch.randint(1, LONGEST + 1, (n,), generator=generator).tolist()
+    letters = torch.randint(len(LETTERS), (n, LONGEST), generator=generator).tolist()
+    return ["".join(LETTERS[i] for i in row[:length]) for row, length in zip(letters, lengths, strict=True)]
+
+
+def encode(text: str) -> list[int]:
+    """The ids of a string of LETTERS.
+
+    Example:
+        >>> encode("abz")
+        [4, 5, 29]
+    """
+    return [len(SPECIAL_TOKENS) + LETTERS.index(letter) for letter in text]
+
+
+def batch(texts: list[str]) -> tuple[Tensor, Tensor]:
+    """Strings and their reversals: src (B, S) with the end token, tgt (B, T) with start and end token, padded."""
+    ids = [encode(text) for text in texts]
+    return pad_ids([[*row, EOS_ID] for row in ids]), pad_ids([[BOS_ID, *row[::-1], EOS_ID] for row in ids])
+
+
+def checked(text: str) -> str:
+    """The text, if the model can read it.
+
+    Raises:
+        ValueError: if it is empty, too long or has other characters than LETTERS.
+    """
+    if not text:
+        raise ValueError(f"there is nothing to reverse: type 1 to {LONGEST} letters from a to z")
+    strange = next((letter for letter in text if letter not in LETTERS), None)
+    if strange is not None:
+        raise ValueError(f"the model knows the small letters a to z only, got {strange!r}")
+    if len(text) > LONGEST:
+        raise ValueError(f"the string has {len(text)} letters; at most {LONGEST} are allowed")
+    return text

@@ -1,0 +1,94 @@
+"""What `model.interventions.edits` does at a tap: functions of one tensor, as `model.taps.intervene` takes them.
+
+Shape letters: B batch, H heads, T queries, S keys.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from model.taps import Change
+
+if TYPE_CHECKING:
+    from model.interventions.edits import Cell, Force
+
+
+class Seen:
+    """What the changes of one mapping know of the pass that is running."""
+
+    def __init__(self) -> None:
+        self.first = 0  # the position of the decoder's first query of this pass
+        self.masks: dict[str, Tensor] = {}
+
+    def count_steps(self, mask: Tensor) -> Tensor:
+        """Note where the decoder is, at the mask of its self-attention."""
+        # Keys are all positions so far, queries the last of them: also with a cache.
+        self.first = mask.size(-1) - mask.size(-2)
+        return mask
+
+    def _row(self, kind: str, query: int) -> int:
+        return query if kind == "encoder_self" else query - self.first
+
+    def remember(self, module: str) -> Change:
+        """Note the mask of a module of attention, for `uniform`."""
+
+        def change(mask: Tensor) -> Tensor:
+            self.masks[module] = mask
+            return mask
+
+        return change
+
+    def cells(self, cells: list[Cell]) -> Change:
+        """Set cells of a mask; those that this pass does not have are left alone."""
+
+        def change(mask: Tensor) -> Tensor:  # (B, 1, T, S)
+            for cell in cells:
+                row = self._row(cell.kind, cell.query)
+                if 0 <= row < mask.size(-2) and cell.key < mask.size(-1):
+                    mask[..., row, cell.key] = cell.open
+            return mask
+
+        return change
+
+    def uniform(self, module: str, heads: list[int]) -> Change:
+        """Let heads read all that the mask of their module allows equally, or nothing where it allows nothing."""
+
+        def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
+            allowed = self.masks[module].to(weights.dtype)  # (B, 1, T, S)
+            weights[:, heads] = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
+            return weights
+
+        return change
+
+    def force(self, forced: list[tuple[Force, list[int] | None]]) -> Change:
+        """Move attention to a source token, in some heads or in all (None): w' = (1 - strength) w + strength onehot."""
+
+        def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
+            for force, heads in forced:
+                row = self._row("cross", force.query)
+                if 0 <= row < weights.size(-2):
+                    some = slice(None) if heads is None else torch.tensor(heads)
+                    weights[:, some, row] *= 1 - force.strength
+                    weights[:, some, row, force.key] += force.strength
+            return weights
+
+        return change
+
+
+def zero(heads: list[int]) -> Change:
+    """Switch heads off."""
+
+    def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
+        weights[:, heads] = 0
+        return weights
+
+    return change
+
+
+def in_order(changes: list[Change]) -> Change:
+    """One change that makes several, the first first."""
+    return lambda value: reduce(lambda value, change: change(value), changes, value)

@@ -1,0 +1,4 @@
+"""A checkpoint over a data set: scores, alignment, importance and roles of its heads, contributions, self-checks.
+
+Begin with `evaluate`. `links/` holds word links of ours, made by `word_links`.
+"""

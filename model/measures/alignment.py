@@ -1,0 +1,279 @@
+"""How well cross-attention aligns words: every head against links made by hand.
+
+Shape letters: L decoder layers, H heads, T target tokens or words, S source tokens or words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from model.analysis import maps as analysis
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
+from model.measures.contribution import contributions
+from model.measures.word_links import LinkedPair, LinkedText
+from model.text.special import MARK
+from model.text.subwords import Tokenizer
+from model.text.words import WordTokenizer
+from model.transformer import Transformer
+from model.translator import Translator
+
+FILE = "alignment.json"
+READ_AT = ("output", "input")
+MEASURES = ("weights", "norms")
+
+
+def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
+    """Say to which word each token of a text belongs: the one that the first character of its piece is in.
+
+    Args:
+        tokenizer: that cuts the text.
+        text: which the words spell, white space aside.
+        words: N words.
+
+    Returns:
+        For each token, without special tokens, the number of its word.
+
+    Raises:
+        ValueError: if the words do not spell the text.
+
+    Example:
+        >>> from model.text.words import WordTokenizer
+        >>> word_of_each_token(WordTokenizer("en", False, []), "it can't be.", ["it", "can't", "be", "."])
+        [0, 1, 1, 2, 3]
+    """
+    spelt = [unicodedata.normalize("NFC", word) for word in words]
+    owners = [n for n, word in enumerate(spelt) for _ in (word.lower() if tokenizer.lowercase else word)]
+    of_token: list[int] = []
+    place = 0
+    for piece in tokenizer.pieces(text):
+        letters = "".join(piece.replace(MARK, " ").split())
+        if place + len(letters) > len(owners) or not letters:
+            raise ValueError(f"the words do not spell the text at {piece!r}")
+        of_token += [owners[place]] * len(tokenizer.piece_ids(piece))
+        place += len(letters)
+    if place != len(owners):
+        raise ValueError(f"the text ends before the word {words[owners[place]]!r}")
+    return of_token
+
+
+def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence[int]) -> np.ndarray:
+    """Link every target word to the source word that a head reads most.
+
+    To a word: the sum over its tokens. From a word: the mean over its tokens. Special tokens take no part.
+
+    Args:
+        values: (..., T, S), of tokens.
+        source_of, target_of: the word of each of the S and T tokens.
+
+    Returns:
+        int (..., target words): the source word; target words without a token are left out.
+    """
+    present, source = np.unique(source_of, return_inverse=True)
+    named, target = np.unique(target_of, return_inverse=True)
+    sides = [analysis.Words([str(n) for n in own], of.tolist()) for own, of in ((named, target), (present, source))]
+    return present[analysis.merge_words(values, *sides).argmax(axis=-1)]
+
+
+@dataclass
+class Counts:
+    """Links counted over pairs, for any number of aligners at once.
+
+    Attributes:
+        made: |A|, links that an aligner made.
+        sure: |S|.
+        in_sure, in_possible: |A n S| and |A n P|, one number an aligner.
+    """
+
+    made: int = 0
+    sure: int = 0
+    in_sure: np.ndarray | int = 0
+    in_possible: np.ndarray | int = 0
+
+    def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
+        """Count one pair.
+
+        Args:
+            linked: int (..., N), the source word that each of N target words is linked to.
+            targets: these N target words.
+            pair: with the right links.
+        """
+        shape = (len(pair.source_words), len(pair.target_words))
+        for name, right in (("in_sure", pair.sure), ("in_possible", pair.possible)):
+            table = np.zeros(shape, dtype=bool)
+            table[tuple(zip(*right, strict=True))] = True
+            setattr(self, name, getattr(self, name) + table[linked, list(targets)].sum(axis=-1))
+        self.made += len(targets)
+        self.sure += len(pair.sure)
+
+    def error_rate(self) -> np.ndarray:
+        """AER = 1 - (|A n S| + |A n P|) / (|A| + |S|) (Och and Ney 2003, equation 21); 0 is perfect."""
+        return 1 - (np.asarray(self.in_sure) + self.in_possible) / (self.made + self.sure)
+
+
+def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
+    """Score every cross-attention head as a word aligner.
+
+    The model is made to read the target. A target word is aligned by the steps that predicted its tokens ("output") or
+    by those that read them, one later ("input"; Chen et al. 2020), from weights and, of a Transformer, from the norms
+    of what is contributed (Kobayashi et al. 2020).
+
+    Args:
+        translator: the checkpoint; its card says which languages it reads and writes.
+        text: with links between these, in either direction.
+
+    Returns:
+        JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; alignment error
+        rates under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
+        mean_of_all and max_of_all (over all heads of all layers); "diagonal", of a rule that links word t of T to the
+        source word at the same share of its sentence; and "best", which nothing can beat that makes one link a word.
+
+    Raises:
+        ValueError: if the languages do not fit, or no pair can be read.
+    """
+    text = text.towards(str(translator.card.get("source")), str(translator.card.get("target")))
+    measures = MEASURES if isinstance(translator.model, Transformer) else MEASURES[:1]
+    counts = {(at, what): _empty() for at in READ_AT for what in measures}
+    diagonal, best = Counts(), Counts()
+    too_long = 0
+    for pair in text.pairs:
+        try:
+            source_of = word_of_each_token(translator.tokenizer.source, pair.source, pair.source_words)
+            target_of = word_of_each_token(translator.tokenizer.target, pair.target, pair.target_words)
+        except ValueError as error:
+            raise ValueError(f"{text.name}, line {pair.number}: {error}") from None
+        if max(len(source_of), len(target_of)) >= translator.max_source_tokens:
+            too_long += 1
+            continue
+        result = translator.force(pair.source, pair.target)
+        targets = sorted(set(target_of))
+        for (at, what), groups in counts.items():
+            values = contributions(translator.model, result, "cross") if what == "norms" else result.attention("cross")
+            start = READ_AT.index(at)  # row t predicted token t and read token t - 1
+            values = values[..., start : start + len(target_of), : len(source_of)]
+            for name, of_group in groups.items():
+                of_group.add(best_words(_GROUPS[name](values), source_of, target_of), targets, pair)
+        diagonal.add(_diagonal(pair, targets), targets, pair)
+        best.add(_best(pair, targets), targets, pair)
+    if not best.made:
+        raise ValueError(f"{text.name}: the model can read none of the {len(text.pairs)} pairs")
+    return {
+        "source": text.languages[0],
+        "target": text.languages[1],
+        "made_by": text.made_by,
+        "pairs": len(text.pairs) - too_long,
+        "too_long": too_long,
+        "words": best.made,
+        "links": best.sure,
+        "outside": text.outside,
+        "aer": {at: {what: _rates(counts[at, what]) for what in measures} for at in READ_AT},
+        "diagonal": _rounded(diagonal),
+        "best": _rounded(best),
+        "weights_sha256": weights_hash(translator),
+    }
+
+
+_GROUPS = {
+    "heads": lambda values: values,
+    "mean": lambda values: values.mean(axis=1),
+    "max": lambda values: values.max(axis=1),
+    "mean_of_all": lambda values: values.mean(axis=(0, 1)),
+    "max_of_all": lambda values: values.max(axis=(0, 1)),
+}
+
+
+_KEPT = ("command", "made_by", "pairs", "too_long", "words", "links", "outside", "diagonal", "best", "weights_sha256")
+
+
+def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """Name the heads that align words: better than the diagonal, which position alone explains, on every set of links.
+
+    Args:
+        results: one or more of `measure`, of the same model.
+
+    Returns:
+        L lists of H: of READ_AT, where a head read by its weights has the smaller error rate, the mean over the sets;
+        "" where no such reading beats the diagonal everywhere.
+
+    Raises:
+        ValueError: if the results are not of the same heads.
+
+    Example:
+        >>> rates = {"output": {"weights": {"heads": [[0.2, 0.6]]}}, "input": {"weights": {"heads": [[0.4, 0.9]]}}}
+        >>> roles([{"aer": rates, "diagonal": 0.5}])
+        [['output', '']]
+    """
+    results = list(results)
+    try:
+        rates = [[result["aer"][at]["weights"]["heads"] for at in READ_AT] for result in results]
+        errors = np.array(rates, dtype=np.float64)  # (sets, READ_AT, L, H)
+        diagonal = np.array([result["diagonal"] for result in results], dtype=np.float64)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("the results of the alignment are not of the same heads") from None
+    if errors.ndim != 4:
+        raise ValueError(f"the error rates of the alignment have shape {errors.shape[2:]}; allowed is (layers, heads)")
+    better = (errors < diagonal[:, None, None, None]).all(axis=0)  # (READ_AT, L, H)
+    best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
+    return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()
+
+
+def _empty() -> dict[str, Counts]:
+    return {name: Counts() for name in _GROUPS}
+
+
+def _rates(groups: dict[str, Counts]) -> dict[str, Any]:
+    return {name: _rounded(of_group) for name, of_group in groups.items()}
+
+
+def _rounded(counts: Counts) -> Any:
+    return np.round(counts.error_rate(), 4).tolist()
+
+
+def _diagonal(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
+    share = (np.array(targets) + 0.5) / len(pair.target_words)
+    return np.floor(share * len(pair.source_words)).astype(int)
+
+
+def _best(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
+    right = {t: s for s, t in sorted(pair.possible)} | {t: s for s, t in sorted(pair.sure)}
+    return np.array([right.get(t, 0) for t in targets])
+
+
+def weights_hash(translator: Translator) -> str:
+    """The start of the SHA-256 of a checkpoint's weights: tells whether a result is still that of these weights."""
+    return sha256_of(translator.folder / WEIGHTS)[:16]
+
+
+def keep(translator: Translator, name: str, result: dict[str, Any]) -> None:
+    """Write a result into alignment.json beside the checkpoint's weights.
+
+    Args:
+        translator: the checkpoint.
+        name: of the set of links; what was kept under this name before is replaced.
+        result: as `measure` gives it, with its command.
+    """
+    path = translator.folder / FILE
+    write_json(path, {**(read_json(path) if path.is_file() else {}), name: result})
+
+
+def kept(translator: Translator) -> dict[str, Any]:
+    """What `keep` wrote, by the name of the set of links; empty where there is nothing.
+
+    Raises:
+        ValueError: if the file is damaged.
+    """
+    path = translator.folder / FILE
+    found = read_json(path) if path.is_file() else {}
+    for name, result in found.items():
+        try:
+            rates = [rates for of_place in result["aer"].values() for rates in of_place.values()]
+            whole = set(_KEPT) <= set(result) and all(set(of_measure) == set(_GROUPS) for of_measure in rates)
+        except (KeyError, TypeError, AttributeError):
+            whole = False
+        if not whole:
+            raise ValueError(f"{path}: the result of {name!r} is no result of 'python -m model align'")
+    return found

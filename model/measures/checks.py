@@ -1,0 +1,216 @@
+"""Is what is drawn what was computed? Claims about one translation, each with the measured deviation.
+
+A claim whose breach is easy to make comes with a control: the same measurement after the mask it rests on is switched
+off for this one pass. It shows that the measurement would notice. Shape letters: H heads, T target positions, S source
+positions, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.config import TransformerConfig
+from model.experiments import masks as mask_experiments
+from model.positional import TABLES
+from model.taps import intervene, record
+from model.text.special import BOS_ID, PAD_ID, UNK_ID
+from model.translation import KINDS, Translation
+from model.translator import Translator
+from model.turns import in_turn, offer
+
+CLAIMS = ("rows", "softmax", "masked", "future", "padding", "cached_logits", "cached_maps", "decoded", "positions")
+PADS = 3
+CUTS_AT_A_TIME = 8  # batch rows of (T, V) logits
+# float32 carries seven digits: a weight of at most 1 is good to about 1e-6, a sum over hundreds of products to 1e-4.
+OF_WEIGHTS, OF_LOGITS = 1e-5, 1e-3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim about a translation, measured.
+
+    Attributes:
+        claim: which of CLAIMS.
+        deviation: the largest absolute difference found; NaN counts as broken.
+        allowed: up to which the claim holds; 0 where it must hold exactly.
+        compared: how many numbers were compared; 0 where there was nothing to compare.
+        control: the deviation with the mask that the claim rests on switched off, or None.
+    """
+
+    claim: str
+    deviation: float
+    allowed: float
+    compared: int
+    control: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the deviation is within what is allowed."""
+        return self.deviation <= self.allowed
+
+
+@in_turn
+@torch.inference_mode()
+def check(translator: Translator, result: Translation) -> list[Check]:
+    """Measure every claim on one translation.
+
+    Args:
+        translator: of an encoder-decoder Transformer.
+        result: what it translated, with the whole trace.
+
+    Returns:
+        One Check a claim, in the order of CLAIMS. Weights are compared as numbers between 0 and 1, logits and
+        log-probabilities in nats.
+
+    Raises:
+        ValueError: if the model is another one.
+    """
+    if not isinstance(translator.config, TransformerConfig):
+        raise ValueError("the checks are for an encoder-decoder Transformer; this model is another one")
+    src = torch.tensor([translator.source_ids(result.source)])  # (1, S)
+    tgt = torch.tensor([[BOS_ID, *result.predicted_ids][: len(result.target_tokens)]])  # (1, T)
+    padded = _padded(translator, src, tgt)
+    return [
+        _rows(result),
+        _softmax(result),
+        _masked(translator, src, tgt, padded),
+        _future(translator, src, tgt),
+        _padding(translator, src, tgt, padded),
+        *_cached(translator, src, tgt, result),
+        _decoded(result),
+        _positions(translator, result),
+    ]
+
+
+def _largest(*differences: np.ndarray | float) -> float:
+    """The largest absolute value; NaN where there is one, which max() would lose."""
+    return float(np.max([np.abs(values).max(initial=0.0) for values in map(np.asarray, differences)]))
+
+
+def _rows(result: Translation) -> Check:
+    """Every row of every map sums to 1."""
+    sums = [result.attention(kind).sum(axis=-1, dtype=np.float64).ravel() for kind in KINDS]
+    return Check("rows", _largest(np.concatenate(sums) - 1), OF_WEIGHTS, sum(map(len, sums)))
+
+
+def _softmax(result: Translation) -> Check:
+    """Every map is the softmax of the recorded scores, taken again in float64."""
+    worst, compared = 0.0, 0
+    for kind in KINDS:
+        for module in result.modules(kind):
+            scores = result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
+            weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            worst = _largest(worst, weights - result.trace[f"{module}.weights"])
+            compared += weights.size
+    return Check("softmax", worst, OF_WEIGHTS, compared)
+
+
+def _padded(translator: Translator, src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor] | None:
+    """Both sides with some pads at their ends; None where the model has no positions left for them."""
+    if max(src.size(1), tgt.size(1)) + PADS > translator.config.max_length:
+        return None
+    return F.pad(src, (0, PADS), value=PAD_ID), F.pad(tgt, (0, PADS), value=PAD_ID)
+
+
+def _masked(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Tensor, Tensor] | None) -> Check:
+    """The weight of every masked cell, the sentence padded so that every kind of attention has some, is exactly 0."""
+    masked = mask_experiments.run(translator.model, *(padded or (src, tgt)))
+    bare = mask_experiments.run(translator.model, *(padded or (src, tgt)), padding=False, look_ahead=False)
+
+    def hidden(run: mask_experiments.Run) -> np.ndarray:
+        """The weights in the cells that the masks hide, of all layers and heads."""
+        found = []
+        for kind in KINDS:
+            weights = run.weights[kind]  # (1, L, H, T, S)
+            found.append(weights[np.broadcast_to(~masked.masks[kind][:, None, None], weights.shape)])
+        return np.concatenate(found)
+
+    cells = hidden(masked)
+    return Check("masked", _largest(cells), 0.0, cells.size, _largest(hidden(bare)))
+
+
+def _future(translator: Translator, src: Tensor, tgt: Tensor) -> Check:
+    """Replacing every later token changes no logits of the steps before; tried from every step on."""
+    n_steps = tgt.size(1)
+
+    def leak() -> tuple[float, int]:
+        worst, compared = 0.0, 0
+        for first in range(1, n_steps, CUTS_AT_A_TIME):
+            offer()
+            cuts = range(first, min(first + CUTS_AT_A_TIME, n_steps))
+            rows = tgt.repeat(1 + len(cuts), 1)  # the first row stays as it is
+            for row, cut in enumerate(cuts, 1):
+                rows[row, cut:] = UNK_ID
+            logits = translator.model(src.expand(len(rows), -1), rows)  # (B, T, V)
+            for row, cut in enumerate(cuts, 1):
+                worst = _largest(worst, (logits[row, :cut] - logits[0, :cut]).numpy())
+                compared += logits[row, :cut].numel()
+        return worst, compared
+
+    deviation, compared = leak()
+    if not compared:
+        return Check("future", 0.0, OF_LOGITS, 0)
+    with intervene(mask_experiments.without_look_ahead(translator.model)):
+        control, _ = leak()
+    return Check("future", deviation, OF_LOGITS, compared, control)
+
+
+def _padding(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Tensor, Tensor] | None) -> Check:
+    """Pads at the end of both sides, as a longer neighbour in a batch brings them, change no logits."""
+    if padded is None:
+        return Check("padding", 0.0, OF_LOGITS, 0)
+    deviation, control = (
+        mask_experiments.pad_difference(translator.model, src, tgt, PADS, padding=padding) for padding in (True, False)
+    )
+    return Check("padding", deviation, OF_LOGITS, tgt.size(1) * translator.config.vocab_size, control)
+
+
+def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translation) -> list[Check]:
+    """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
+    state = translator.stepper.start(src)
+    logits = torch.cat([translator.stepper.step(state, token) for token in tgt.T])  # (T, V)
+    with record("decoder.*.weights", "logits") as full:
+        translator.model(src, tgt)
+    drawn, whole = result.trace["logits"], full["logits"][0].numpy()
+    checks = [Check("cached_logits", _largest(logits.numpy() - whole, drawn - whole), OF_LOGITS, whole.size)]
+    memory, worst, compared = translator.model.start(src), 0.0, 0
+    for t, token in enumerate(tgt.T):
+        offer()
+        with record("decoder.*.weights") as trace:
+            translator.model.step(memory, token)
+        for kind in ("decoder_self", "cross"):
+            for module in result.modules(kind):
+                address = f"{module}.weights"
+                row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
+                drawn, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
+                worst = _largest(worst, row - whole[:, : row.shape[1]], drawn - whole)
+                compared += row.size
+    return [*checks, Check("cached_maps", worst, OF_WEIGHTS, compared)]
+
+
+def _decoded(result: Translation) -> Check:
+    """The search wrote every token with the log-probability that is recorded for it."""
+    if result.search is None:
+        return Check("decoded", 0.0, OF_LOGITS, 0)
+    tree = result.search.tree
+    decoded = np.array([tree.log_probability[node] for node in tree.nodes(result.search.hypotheses[0].node)])
+    if len(decoded) != len(result.log_probabilities):
+        return Check("decoded", float("inf"), OF_LOGITS, len(decoded))
+    return Check("decoded", _largest(decoded - result.log_probabilities), OF_LOGITS, len(decoded))
+
+
+def _positions(translator: Translator, result: Translation) -> Check:
+    """The recorded positional encodings are those of the formula, computed again in float64."""
+    table = TABLES[translator.config.positional]
+    worst, compared = 0.0, 0
+    for side in ("source", "target"):
+        added = result.positional(side)
+        formula = table(len(added), translator.config.d_model).numpy()
+        worst, compared = _largest(worst, formula - added), compared + added.size
+    return Check("positions", worst, OF_WEIGHTS, compared)

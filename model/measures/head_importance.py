@@ -1,0 +1,131 @@
+"""What each head is worth to a translation: its log-probability without the head, and the gradient estimate of it.
+
+Shape letters: B batch, H heads, T target positions, S source positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model import masks, turns
+from model.interventions.edits import Head, all_heads, layer_counts
+from model.taps import Change, intervene, record
+from model.text.special import BOS_ID, PAD_ID, pad_ids
+from model.transformer import Cache, Transformer
+from model.translation import MODULES
+
+
+@torch.inference_mode()
+def without_each_head(
+    model: Transformer, source: Sequence[int], written: Sequence[int]
+) -> Iterator[tuple[list[Head], np.ndarray]]:
+    """Score a translation with every head switched off in turn, all heads of a layer as the rows of one batch.
+
+    Row i of a batch has head i off and nothing else. What lies below the layer is the same for all rows and runs once.
+
+    Args:
+        model: in evaluation mode.
+        source: ids of the source, the end token last.
+        written: ids of the translation, without the start token.
+
+    Yields:
+        The heads of a layer, and the log-probability of the translation without each of them, float64 (heads,), nats.
+    """
+    src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
+    mask = masks.decoder_mask(tgt, PAD_ID)
+    heads = all_heads(model.config)
+    with turns.TURNS.turn(), record("decoder.*.stream") as trace:
+        memory = model.encode(src)
+        model.read(tgt, memory.fresh())
+    for layer in range(model.config.n_encoder_layers):
+        some = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
+        with turns.TURNS.turn():  # one for every layer: none is kept while the page draws
+            with intervene(_row_changes(some)):
+                changed = model.encode(src.expand(len(some), -1))
+            scores = _scores(model.read(tgt.expand(len(some), -1), changed), written)
+        yield some, scores
+    x = trace["decoder.input.stream"]  # (1, T, D)
+    for layer in range(model.config.n_decoder_layers):
+        some = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
+        with turns.TURNS.turn():
+            with intervene(_row_changes(some)):
+                hidden = _decoder_from(model, layer, x.expand(len(some), -1, -1), mask, memory)
+            scores = _scores(model.output(hidden), written)
+        yield some, scores
+        x = trace[f"decoder.layers.{layer}.residual_ff.stream"]
+
+
+def _decoder_from(model: Transformer, first: int, x: Tensor, mask: Tensor, memory: Cache) -> Tensor:
+    """Run the decoder's layers from one on, all rows reading the same memory; x (B, T, D) to (B, T, D)."""
+    for layer, (k, v) in zip(model.decoder.layers[first:], memory.cross[first:], strict=True):
+        cross = (k.expand(len(x), -1, -1, -1), v.expand(len(x), -1, -1, -1))
+        x = layer(x, mask, cross, memory.cross_mask, lambda own: own)
+    return model.decoder.norm(x)
+
+
+def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
+    """The log-probability of a translation in each row of logits (B, T, V), float64 (B,)."""
+    targets = torch.tensor(written).repeat(len(logits))
+    losses = F.cross_entropy(logits.flatten(0, 1), targets, reduction="none")
+    return -losses.view(len(logits), -1).double().sum(1).numpy()
+
+
+def _row_changes(heads: list[Head]) -> dict[str, Change]:
+    """Interventions that switch head i off in batch row i."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for row, head in enumerate(heads):
+        places.setdefault(f"{_module(head.kind, head.layer)}.weights", []).append((row, head.head))
+
+    def zero(rows: list[int], heads: list[int]) -> Change:
+        def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
+            weights[rows, heads] = 0
+            return weights
+
+        return change
+
+    return {address: zero(*map(list, zip(*pairs))) for address, pairs in places.items()}
+
+
+def gradient_estimates(
+    model: Transformer, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
+) -> dict[str, np.ndarray]:
+    """|dL / d gate| of every head, where a gate of 1 scales what the head returns (Michel et al. 2019, equation 2).
+
+    L is the negative log-probability of the whole translation, so the estimate is of the same unit as the change that
+    `without_each_head` measures: what the log-probability would lose if the model were linear in the gate.
+
+    Args:
+        model: in evaluation mode.
+        sources: B lists of source ids, the end token last.
+        written: B lists of target ids, without the start token.
+
+    Returns:
+        By kind float64 (B, layers, H).
+    """
+    src, targets = pad_ids(sources), pad_ids(written)
+    tgt = pad_ids([[BOS_ID, *ids[:-1]] for ids in written])
+    names = {kind: [_module(kind, layer) for layer in range(n)] for kind, n in layer_counts(model.config).items()}
+    gates = {
+        name: torch.ones(len(sources), model.config.n_heads, 1, 1, dtype=model.output.weight.dtype, requires_grad=True)
+        for kind in names
+        for name in names[kind]
+    }
+    scaled = {f"{name}.context": lambda context, gate=gate: context * gate for name, gate in gates.items()}
+    with torch.enable_grad(), intervene(scaled):
+        logits = model(src, tgt)  # (B, T, V)
+        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, reduction="sum")
+    gradients = dict(zip(gates, torch.autograd.grad(loss, list(gates.values())), strict=True))  # (B, H, 1, 1)
+    return {
+        kind: torch.stack([gradients[name][:, :, 0, 0] for name in of_kind], dim=1).abs().double().numpy()
+        for kind, of_kind in names.items()
+    }
+
+
+def _module(kind: str, layer: int) -> str:
+    stack, module = MODULES[kind]
+    return f"{stack}.layers.{layer}.{module}"

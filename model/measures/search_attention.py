@@ -1,0 +1,76 @@
+"""What every step of a search looked at in the source: one recorded pass over its hypotheses, in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from model.decoding.beam import ROOT, SearchTree
+from model.gru import joined
+from model.interventions.edits import Edits
+from model.taps import record
+from model.text.special import BOS_ID, pad_ids
+from model.translator import Translator
+from model.turns import in_turn, offer
+
+NO_EDITS = Edits()
+BATCH = 16  # hypotheses a pass
+
+
+@in_turn
+@torch.inference_mode()
+def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits = NO_EDITS) -> np.ndarray:
+    """The mean cross-attention, over all layers and heads, of the step that wrote each node of a search tree.
+
+    Nodes with one parent were written by one step and share its row.
+
+    Args:
+        translator: that searched.
+        text: what was translated.
+        tree: of the search.
+        edits: with which it searched.
+
+    Returns:
+        float32 (nodes, S); rows sum to 1, that of the start token, which no step wrote, is 0.
+
+    Raises:
+        ValueError: if the text is not allowed, or the model has no cross-attention.
+    """
+    edits = edits.without_future  # as in the search
+    rows: dict[int, np.ndarray] = {}  # by the node that a step read last
+    leaves = _read_last(tree)
+    with edits.applied(translator.config, "encoder"):
+        start = translator.model.start(torch.tensor([translator.source_ids(text)]))
+    for first in range(0, len(leaves), BATCH):
+        offer()
+        batch = leaves[first : first + BATCH]
+        read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
+        with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:
+            translator.model.read(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
+        layers = list(joined(translator.model, trace).values())
+        if not layers:
+            raise ValueError("this model has no cross-attention")
+        mean = torch.stack(layers).float().mean(dim=(0, 2)).numpy()  # (B, T, S)
+        for leaf, steps in zip(batch, mean, strict=True):
+            for step, node in enumerate(_ancestors(tree, leaf)):
+                rows[node] = steps[step]
+    table = np.zeros((len(tree.token), mean.shape[-1]), np.float32)
+    for node, parent in enumerate(tree.parent):
+        if node != ROOT:
+            table[node] = rows[parent]
+    return table
+
+
+def _read_last(tree: SearchTree) -> list[int]:
+    """The nodes from which a search went on and no node below which it did: their paths hold all that it read."""
+    went_on = set(tree.parent) - {-1}
+    above = {tree.parent[node] for node in went_on}
+    return sorted(went_on - above)
+
+
+def _ancestors(tree: SearchTree, node: int) -> list[int]:
+    """The nodes from the root to a node, both included."""
+    path = [node]
+    while path[-1] != ROOT:
+        path.append(tree.parent[path[-1]])
+    return path[::-1]

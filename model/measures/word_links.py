@@ -1,0 +1,172 @@
+"""Sentence pairs with word links made by hand, as word aligners are measured with."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from model.checkpoint import read_json
+from model.training.data.corpora import read_lines
+
+Links = frozenset[tuple[int, int]]
+_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+_LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
+
+
+@dataclass(frozen=True)
+class LinkedPair:
+    """A sentence pair with its links.
+
+    Attributes:
+        number: of its line, counted from 1.
+        source, target: the texts that a model reads.
+        source_words, target_words: their words, which links count from 0.
+        sure, possible: (source word, target word); the sure ones are possible, too.
+    """
+
+    number: int
+    source: str
+    target: str
+    source_words: list[str]
+    target_words: list[str]
+    sure: Links
+    possible: Links
+
+
+@dataclass(frozen=True)
+class LinkedText:
+    """Pairs with links.
+
+    Attributes:
+        name: of the set.
+        languages: of source and target.
+        made_by: who made the links, as far as the files say.
+        pairs: those that have links.
+        outside: how many links were left out because they point outside their sentence.
+    """
+
+    name: str
+    languages: tuple[str, str]
+    made_by: str
+    pairs: list[LinkedPair]
+    outside: int
+
+    def towards(self, source: str, target: str) -> LinkedText:
+        """The same pairs with a source and target of these languages, links turned round where they must be.
+
+        Raises:
+            ValueError: if they are not the two languages of the set.
+        """
+        if (source, target) == self.languages:
+            return self
+        if (target, source) != self.languages:
+            raise ValueError(f"{self.name} links {' and '.join(self.languages)}, the checkpoint goes {source}-{target}")
+        turned = [
+            LinkedPair(
+                pair.number,
+                pair.target,
+                pair.source,
+                pair.target_words,
+                pair.source_words,
+                frozenset((t, s) for s, t in pair.sure),
+                frozenset((t, s) for s, t in pair.possible),
+            )
+            for pair in self.pairs
+        ]
+        return replace(self, languages=(source, target), pairs=turned)
+
+
+def read_linked_text(paths: Sequence[Path]) -> LinkedText:
+    """Read pairs and their links.
+
+    Args:
+        paths: a folder with X-Y.ref.wa (lines of sentence from 1, word of X from 0, word of Y from 0, S or P), test.X
+            and test.Y, cut into words by spaces; or such a file or one of
+            `model/measures/links/`, and the texts of X and of Y.
+
+    Returns:
+        The LinkedText.
+
+    Raises:
+        ValueError: if files are missing, or something in them is wrong; the message names the line.
+    """
+    if len(paths) == 1 and paths[0].is_dir():
+        found = sorted(paths[0].glob("*.wa"))
+        if len(found) != 1 or not (languages := _LISTED.fullmatch(found[0].name)):
+            raise ValueError(f"{paths[0]} must hold one file of links, named like de-en.ref.wa")
+        paths = [found[0], *(paths[0] / f"test.{language}" for language in languages.groups())]
+    if len(paths) != 3:
+        raise ValueError("give a folder with links and texts, or three files: the links and the text of each language")
+    texts = [list(read_lines(path)) for path in paths[1:]]
+    if len(texts[0]) != len(texts[1]):
+        raise ValueError(f"{paths[1]} has {len(texts[0])} lines, {paths[2]} has {len(texts[1])}")
+    lines = list(zip(*texts, strict=True))
+    return _read_json(paths[0], lines) if paths[0].suffix == ".json" else _read_list(paths[0], lines)
+
+
+def _read_list(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
+    """Links of one a line, of texts that are cut already."""
+    languages = _LISTED.fullmatch(path.name)
+    if not languages:
+        raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")
+    links: dict[int, dict[tuple[int, int], str]] = {}
+    outside = 0
+    for number, line in enumerate(read_lines(path), start=1):
+        found = re.fullmatch(r"(\d+) (\d+) (\d+) ([SP])", line.strip(), re.ASCII)
+        if not found:
+            raise ValueError(f"{path}, line {number}: expected sentence, word, word, S or P, got {line[:60]!r}")
+        sentence, *link = map(int, found.groups()[:3])
+        words = [text.split() for text in lines[sentence - 1]] if 1 <= sentence <= len(lines) else [[], []]
+        if all(place < len(own) for place, own in zip(link, words, strict=True)):
+            links.setdefault(sentence, {})[tuple(link)] = found[4]
+        else:
+            outside += 1
+    pairs = [
+        _pair(n, lines[n - 1], [text.split() for text in lines[n - 1]], of_pair) for n, of_pair in sorted(links.items())
+    ]
+    return LinkedText(path.parent.name, languages.groups(), f"as in {path.name}", pairs, outside)
+
+
+def _read_json(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
+    """Links by line number, of raw texts of which the file has only a hash each."""
+    values = read_json(path)
+    for key, kind in (("name", str), ("made_by", str), ("languages", list), ("pairs", list)):
+        if not isinstance(values.get(key), kind):
+            raise ValueError(f"{path} is no file of links: {key} is missing or wrong")
+    if len(values["languages"]) != 2:
+        raise ValueError(f"{path} must name two languages, got {len(values['languages'])}")
+    found = [_read_pair(path, entry, lines) for entry in values["pairs"]]
+    outside = sum(count for _, count in found)
+    pairs = [pair for pair, _ in found]
+    return LinkedText(values["name"], tuple(values["languages"]), values["made_by"], pairs, outside)
+
+
+def _read_pair(path: Path, entry: Any, lines: list[tuple[str, str]]) -> tuple[LinkedPair, int]:
+    """One pair, and how many of its links point outside."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("line"), int) or not isinstance(entry.get("links"), str):
+        raise ValueError(f"{path}: each pair has line, sha256 and links, got {str(entry)[:60]}")
+    number, links = entry["line"], entry["links"].split()
+    if not 1 <= number <= len(lines):
+        raise ValueError(f"{path}: there is no line {number} in texts of {len(lines)} lines")
+    if text_hash(*lines[number - 1]) != entry.get("sha256"):
+        raise ValueError(f"{path}: line {number} of the texts is not the pair that was linked")
+    if wrong := [link for link in links if not re.fullmatch(r"\d+-\d+", link, re.ASCII)]:
+        raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {wrong[0]!r}")
+    words = [_WORD.findall(text) for text in lines[number - 1]]
+    places = [tuple(map(int, link.split("-"))) for link in links]
+    inside = [link for link in places if all(place < len(own) for place, own in zip(link, words, strict=True))]
+    return _pair(number, lines[number - 1], words, dict.fromkeys(inside, "S")), len(places) - len(inside)
+
+
+def _pair(number: int, texts: tuple[str, str], words: list[list[str]], links: dict[tuple[int, int], str]) -> LinkedPair:
+    sure = frozenset(link for link, kind in links.items() if kind == "S")
+    return LinkedPair(number, texts[0], texts[1], words[0], words[1], sure, frozenset(links))
+
+
+def text_hash(first: str, second: str) -> str:
+    """What tells whether a pair is the one that was linked: the start of the SHA-256 of both texts, a tab between."""
+    return hashlib.sha256(f"{first.strip()}\t{second.strip()}".encode()).hexdigest()[:16]

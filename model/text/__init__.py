@@ -1,0 +1,3 @@
+"""Text to token ids and back. `special` has the ids that all share; `subwords` is what our Transformers use,
+`words` what the recurrent and language models use, `pieces` what imported models bring along.
+"""

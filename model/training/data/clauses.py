@@ -1,0 +1,100 @@
+"""Main clauses joined with the subordinate clauses of other pairs, English and German.
+
+Data recombination as in Jia and Liang (2016, "Data Recombination for Neural Semantic Parsing"), with one rule: a main
+clause keeps its word order before a subordinate clause in both languages, so the two can come from different pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model.text.special import MARK
+
+Pieces = tuple[list[str], list[str]]
+
+# Both words begin a subordinate clause, and each is the other's translation more often than not.
+CONJUNCTIONS = (
+    ("because", "weil"),
+    ("because", "da"),
+    ("if", "wenn"),
+    ("if", "falls"),
+    ("when", "als"),
+    ("when", "wenn"),
+    ("while", "während"),
+    ("although", "obwohl"),
+    ("though", "obwohl"),
+    ("before", "bevor"),
+    ("after", "nachdem"),
+    ("until", "bis"),
+)
+_WORDS = frozenset(word for pair in CONJUNCTIONS for word in pair)
+# Their German depends on the main clause: the gender of what is meant, or how somebody is spoken to.
+_BOUND = frozenset(("it", "its", "itself", "you", "your", "yours", "yourself"))
+
+
+def main_clause(pair: Pieces) -> Pieces | None:
+    """A pair's sentence without its full stop, if it is one statement of at least three words on both sides.
+
+    Args:
+        pair: source and target, cut into words and punctuation marks.
+
+    Returns:
+        The same without the last piece of each side; None if it is a question, has a comma or a conjunction, ...
+
+    Example:
+        >>> main_clause((["▁I", "▁am", "▁here", "."], ["▁Ich", "▁bin", "▁hier", "."]))
+        (['▁I', '▁am', '▁here'], ['▁Ich', '▁bin', '▁hier'])
+        >>> main_clause((["▁Are", "▁you", "▁here", "?"], ["▁Bist", "▁du", "▁hier", "?"])) is None
+        True
+    """
+    for side in pair:
+        if len(side) < 4 or side[-1] != "." or not all(_is_word(piece) for piece in side[:-1]):
+            return None
+        if _WORDS & set(_spoken(side)):
+            return None
+    return pair[0][:-1], pair[1][:-1]
+
+
+def subordinate_clause(pair: Pieces) -> Pieces | None:
+    """What a pair's sentence says from its one conjunction on, if a main clause came before and nothing follows.
+
+    Args:
+        pair: source and target, cut into words and punctuation marks; English to German or the other way round.
+
+    Returns:
+        Both sides from the conjunction, and in German from the comma before it, to the full stop; None without such a
+        clause, or where its German depends on the main clause ("it", "you").
+
+    Example:
+        >>> english, german = ["▁I", "▁sleep", "▁because", "▁I", "▁can", "."], ["▁Ich", "▁schlafe", ",", "▁weil"]
+        >>> subordinate_clause((english, [*german, "▁ich", "▁kann", "."]))
+        (['▁because', '▁I', '▁can', '.'], [',', '▁weil', '▁ich', '▁kann', '.'])
+    """
+    spoken = [_spoken(side) for side in pair]
+    places = [[i for i, word in enumerate(side) if word in _WORDS] for side in spoken]
+    if any(len(found) != 1 or found[0] == 0 for found in places):
+        return None
+    at = [found[0] for found in places]
+    words = tuple(side[i] for side, i in zip(spoken, at, strict=True))
+    if words not in CONJUNCTIONS and words[::-1] not in CONJUNCTIONS:
+        return None
+    if any(side[-1] != "." or not all(_is_word(piece) for piece in side[i:-1]) for side, i in zip(pair, at)):
+        return None
+    english = 0 if words in CONJUNCTIONS else 1
+    if _BOUND & set(spoken[english][at[english] :]) or spoken[1 - english][at[1 - english] - 1] != ",":
+        return None
+    at[1 - english] -= 1
+    if spoken[english][at[english] - 1] == ",":
+        at[english] -= 1
+    if min(at) < 2:
+        return None
+    return pair[0][at[0] :], pair[1][at[1] :]
+
+
+def _spoken(pieces: Sequence[str]) -> list[str]:
+    return [piece.lstrip(MARK).lower() for piece in pieces]
+
+
+def _is_word(piece: str) -> bool:
+    bare = piece.lstrip(MARK)
+    return bare == "'" or bare.isalnum()
