@@ -18,8 +18,10 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model.analysis import maps as analysis
-from model.translator import DEFAULT_CHECKPOINT, KINDS, Translation, Translator, available, load_translator
-from model.turns import TURNS
+from model.catalogue import available
+from model.translation import KINDS, Translation
+from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
+from viz.app.turns import TURNS, queued
 from viz.language import current, message, say, using
 from viz.screens.words_errors import understood
 
@@ -120,7 +122,7 @@ def translator(name: str) -> Translator:
         ValueError: if it cannot be loaded; the message says why.
     """
     try:
-        return load_translator(name)
+        return queued(load_translator(name))
     except OSError as error:
         raise ValueError(say("the checkpoint {name!r} cannot be read: {error}", name=name, error=error)) from None
 
