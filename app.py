@@ -15,8 +15,8 @@ from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
 from viz.app.guard import Guard
-from viz.components.plotly_js import PLOTLY_ROUTE
 from viz.screens import page_head, starting
+from viz.stage import assets
 
 
 def load() -> None:
@@ -25,17 +25,15 @@ def load() -> None:
     # neither then nor while it comes to life.
     gc.disable()
 
-    import numpy as np
     import torch
 
-    from viz.figures import attention_heatmap
-    from viz.screens import explore, shared  # noqa: F401  explore: what the first page imports, pandas with it
+    from viz.screens import explore, heads_results, shared, whole_report  # noqa: F401  what the first page imports
 
     # More threads than one cost more than they bring as soon as two visitors compute at a time.
     torch.set_num_threads(1)
     # Without a model the page says so itself.
     shared.preload()
-    attention_heatmap(np.eye(2), ["a", "b"], ["a", "b"]).to_json()
+    assets.plotly()
     gc.enable()
     gc.collect()
     gc.freeze()
@@ -50,10 +48,10 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 # Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
 FileResponse.chunk_size = 1 << 20
-HEAD = page_head.SERVER + page_head.INTO_POPOVERS + page_head.early_plotly()
+HEAD = page_head.SERVER + page_head.ONE_ENTRY + page_head.INTO_POPOVERS + assets.head()
 app = st.App(
     "viz/screens/main.py",
     lifespan=loading,
-    routes=[PLOTLY_ROUTE],
+    routes=assets.routes(),
     middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD)],
 )

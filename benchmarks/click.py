@@ -20,8 +20,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import table
-from benchmarks.page import chromium, only_run, row, timed_page, watching
+from benchmarks.browsing import chromium, only_run, timed_page, watching
+from benchmarks.common import row, table
 from model import load_translator
 from model.interventions.edits import Head, all_heads
 

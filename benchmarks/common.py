@@ -1,13 +1,15 @@
-"""What the benchmarks share: sentences that no call sees twice, interleaved timing, tables."""
+"""What the benchmarks share: sentences that no call sees twice, interleaved timing, tables, how busy the machine is."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -97,11 +99,63 @@ def ratio(slower: Sequence[float], faster: Sequence[float]) -> str:
     return f"{statistics.median(slower) / statistics.median(faster):.2f} ({low:.2f} to {high:.2f})"
 
 
+def row(name: str, seconds: Sequence[float], unit: float) -> tuple[str, ...]:
+    """Name, median, quartiles and extremes of some times.
+
+    Example:
+        >>> row("start", [1.0, 2.0, 3.0, 4.0, 5.0], unit=1)
+        ('start', '3.0', '2.0 to 4.0', '1.0 to 5.0')
+    """
+    several = seconds if len(seconds) > 1 else 2 * tuple(seconds)
+    low, middle, high = statistics.quantiles(several, n=4, method="inclusive")
+    numbers = [f"{unit * value:.1f}" for value in (middle, low, high, min(seconds), max(seconds))]
+    return name, numbers[0], f"{numbers[1]} to {numbers[2]}", f"{numbers[3]} to {numbers[4]}"
+
+
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their widest cell."""
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (heads, *rows))
     return "\n".join(line.rstrip() for line in lines)
+
+
+class Machine:
+    """How much of this machine others use from now on: programs that this one did not start, and other machines."""
+
+    def __init__(self) -> None:
+        self._before = self._now()
+
+    def said(self) -> str:
+        """One sentence, to be made while what this program started still runs (Linux; elsewhere that it is unknown)."""
+        passed = [now - before for now, before in zip(self._now(), self._before)]
+        if not any(passed):
+            return "how busy the machine was is not known"
+        whole, idle, stolen, own = passed
+        others = max(0.0, whole - idle - stolen - own)
+        return (
+            f"of the time of {os.cpu_count()} processors other programs used {others / whole:.0%}, the benchmark "
+            f"{own / whole:.0%}; {stolen / whole:.1%} were stolen by other machines"
+        )
+
+    @staticmethod
+    def _now() -> tuple[float, ...]:
+        """Since the start, in ticks: all time, idle, stolen, and that of this process and its descendants."""
+        try:
+            ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        except OSError:
+            return 0, 0, 0, 0
+        parents, used = {}, {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                words = path.read_text().rpartition(")")[2].split()
+            except OSError:  # ended meanwhile
+                continue
+            process = int(path.parent.name)
+            parents[process], used[process] = int(words[1]), sum(map(int, words[11:15]))
+        own = {os.getpid()}
+        while more := {process for process, parent in parents.items() if parent in own} - own:
+            own |= more
+        return sum(ticks), ticks[3] + ticks[4], ticks[7], sum(used.get(process, 0) for process in own)
 
 
 def conditions(options: argparse.Namespace) -> str:

@@ -17,8 +17,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.common import table
-from benchmarks.page import PATIENCE, chromium, row
+from benchmarks.browsing import PATIENCE, chromium
+from benchmarks.common import row, table
 from tests.support.server import serve
 
 LAPTOP, WIDE = {"width": 1400, "height": 900}, {"width": 3000, "height": 900}  # wide enough for every name

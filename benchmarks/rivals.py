@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.browsing import PATIENCE, chromium
 from benchmarks.common import ratio, sentences, spread, table, timed, translator_of
-from benchmarks.page import PATIENCE, chromium
 from benchmarks.peers import random_marian
 from benchmarks.translate import generate, steps_of
 from model.taps import record

@@ -1,12 +1,16 @@
-"""Thirty visitors at once: how long each waits, what that costs in memory, and that nobody sees another's sentence.
+"""Twenty visitors at once: how long each waits, what that costs in memory, and that nobody sees another's sentence.
 
-    python -m benchmarks.visitors [--visitors 30] [--sentences 5] [--think 1.0] [--long 1] [--changing 2] [--after 70]
+    python -m benchmarks.visitors [--against DIR] [--rounds 2] [--visitors 20] [--sentences 5] [--think 1.0] [--long 1]
+                                  [--changing 2] [--after 70]
 
 The app is started with `streamlit run app.py`. Each visitor has a websocket of its own and speaks Streamlit's protocol:
 opens the page, waits the thinking time (the first time a random part of it, so that they do not march in step), types a
 sentence that nobody typed before, and waits until the rerun is over and the new maps have come. The clock runs from
 sending the sentence to the end of the rerun; drawing in a browser is not in it (that is benchmarks.page). All visitors
-come from one process on the same machine, which takes a little of its time.
+come from one process on the same machine, which takes a little of its time. In each round they come with new sentences.
+
+--against is a second checkout (`git worktree add DIR COMMIT`): its app runs with the same Python, and the visitors of a
+round come to both, with the same sentences, first to the one and then to the other; which is first alternates.
 
 Among them, --long visitors ask for nothing but the longest work: a beam of 8 over some 120 tokens. Their waits are a
 row of their own. And --changing visitors sit at the page Heads with heads switched off: their translations are those of
@@ -24,26 +28,35 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import copy
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import torch
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.common import sentences, table, timed, translator_of
+from benchmarks.common import Machine, sentences, table, timed, translator_of
 from model.interventions.edits import Edits, all_heads
 from model.translator import DEFAULT_CHECKPOINT, Translator
-from tests.support.server import serve
+from tests.support.server import ROOT, serve
 from tests.support.visitor import Visitor, visit
+from viz.stage.packing import unpack
 
 BEAM = 4  # what the page starts with
 LONG_BEAM = 8  # the widest that the page offers
 LONG_TOKENS = 110  # from here on no further sentence is added to a long text
 HEADS = ("", "p50, ms", "p95, ms")
+AGAINST = ("against: p50, ms", "p95, ms", "ratio: p50", "p95", "wanted")
+ON_TOP = "on top of the translation"
+WANTED = "p95 <= 0.6 of it"
+NOTHING = "(the model wrote nothing)"
 PLAIN, LONG, CHANGING = "plain", "long", "changing"
 PAGES = {PLAIN: "", LONG: "", CHANGING: "heads"}
 
@@ -67,9 +80,23 @@ class Guest:
     shown: dict[str, list[str]] = field(default_factory=dict)
 
 
-def invite(translator: Translator, options: argparse.Namespace) -> list[Guest]:
-    """The visitors with their sentences, no sentence twice."""
-    texts = sentences(seed=3)
+class Reader(Visitor):
+    """A visitor of any version of the app, who finds the stage's sentence and reads what the stage is told, too."""
+
+    async def _run(self, asked: BackMsg) -> list[ForwardMsg]:
+        messages = await super()._run(asked)
+        for delta in (message.delta for message in messages):
+            element = delta.new_element
+            if element.WhichOneof("type") == "text_input" and element.text_input.id.endswith("-sentence"):
+                self._input, self._fragment = element.text_input.id, delta.fragment_id
+            elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.bytes:
+                self.charts["stage"] = element.bidi_component.bytes
+                self.texts.append(unpack(element.bidi_component.bytes)["translation"] or NOTHING)
+        return messages
+
+
+def invite(translator: Translator, options: argparse.Namespace, texts: Iterator[str]) -> list[Guest]:
+    """The visitors of a round with their sentences, no sentence twice."""
     kinds = [LONG] * options.long + [CHANGING] * options.changing
     kinds += [PLAIN] * (options.visitors - len(kinds))
     queries = {PLAIN: "", LONG: f"beam={LONG_BEAM}", CHANGING: f"edits={changes(translator).code}"}
@@ -103,8 +130,9 @@ async def come(url: str, guest: Guest, think: float, doors: asyncio.Barrier) -> 
         RuntimeError: if a rerun failed or brought no new maps.
     """
     async with visit(url) as connection:
-        visitor = Visitor(connection)
+        visitor = Reader(connection)
         await visitor.open("text", PAGES[guest.kind], guest.query)
+        n_maps = 1 if "stage" in visitor.charts else 2
         await doors.wait()
         await asyncio.sleep(think * random.random())
         for text in guest.texts:
@@ -113,23 +141,23 @@ async def come(url: str, guest: Guest, think: float, doors: asyncio.Barrier) -> 
             n_charts = await visitor.type(text)
             guest.waited[text] = time.perf_counter() - start
             guest.shown[text] = visitor.texts
-            if n_charts < 2:
-                raise RuntimeError(f"{n_charts} new maps came for {text!r}, not 2 or more")
+            if n_charts < n_maps:
+                raise RuntimeError(f"{n_charts} new maps came for {text!r}, not {n_maps} or more")
 
 
 async def come_and_go(url: str) -> None:
     """Be a visitor who opens the page and leaves: by then all is loaded that is loaded once."""
     async with visit(url) as connection:
-        await Visitor(connection).open("text")
+        await Reader(connection).open("text")
 
 
-async def all_come(url: str, guests: Sequence[Guest], think: float, note: Callable[[], None]) -> None:
-    """Let all visitors come at once; call `note` again and again while they are there."""
+async def all_come(url: str, guests: Sequence[Guest], think: float, seen: list[float]) -> None:
+    """Let all visitors come at once; note the server's memory again and again while they are there."""
     doors = asyncio.Barrier(len(guests))
 
     async def take_notes() -> None:
         while True:
-            note()
+            seen.append(memory(url))
             await asyncio.sleep(0.25)
 
     notes = asyncio.create_task(take_notes())
@@ -152,9 +180,9 @@ def check(translator: Translator, guests: Sequence[Guest]) -> dict[str, float]:
     for guest in guests:
         edits = changes(translator) if guest.kind == CHANGING else Edits()
         beam = LONG_BEAM if guest.kind == LONG else BEAM
-        for text in guest.texts:
+        for text in set(guest.texts) - set(alone):
             alone[text], result = timed(partial(translator.translate, text, beam, edits=edits), False)
-            right[text] = result.text or "(the model wrote nothing)"
+            right[text] = result.text or NOTHING
     for guest in guests:
         for text in guest.texts:
             if right[text] not in guest.shown[text]:
@@ -192,11 +220,23 @@ def row(name: str, seconds: Sequence[float]) -> tuple[str, str, str]:
     return name, f"{twentieths[9]:.1f}", f"{twentieths[18]:.1f}"
 
 
+def beside(name: str, ours: Sequence[float], theirs: Sequence[float]) -> tuple[str, ...]:
+    """A row, with theirs and the ratios where there are any."""
+    cells = row(name, ours)
+    if not theirs:
+        return cells
+    others = row(name, theirs)[1:]
+    ratios = (f"{float(own) / float(other):.2f}" for own, other in zip(cells[1:], others))
+    return *cells, *others, *ratios, WANTED if name == ON_TOP else ""
+
+
 def arguments() -> argparse.Namespace:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.set_defaults(checkpoint=DEFAULT_CHECKPOINT)  # what the page starts with
-    parser.add_argument("--visitors", type=int, default=30, help="at once (default: %(default)s)")
+    parser.add_argument("--against", type=Path, metavar="DIR", help="a second checkout, of an older commit")
+    parser.add_argument("--rounds", type=int, default=2, help="how often they come (default: %(default)s)")
+    parser.add_argument("--visitors", type=int, default=20, help="at once (default: %(default)s)")
     parser.add_argument("--sentences", type=int, default=5, help="of each visitor (default: %(default)s)")
     parser.add_argument("--think", type=float, default=1.0, help="seconds between two (default: %(default)s)")
     parser.add_argument("--long", type=int, default=1, help="visitors with long texts (default: %(default)s)")
@@ -206,10 +246,10 @@ def arguments() -> argparse.Namespace:
     every = len(list(sentences()))
     if min(options.long, options.changing) < 0 or options.long + options.changing >= options.visitors:
         parser.error(f"of {options.visitors} visitors at least one must be neither long nor changing")
-    needed = (options.visitors + 10 * options.long) * options.sentences
-    if options.sentences < 1 or needed > every:
-        got = f"{options.visitors} * {options.sentences}"
-        parser.error(f"visitors times sentences must be from 1 to about {every}, got {got}")
+    needed = (options.visitors + 10 * options.long) * options.sentences * options.rounds
+    if min(options.sentences, options.rounds) < 1 or needed > every:
+        got = f"{options.visitors} * {options.sentences} * {options.rounds}"
+        parser.error(f"visitors times sentences times rounds must be from 1 to about {every}, got {got}")
     if options.think < 0 or options.after < 0:
         parser.error(f"times must not be negative, got {options.think} and {options.after}")
     return options
@@ -218,41 +258,56 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure and print the tables."""
     options = arguments()
-    translator = translator_of(options)
+    translator, texts, machine = translator_of(options), sentences(seed=3), Machine()
     random.seed(0)
-    guests = invite(translator, options)
-    with serve() as url:
-        asyncio.run(come_and_go(url))
-        start, seen = memory(url), []
-        asyncio.run(all_come(url, guests, options.think, lambda: seen.append(memory(url))))
+    roots = [ROOT, *([options.against] if options.against else [])]
+    guests: list[list[Guest]] = [[] for _ in roots]
+    seen: list[list[float]] = [[] for _ in roots]
+    with ExitStack() as stack:
+        urls = [stack.enter_context(serve(root / "app.py", environment={"PYTHONPATH": str(root)})) for root in roots]
+        for url, its in zip(urls, seen):
+            asyncio.run(come_and_go(url))
+            its.append(memory(url))
+        for i in range(options.rounds):
+            invited = invite(translator, options, texts)
+            for side in range(len(roots))[:: -1 if i % 2 else 1]:
+                come_now = copy.deepcopy(invited)
+                asyncio.run(all_come(urls[side], come_now, options.think, seen[side]))
+                guests[side] += come_now
         time.sleep(options.after)
-        after = memory(url)
+        after = [memory(url) for url in urls]
+        busy = machine.said()
     torch.set_num_threads(1)
-    alone = check(translator, guests)
-    waited = {guest_kind: {} for guest_kind in PAGES}
-    for guest in guests:
-        waited[guest.kind] |= guest.waited
+    alone = check(translator, sum(guests, []))
+
+    def waits(kind: str, take: Callable[[str, float], float]) -> list[list[float]]:
+        """By side (theirs empty without --against), what `take` makes of each sentence and the seconds it took."""
+        by_side = ([guest for guest in side if guest.kind == kind] for side in guests)
+        found = [[take(*one) for guest in side for one in guest.waited.items()] for side in by_side]
+        return [*found, []][:2]
+
     print(
         f"{options.visitors} visitors at once, {options.think:g} s thinking time, {len(alone)} sentences, "
-        f"beam {BEAM}; wall-clock time\n"
+        f"beam {BEAM}; wall-clock time; {busy}\n"
     )
-    plain = waited[PLAIN]
-    rows = [
-        row("request to finished rerun", list(plain.values())),
-        row("the translation alone", [alone[text] for text in plain]),
-        row("on top of the translation", [plain[text] - alone[text] for text in plain]),
-    ]
-    for kind, name in ((LONG, f"long texts, beam {LONG_BEAM}"), (CHANGING, "page Heads, heads off")):
-        if waited[kind]:
-            rows.append(row(f"{name}: request to finished rerun", list(waited[kind].values())))
-            rows.append(row(f"{name}: the translation alone", [alone[text] for text in waited[kind]]))
-    print(table(HEADS, rows))
-    peak = max(seen)
-    print(
-        f"\nmemory of the server: {start:.0f} MB at the start, {peak:.0f} MB at most, {after:.0f} MB "
-        f"{options.after:g} s after they left; {(peak - start) / options.visitors:.1f} MB a visitor\n"
-        f"{len(alone)} of {len(alone)} translations are the visitor's own; no page shows another visitor's"
-    )
+    rows = []
+    names = {PLAIN: "", LONG: f"long texts, beam {LONG_BEAM}: ", CHANGING: "page Heads, heads off: "}
+    for kind in (kind for kind in PAGES if any(guest.kind == kind for guest in guests[0])):
+        rows.append(beside(f"{names[kind]}request to finished rerun", *waits(kind, lambda _, seconds: seconds)))
+        rows.append(row(f"{names[kind]}the translation alone", waits(kind, lambda text, _: alone[text])[0]))
+        if kind == PLAIN:
+            rows.append(beside(ON_TOP, *waits(kind, lambda text, seconds: seconds - alone[text])))
+    width = max(map(len, rows))
+    print(table((HEADS + AGAINST)[:width], [(*cells, *[""] * (width - len(cells))) for cells in rows]))
+    print()
+    for root, its, left in zip(roots, seen, after):
+        start, peak = its[0], max(its)
+        print(
+            f"memory of the server{'' if root == ROOT else f' of {root}'}: {start:.0f} MB at the start, {peak:.0f} MB "
+            f"at most, {left:.0f} MB {options.after:g} s after they left; "
+            f"{(peak - start) / options.visitors:.1f} MB a visitor"
+        )
+    print(f"{len(alone)} of {len(alone)} translations are the visitor's own; no page shows another visitor's")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,13 @@ MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.report", "viz.page")
+ON_SCREEN = ("viz.screens", "viz.components", "viz.app", "viz.stage.stage", "viz.stage.assets", "app")
+# What the floors of viz/ below the pages may import of it, beside themselves.
+FLOORS = {
+    "viz.figures": ("viz.theme", "viz.language"),
+    "viz.views": ("viz.figures", "viz.theme", "viz.language"),
+    "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.language"),
+}
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
     ("model.text",),
@@ -240,11 +247,31 @@ def nothing_imports_the_app(tree: Tree) -> Iterator[str]:
 
 
 def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
-    """Only viz/screens, viz/components, viz/app and app.py import streamlit."""
-    allowed = ("viz.screens", "viz.components", "viz.app", "app")
+    """Only viz/screens, viz/components, viz/app, app.py, and the stage's part of a page and its files import it."""
     for module in tree.values():
-        if within(module.name, *SHIPPED) and not within(module.name, *allowed):
-            yield from forbid(module, {"streamlit"}, "only viz/screens, viz/components, viz/app and app.py may")
+        if within(module.name, *SHIPPED) and not within(module.name, *ON_SCREEN):
+            talks = [one for one in module.imports if not all(within(name, "streamlit.proto") for name in one.names)]
+            seen = replace(module, imports=talks) if within(module.name, "benchmarks") else module  # as browsers do
+            yield from forbid(seen, {"streamlit"}, f"only {', '.join(ON_SCREEN)} may")
+
+
+def floors_stand_on_those_below(tree: Tree) -> Iterator[str]:
+    """Figures know nothing else of viz/, views only figures, the stage only views and figures; none knows a page."""
+    for module in tree.values():
+        for floor, below in FLOORS.items():
+            if not within(module.name, floor):
+                continue
+            for one in module.imports:
+                for name in one.names:
+                    if within(name, "viz") and not within(name, floor, *below):
+                        yield f"{module.at(one.line)} imports {name}: {floor} stands on {', '.join(below)} alone"
+
+
+def messages_are_made_without_streamlit(tree: Tree) -> Iterator[str]:
+    """What the stage is told is arrays in, bytes out: its message reaches no streamlit, however indirectly."""
+    start = [tree[name] for name in ("viz.stage.message", "viz.stage.form", "viz.views.view") if name in tree]
+    for module in reached(tree, start):
+        yield from forbid(module, {"streamlit"}, "a message of the stage is made without a server")
 
 
 def files_need_no_streamlit(tree: Tree) -> Iterator[str]:
@@ -344,6 +371,8 @@ RULES: list[Callable[[Tree], Iterator[str]]] = [
     transformers_stays_in_adapters,
     nothing_imports_the_app,
     streamlit_stays_on_screen,
+    floors_stand_on_those_below,
+    messages_are_made_without_streamlit,
     files_need_no_streamlit,
     pages_know_only_figures,
     app_is_short,
@@ -381,6 +410,10 @@ GOOD = {
     "viz/figures/heatmap.py": "import numpy as np\nimport plotly.graph_objects as go\nfrom viz.theme import x\n",
     "viz/screens/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
     "viz/components/lines.py": "import streamlit as st\n",
+    "viz/views/view.py": "from model.translation import KINDS\nfrom viz.language import say\n",
+    "viz/stage/message.py": "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n",
+    "viz/stage/assets.py": "import streamlit as st\nfrom plotly import offline\n",
+    "viz/stage/stage.py": "import streamlit as st\nfrom viz.stage import assets\n",
     "viz/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
     "viz/report.py": "from model.translation import Translation\nfrom viz.page import Page\n",
     "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.report import report\n",
@@ -422,6 +455,18 @@ VIOLATIONS = [
     (nothing_imports_the_app, "viz/screens/main.py", "from app import main\n"),
     (nothing_imports_the_app, "tests/test_app/test_main.py", "def test():\n    import app\n"),
     (streamlit_stays_on_screen, "viz/theme.py", "import streamlit as st\n"),
+    (streamlit_stays_on_screen, "viz/stage/message.py", "import streamlit as st\n"),
+    (streamlit_stays_on_screen, "viz/views/view.py", "def f():\n    from streamlit import session_state\n"),
+    (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.views import view\n"),
+    (floors_stand_on_those_below, "viz/views/maps.py", "from viz.screens import words\n"),
+    (floors_stand_on_those_below, "viz/views/maps.py", "def f():\n    from viz import stage\n"),
+    (floors_stand_on_those_below, "viz/stage/form.py", "from viz.components.take import take\n"),
+    (messages_are_made_without_streamlit, "viz/stage/message.py", "def f():\n    import streamlit\n"),
+    (
+        messages_are_made_without_streamlit,
+        "viz/stage/form.py",
+        "from viz.views.view import streamlit\nimport streamlit\n",
+    ),
     (streamlit_stays_on_screen, "benchmarks/speed.py", "from streamlit.testing.v1 import AppTest\n"),
     (files_need_no_streamlit, "viz/report.py", "def f():\n    import streamlit\n"),
     (files_need_no_streamlit, "viz/__main__.py", "def f():\n    import streamlit.runtime\n"),

@@ -11,6 +11,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from viz.views.view import NAMES, PLACE
+
 SCREENS = Path(__file__).resolve().parents[2] / "viz" / "screens"
 PAGES = re.findall(r'st\.Page\("(\w+\.py)"', (SCREENS / "main.py").read_text(encoding="utf-8"))
 # Words that no page has: where one of them comes back, it came from the visitor.
@@ -88,7 +90,15 @@ def url_keys(at: AppTest, kind: str = "") -> list[str]:
     """The keys of the address that the controls of a page are bound to; only those of one kind of control if named."""
     of_kind = (element for element in elements(at._tree) if kind in ("", element.type))
     found = (getattr(getattr(element, "proto", None), "query_param_key", "") for element in of_kind)
-    return sorted(set(found) - {""})
+    keys = set(found) - {""}
+    # The stage's choices stand in the address though no control is bound to it.
+    on_stage = any(getattr(element.proto, "id", "").endswith("-stage") for element in of_type(at, "bidi_component"))
+    return sorted(keys | ({*NAMES, *PLACE} if on_stage and not kind else {"text", "reference"} if on_stage else set()))
+
+
+def of_type(at: AppTest, name: str) -> list[Any]:
+    """The elements of a type."""
+    return [element for element in elements(at._tree) if element.type == name]
 
 
 def complaints(at: AppTest) -> list[str]:
@@ -141,5 +151,5 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def shows_something(at: AppTest) -> bool:
-    """Whether a page shows figures."""
-    return any(element.type == "plotly_chart" for element in elements(at._tree))
+    """Whether a page shows figures, or the stage."""
+    return any(element.type in ("plotly_chart", "bidi_component") for element in elements(at._tree))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
+
+from viz.stage.packing import unpack
 
 MAIN = Path(__file__).resolve().parents[2] / "viz" / "screens" / "main.py"
 TYPES = {"f4": "<f4", "f8": "<f8", "i1": "i1", "i2": "<i2", "i4": "<i4", "u1": "u1", "u2": "<u2", "u4": "<u4"}
@@ -81,11 +84,38 @@ def tokens(at: AppTest, key: str, axis: str) -> list[str]:
     return figure(at, key)["layout"][f"{axis}axis"]["ticktext"]
 
 
+def labelled(names: list[str]) -> list[str]:
+    """Short tokens as figures write them: every one, or every second (third, ...) where there are more than 32."""
+    return [html.escape(token, quote=False) for token in names[:: -(-len(names) // 32)]]
+
+
 def component(at: AppTest, key: str) -> dict[str, Any]:
     """What the browser part with this key is given to show."""
     found = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
     assert key in found, f"no component {key!r}; there are {sorted(found)}"
     return json.loads(found[key].proto.json)
+
+
+def stage(at: AppTest) -> dict[str, Any]:
+    """What the stage of a page is told: the header of its message, with its arrays.
+
+    Raises:
+        AssertionError: there is no stage.
+    """
+    parts = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+    assert len(parts) == 1, f"{len(parts)} stages"
+    return unpack(parts[0].proto.bytes)
+
+
+def has_stage(at: AppTest) -> bool:
+    """Whether a stage is shown."""
+    return any(part.proto.id.endswith("-stage") for part in at.get("bidi_component"))
+
+
+def weights(at: AppTest, kind: str) -> np.ndarray:
+    """The maps of a kind that the stage is told, (layers, heads, queries, keys)."""
+    (found,) = [one for one in stage(at)["kinds"] if one["code"] == kind]
+    return found["weights"]
 
 
 def click_head(at: AppTest, layer: int, head: int) -> AppTest:

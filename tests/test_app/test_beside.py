@@ -89,25 +89,33 @@ def check(at, offered, *expected: str) -> None:
         assert all(len(sentence) > 5 for sentence in in_words(figure)) and in_words(figure)
 
 
-TRANSLATE = [
+STAGE = [
     {},
-    {"kind": DECODER, "layer": "1", "head": "2", "stretch": "true", "rows": "predicted", "beam": "greedy"},
-    {"kind": "Encoder self", "merge": "true", "hide": "true", "share": "90", "layer": "2", "penalty": "1.5"},
-    {"summary": "mean", "over": "layers", "head": "3"},
-    {"summary": "max", "over": "heads and layers", "hide": "true"},
-    {"view": "Lines", "layer": "1"},
-    {"view": "Lines", "summary": "standard deviation", "kind": DECODER, "share": "80"},
-    {"view": "Mask", "kind": DECODER, "rows": "predicted"},
-    {"view": "Positions", "side": "target"},
-    {"view": "Probabilities"},
-    {"mode": words.FORCED, "reference": "Ein Mann </b> 'fährt'.", "kind": DECODER},
+    {"rows": "read", "stretch": "1", "beam": "1"},
+    {"words": "1", "hide": "1", "share": "90", "penalty": "1.5"},
+    {"summary": "mean", "over": "layers"},
+    {"summary": "max", "over": "all", "hide": "1"},
+    {"reference": "Ein Mann </b> 'fährt'."},
 ]
 
 
-@pytest.mark.parametrize("query", TRANSLATE, ids=lambda query: "-".join(query.values()) or "first")
-def test_translate(offered, query):
-    check(screen.open_app(text=SENTENCE, **query), offered, "overview")
-    assert all(SENTENCE in about.note and "en-de" in about.note for _, about in offered.values())
+@pytest.mark.parametrize("query", STAGE, ids=lambda query: "-".join(query.values()) or "first")
+def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, query):
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    at = screen.open_app(text=SENTENCE, **query)
+    assert not at.exception
+    told = screen.stage(at)
+    for kind in told["kinds"]:
+        layer, head = (count - 1 for count in kind["layers"])
+        heat = run(told["code"][kind["code"]].replace("{layer}", str(layer)).replace("{head}", str(head))).data[0]
+        wanted = kind["weights"][layer, head]
+        shown = np.ones(wanted.shape, bool) if kind["shown"] is None else kind["shown"][layer, head].astype(bool)
+        drawn = np.asarray(heat.z, dtype=np.float32)
+        np.testing.assert_allclose(drawn[shown], wanted[shown], atol=2e-5)
+        assert np.isnan(drawn[~shown]).all()
+    masks = {f"mask {one['kind']}": one for one in told["views"]["mask"]}
+    for name, view in (masks | {name: told["views"][name][0] for name in ("positions", "words")}).items():
+        np.testing.assert_allclose(np.asarray(run(told["code"][name]).data[0].z, float), view["z"], atol=1e-5)
 
 
 HEADS = {"text": SENTENCE, "edits": OFF}
@@ -232,14 +240,14 @@ def test_alignment(offered, elsewhere):
 def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     asked = []
     monkeypatch.setattr(beside, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
-    at = screen.open_app(text=SENTENCE)
-    assert not at.code and [button.key for button in at.get("download_button")] == ["report"] and not asked
-    at.session_state["beside-heatmap"] = True
+    at = screen.open_page("heads.py", text=SENTENCE)
+    assert not at.code and not asked
+    at.session_state["beside-board-cross"] = True
     at.run()
     assert not at.exception and len(asked) == 1
     code = at.code[0].value
     ast.parse(code)
-    assert repr(SENTENCE) in code and "result.attention('cross')[0, 0]" in code
-    assert {button.key for button in at.get("download_button")} == {"report", "html-heatmap", "csv-heatmap"}
-    title = json.loads(screen.component(at, "take_heatmap")["figure"])["layout"]["title"]["text"]
-    assert "Cross-attention, layer 0, head 0" in title and "&lt;/script&gt;" in title and "· en-de · beam 4" in title
+    assert repr(SENTENCE) in code
+    assert {"html-board-cross", "csv-board-cross"} <= {button.key for button in at.get("download_button")}
+    title = json.loads(screen.component(at, "cross")["figure"])["layout"]["title"]["text"]
+    assert "&lt;/script&gt;" in title and "· en-de" in title

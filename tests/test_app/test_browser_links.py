@@ -139,11 +139,6 @@ def on_compare(page: Page) -> None:
     expect(page).to_have_url(re.compile("same=true"))
 
 
-def on_translate(page: Page) -> None:
-    radio(page, "view", "Mask")
-    radio(page, "kind", "Decoder self (masked)")
-
-
 def on_masks(page: Page) -> None:
     radio(page, "batch", "Worked example")
 
@@ -160,7 +155,6 @@ WALKS = {
     "steps": ("steps", on_steps),
     "steer": ("steer", on_word, on_force, on_mask),
     "compare": (f"compare?versus=Before+and+after+an+edit&edits={EDITS}", on_compare),
-    "translate": ("", on_translate),
     "masks": ("masks", on_masks),
     "positions": ("positions", on_positions),
 }

@@ -11,7 +11,7 @@ from model.experiments.positions import changed_positions
 from model.taps import intervene
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
-from tests.test_app.test_translate import labelled
+from tests.test_app.screen import labelled
 from viz.screens import words, words_compare
 
 A, B = words.EXAMPLES["A short one"], words_compare.B_EXAMPLE

@@ -54,7 +54,8 @@ def test_no_link_comes_of_an_address(page: str) -> None:
 
 
 BOXES = [
-    ("translate.py", "text"),
+    ("translate.py", "sentence"),
+    ("steps.py", "text"),
     ("steer.py", "edits"),
     ("steer.py", "prefix"),
     ("heads.py", "edits"),

@@ -16,12 +16,12 @@ from tests.test_app import screen
 from viz import language
 from viz.language import LANGUAGES, MESSAGES
 from viz.screens import words
+from viz.stage.packing import unpack
 
 # What has the same name in all languages, and the checkpoints of these tests.
 NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys/test|inf)\b", flags=re.IGNORECASE)
 # The control that chooses what a page shows, by page.
 VIEWS = {
-    "translate.py": "view",
     "heads.py": "part",
     "inside.py": "step",
     "steer.py": "steer",
@@ -49,12 +49,28 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
             continue
         if element.type == "plotly_chart":
             yield from labels(json.loads(proto.spec), f"figure {proto.id.split('-', 2)[2]}")
+        if element.type == "bidi_component" and proto.id.endswith("-stage"):
+            yield from spoken(unpack(proto.bytes))
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
             if isinstance(text := getattr(proto, name, ""), str) and not text.startswith(("<style>", "<script>")):
                 yield f"{element.type} {name}", text
         if element.type != "selectbox":  # lists of tokens, steps, checkpoints
             for option in getattr(proto, "options", ()):
                 yield f"{element.type} option", option if isinstance(option, str) else getattr(option, "content", "")
+
+
+def spoken(told: dict) -> Iterator[tuple[str, str]]:
+    """The words of the stage."""
+    for name, text in told["words"].items():
+        yield f"stage {name}", re.sub(r"\{\w+\}", "", text)
+    for field in told["options"]:
+        yield "stage option", " ".join([field["label"], field["help"], *(text for _, text in field.get("options", ()))])
+    for kind in told["kinds"]:
+        yield "stage kind", f"{kind['name']} {kind['title']}"
+        yield from labels(kind["look"], "stage map")
+    for view in (one for views in told["views"].values() for one in views):
+        yield "stage view", f"{view['name']} {view['line']}"
+        yield from labels(view["look"], "stage view")
 
 
 def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
@@ -107,7 +123,7 @@ def test_everything_a_page_says_comes_from_the_message_file(page: str, monkeypat
 def test_the_address_says_the_language(code: str) -> None:
     at = screen.open_app(lang=code)
     label = {"en": "English sentence", "de": "Satz (Englisch)", "ko": "영어 문장"}[code]
-    assert at.text_input(key="text").label == label
+    assert at.text_input(key="sentence").label == label
     assert at.selectbox(key="lang").value == code
 
 
@@ -119,7 +135,7 @@ def test_the_address_may_name_the_language_as_the_control_does(name: str) -> Non
 def test_an_unknown_language_is_one_sentence() -> None:
     at = screen.open_app(lang="<b>fr</b>")
     assert screen.warnings(at) == ["The address asks for the language “<b>fr</b>”; there is: en, de, ko."]
-    assert at.text_input(key="text").label == "English sentence"
+    assert at.text_input(key="sentence").label == "English sentence"
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("en", "de"), ("de", "ko"), ("ko", "en")])
@@ -127,14 +143,20 @@ def test_a_link_is_read_in_another_language(ours: str, theirs: str) -> None:
     name = words.KINDS["decoder_self"].name
     with language.using(ours):
         asked = language.say(name)
-    at = screen.open_app(lang=theirs, kind=asked, view="Mask")
-    assert not at.warning
-    assert at.session_state["kind"] == "decoder_self" and at.session_state["view"] == "Mask"
+    at = screen.open_page("heads.py", lang=theirs, kind=asked)
+    assert not at.warning and at.session_state["kind"] == "decoder_self"
 
 
 def test_another_language_in_between_keeps_every_choice() -> None:
-    at = screen.open_app(kind="Encoder self", head="2", view="Mask", text="A man is riding.")
+    at = screen.open_page("heads.py", kind="Encoder self", head="2", text="A man is riding.")
     at = at.selectbox(key="lang").set_value("ko").run()
     assert at.text_input(key="text").label == "영어 문장"
-    kept = {key: at.session_state[key] for key in ("kind", "head", "view", "text")}
-    assert kept == {"kind": "encoder_self", "head": 2, "view": "Mask", "text": "A man is riding."}
+    kept = {key: at.session_state[key] for key in ("kind", "head", "text")}
+    assert kept == {"kind": "encoder_self", "head": 2, "text": "A man is riding."}
+
+
+def test_the_stage_keeps_its_choices_in_another_language() -> None:
+    at = screen.open_app(text="A man is riding.", hide="1", beam="2")
+    at = at.selectbox(key="lang").set_value("ko").run()
+    told = screen.stage(at)
+    assert told["language"] == "ko" and told["address"] == {"text": "A man is riding.", "hide": "1", "beam": "2"}

@@ -21,17 +21,17 @@ def said(at):
     [
         {},
         {"v": "1"},
-        {"penalty": "1.5", "merge": "true"},
+        {"penalty": "1.5", "mean-of-heads": "true"},
         {"kind": words.KINDS["encoder_self"].name, "layer": "1"},
     ],
 )
 def test_an_address_of_this_version_says_nothing(query):
-    assert said(screen.open_app(**query)) == ""
+    assert said(screen.open_page("heads.py", **query)) == ""
 
 
 @pytest.mark.parametrize("version", ["2", "0", "<b>**x**</b>", "![x](http://x)", "9" * 5000])
 def test_another_version_is_told_and_read_as_far_as_it_goes(recorded, version):
-    at = screen.open_app(v=version, layer="1")
+    at = screen.open_page("heads.py", v=version, layer="1")
     assert VERSION in said(at) and f"Version: {version[:40]} (there is: 1)" in screen.written(at)
     assert not any(version in warning.value for warning in at.warning), "it is text and never Markdown"
     assert at.session_state["layer"] == 1

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from pathlib import Path
 
 import pytest
-import streamlit
 
-from viz.screens.page_head import PageHead, early_plotly
+from viz.screens.page_head import PageHead
 
 ADDED = "<script>first()</script>"
 PAGE = b"<!doctype html><html><head><title>x</title></head><body>\xc3\xa4<head></body></html>"
@@ -66,15 +63,3 @@ def test_pages_and_only_pages_are_asked_for_without_compression(accept, kept):
     scope = {"type": "http", "headers": [(b"accept", accept), (b"accept-encoding", b"gzip, br")]}
     asyncio.run(PageHead(app, ADDED)(scope, None, None))
     assert asked == [b"accept", *kept] and len(scope["headers"]) == 2
-
-
-def test_plotly_is_asked_for_under_the_name_it_has_here():
-    (address,) = set(re.findall(r'"(/static/js/PlotlyChart[^"]+)"', early_plotly()))
-    assert Path(f"{streamlit.__path__[0]}/static{address}").is_file()
-
-
-@pytest.mark.parametrize("names", [[], ["PlotlyChart.a.js", "PlotlyChart.b.js"], ["plotly.js"]])
-def test_where_plotly_is_not_one_file_nothing_is_asked_for(tmp_path, names):
-    for name in names:
-        (tmp_path / name).touch()
-    assert early_plotly(tmp_path) == ""

@@ -11,7 +11,7 @@ from model import positional
 from model.experiments import learned_positions
 from model.experiments import positions as experiments
 from tests.test_app import screen
-from tests.test_app.test_translate import labelled
+from tests.test_app.screen import labelled
 from viz.screens import words_masks, words_positions
 from viz.screens.words_positions import ENCODINGS
 

@@ -18,7 +18,7 @@ class TestStart:
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         shared.preload()
         at = screen.open_app()
-        assert not at.exception and not at.get("plotly_chart")
+        assert not at.exception and not screen.has_stage(at)
         assert [element.value for element in at.error] == ["There is no model to translate with."]
         assert "There is no checkpoint 'en-de'" in screen.written(at)
 
@@ -35,17 +35,17 @@ class TestStart:
         shared.preload()
         at = screen.open_app()
         assert not at.exception
-        assert len(at.error) == 1 and not at.get("plotly_chart")
+        assert len(at.error) == 1 and not screen.has_stage(at)
 
     def test_a_model_too_small_for_the_example_says_so_and_reads_what_it_can(self, tmp_path, monkeypatch):
         save_tiny(tmp_path / "en-de", max_length=5)
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         shared.preload()
         at = screen.open_app()
-        assert not at.exception and not at.get("plotly_chart")
+        assert not at.exception and not screen.has_stage(at)
         assert "at most 5" in at.warning[0].value
-        at = at.text_input(key="text").set_value("a").run()
-        assert not at.exception and not at.warning and at.get("plotly_chart")
+        at = at.text_input(key="sentence").set_value("a").run()
+        assert not at.exception and not at.warning and screen.has_stage(at)
 
     def test_a_checkpoint_of_another_name_is_used_when_it_is_the_only_one(self, tmp_path, monkeypatch):
         save_tiny(tmp_path / "xx")

@@ -88,7 +88,8 @@ def test_translations_have_the_places_the_marks_and_the_edges_of_the_english(cod
 
 def test_korean_is_korean_and_german_is_german() -> None:
     """Most messages are really translated: few of more than three words are the same as in English."""
-    long = [text for text in MESSAGES if len(re.findall(r"[a-z]{3,}", text)) > 3]
+    without_places = {text: re.sub(r"\{[^}]*\}", "", text) for text in MESSAGES}
+    long = [text for text, said in without_places.items() if len(re.findall(r"[a-z]{3,}", said)) > 3]
     assert len(long) > 500
     for text in long:
         assert re.search("[가-힣]", MESSAGES[text]["ko"]), text

@@ -7,9 +7,9 @@ from pathlib import Path
 import plotly.graph_objects as go
 import streamlit as st
 
-from viz.components.plotly_js import ADDRESS
 from viz.figures.export import WIDTH
 from viz.language import message, say
+from viz.stage import assets
 
 _FOLDER = Path(__file__).parent
 _WORDS = {  # what the browser says; it fills the place in braces
@@ -38,7 +38,7 @@ def take(figure: go.Figure, name: str, key: str) -> None:
     data = {
         "figure": figure.to_json(),
         "name": name,
-        "script": ADDRESS,
+        "script": assets.plotly_address(),
         "width": width,
         "height": figure.layout.height,
         "words": {key: say(text) for key, text in _WORDS.items()},

@@ -119,6 +119,20 @@ def value_texts(values: np.ndarray, blocked: np.ndarray, form: str) -> np.ndarra
     return texts
 
 
+def hatched_boxes(blocked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The outlines (x, y), float32 with NaN between them, of a box for each run of masked cells in a row of (T, S)."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for row, cells in enumerate(blocked):
+        # +1 where a run of masked cells starts, -1 just after it ends
+        edges = np.diff(np.concatenate([[0], cells.astype(np.int8), [0]]))
+        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+            left, right, top, bottom = start - 0.5, stop - 0.5, row - 0.5, row + 0.5
+            xs += [left, right, right, left, left, np.nan]
+            ys += [top, top, bottom, bottom, top, np.nan]
+    return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.float32)
+
+
 def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
     """Draw hatched boxes over the cells that are masked, with an entry in the legend.
 
@@ -129,18 +143,10 @@ def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
     Returns:
         A filled trace of one box for each run of masked cells in a row.
     """
-    xs: list[float] = []
-    ys: list[float] = []
-    for row, cells in enumerate(blocked):
-        # +1 where a run of masked cells starts, -1 just after it ends
-        edges = np.diff(np.concatenate([[0], cells.astype(np.int8), [0]]))
-        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-            left, right, top, bottom = start - 0.5, stop - 0.5, row - 0.5, row + 0.5
-            xs += [left, right, right, left, left, np.nan]
-            ys += [top, top, bottom, bottom, top, np.nan]
+    xs, ys = hatched_boxes(blocked)
     return go.Scatter(
-        x=np.array(xs, dtype=np.float32),
-        y=np.array(ys, dtype=np.float32),
+        x=xs,
+        y=ys,
         mode="lines",
         line={"width": 0},
         fill="toself",

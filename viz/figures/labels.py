@@ -38,6 +38,8 @@ def visible(token: str) -> str:
     >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible("")
     ('a␉b␊', '␣the', '[U+200B]', '(empty)')
     """
+    if token.isascii() and token.isalnum():  # nearly every token
+        return token
     if token == "":
         return say("(empty)")
     return "".join(_visible_character(token, i) for i in range(len(token)))
@@ -94,6 +96,8 @@ def ordinal(n: int) -> str:
 
 def text_width(text: str) -> int:
     """Count the columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
+    if text.isascii():
+        return len(text)
     return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 

@@ -10,9 +10,12 @@ import streamlit as st
 from model.catalogue import available, checkpoints_folder
 from viz.language import message, say
 from viz.screens import controls, shared, words, words_steer
+from viz.views import view
+from viz.views.view import View
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
-ADDRESSED = ("model", "text", "beam", "penalty", "mode", "reference", "edits", "prefix", "kind", "layer", "head")
+TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an address: what, and how
+ADDRESSED = (*TRANSLATED, "edits", "prefix", "kind", "layer", "head")
 
 
 def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
@@ -29,8 +32,9 @@ def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
     """
     first, second = st.container(), st.container()
     default = shared.default_checkpoint()
+    names = available("transformer") or [default]
+    recall(names, default, forcing)
     with second:
-        names = available("transformer") or [default]
         name, beam, penalty, forced = controls.translation_options(names, default, forcing)
     card = shared.translator(name).card
     with first:
@@ -41,7 +45,37 @@ def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
         if forced:
             language = words.language(card.get("target"), message("Target"))
             reference = controls.reference(say("{language} reference", language=language))
-    return controls.Request(name, text, beam, penalty, reference), card
+    request = controls.Request(name, text, beam, penalty, reference)
+    remember(request, names, default, forcing)
+    return request, card
+
+
+def recall(names: list[str], default: str, forcing: bool = True) -> None:
+    """Begin with what was translated on the page before, unless the address or this page says what; before controls.
+
+    Args:
+        names: of the checkpoints that the page has.
+        default: the one at first.
+        forcing: whether it can read a reference.
+    """
+    state, kept = st.session_state, view.kept(st.session_state)
+    if kept is None or "text" in state or any(name in st.query_params for name in TRANSLATED):
+        return
+    state["text"], state["beam"], state["penalty"] = kept.text, kept.beam, kept.penalty
+    state["model"] = kept.model if kept.model in names else default
+    if forcing and kept.reference is not None:
+        state["mode"], state["reference"] = words.FORCED, kept.reference
+
+
+def remember(request: controls.Request, names: list[str], default: str, forcing: bool = True) -> None:
+    """Keep how it is translated for the next page (controls.sentence keeps what); arguments as of `recall`."""
+    before = view.kept(st.session_state) or View()
+    model = "" if request.checkpoint == default else request.checkpoint
+    if not model and before.model not in ("", *names):  # one that this page does not have
+        model = before.model
+    reference = request.reference if forcing else before.reference
+    chosen = {"beam": request.beam, "penalty": request.length_penalty, "reference": reference}
+    view.keep(st.session_state, replace(before, model=model, **chosen))
 
 
 def changes() -> tuple[str, str]:

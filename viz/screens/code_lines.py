@@ -10,7 +10,7 @@ _IMPORTS = {
     "load_translator": "from model import load_translator",
     "read_attention": "from model.adapters.attention_file import read_attention",
     "analysis": "from model.analysis import maps as analysis",
-    "maps": "from viz.screens import maps",
+    "maps": "from viz.views import maps",
 }
 _MODULES = {
     "model.analysis": ("comparison", "differences", "head_roles", "lengths"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from model.translation import KINDS
 from viz.language import message, say
-from viz.screens import links, maps, shared, words
+from viz.screens import links, shared, words
+from viz.views import maps, view
 
 BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
 BEAM = 4  # at first
@@ -238,10 +239,15 @@ def sentence(label: str, example: str, key: str = "text", examples: dict[str, st
         What stands there.
     """
     hint = say("Type a sentence to translate it")
+    kept = view.kept(st.session_state)
+    if key == "text" and kept is not None and key not in st.session_state and key not in st.query_params:
+        st.session_state[key] = kept.text  # what was translated on the page before
     text = st.text_input(label, example, key=key, bind="query-params", live="200ms", placeholder=hint)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for number, (name, words_of_it) in enumerate(examples.items()):
             st.button(say(name), key=f"example-{number}", on_click=_put, args=(key, words_of_it))
+    if key == "text":
+        view.keep(st.session_state, replace(kept or view.View(), text=text or ""))
     return text or ""
 
 

@@ -1,4 +1,4 @@
-"""The part of the page below the translation: all heads, one of them large, the mask and the positions."""
+"""What pages that are not on the stage yet draw of maps: all heads, one of them large, lines between tokens."""
 
 from __future__ import annotations
 
@@ -6,37 +6,30 @@ import math
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import maps as analysis
-from model.translation import KINDS, Translation
-from viz.components.chips import chips
+from model.translation import Translation
 from viz.components.lines import lines
 from viz.figures import (
     attention_heatmap,
     attention_lines,
-    candidates_heatmap,
     describe,
     head_overview,
-    mask_heatmap,
-    positional_heatmap,
-    positional_waves,
 )
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
 from viz.language import ENGLISH, current, message, say
 from viz.page import spoken_buttons
-from viz.screens import beside, controls, maps, recipes, shared, tokens, whole_report, words
+from viz.screens import beside, shared, words
 from viz.screens.recipes import MapCode, Recipe
+from viz.views import maps
 
-VIEWS = (message("Attention"), message("Lines"), message("Mask"), message("Positions"), message("Probabilities"))
-SIDES = {"source": message("Source"), "target": message("Translation")}
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
-TOOLS_HEIGHT = 16  # pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
+TOOLS_HEIGHT = 16  # pixels
 
 _TOOLS = {
     "displaylogo": False,
@@ -44,77 +37,6 @@ _TOOLS = {
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
 }
 _NO_TOOLS = {"displayModeBar": False}
-
-
-def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
-    """Let the visitor choose a kind, a head, a view and what the maps show, and draw them."""
-    chips_place = st.container()
-    names = {kind: words.KINDS[kind].name for kind in KINDS}
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
-        place = st.container(horizontal=True, gap="medium", width="content")
-    options, named, stretch = controls.map_options(kind)
-    with place:
-        layer, head = controls.choose_place(*result.attention(kind).shape[:2], options.axes)
-    built = maps_of(result, kind, options, named)
-    recipe, code = recipes.translation(request), MapCode(built, kind, named)
-    with chips_place:
-        show_chips(result, built, kind, named, built.place(layer, head), card)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show_overview(built, layer, head, stretch, recipe, code)
-    with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
-        if view == "Lines":
-            show_lines(result, built, kind, named, layer, recipe, code)
-        elif view == "Mask":
-            show_mask(result, kind, named, recipe)
-        elif view == "Positions":
-            show_positions(result, recipe)
-        elif view == "Probabilities":
-            show_probabilities(result, recipe)
-        else:
-            show_attention(result, built, kind, named, layer, head, stretch, recipe, code)
-
-    whole_report.offer(result, request, card, recipe, (kind, layer, head))
-    if controls.switch(say("Numbers as tables"), "tables", say(words.TABLES)):
-        show_tables(result, built, kind, layer, head)
-
-
-def show_chips(
-    result: shared.Shown, built: maps.Maps, kind: str, named: str, place: tuple[int, int], card: dict
-) -> None:
-    """Show the tokens of both sentences; pointing at one lights its row or column in the large map."""
-    names = (words.language(card.get("source"), "Source"), words.language(card.get("target"), "Translation"))
-    titles = (
-        say("{language} tokens", language=names[0]),
-        say("{language} tokens, with probability", language=names[1]),
-    )
-    lines = tokens.chip_lines(result, built, kind, named, titles)
-    chips(lines, np.where(built.shown[place], built.weights[place], 0), say(words.CHIPS), "chips")
-
-
-def show_probabilities(result: shared.Shown, recipe: Recipe) -> None:
-    """Draw the most probable tokens of every step."""
-    title = say("What else could have been written")
-    heading(title, say(words.PROBABILITIES))
-    figure = candidates_heatmap(
-        np.array([[p for _, p in row] for row in result.candidates]),
-        result.predicted_tokens,
-        [[name for name, _ in row] for row in result.candidates],
-        written=tokens.probabilities(result),
-    )
-    draw(figure, "candidates", column_width=CANDIDATE_WIDTH, about=recipes.candidates(recipe, title))
-
-
-def show_tables(result: shared.Shown, built: maps.Maps, kind: str, layer: int, head: int) -> None:
-    """Show what is drawn as tables, with files to keep."""
-    title = maps.heading(kind, built, layer, head)
-    for key, name, table in (
-        ("tokens", say("Tokens and probabilities"), tokens.token_table(result)),
-        ("weights", title, tokens.weight_table(built, layer, head)),
-    ):
-        show_table(key, name, table)
 
 
 def show_table(key: str, name: str, table: pd.DataFrame) -> None:
@@ -194,7 +116,7 @@ def open_head() -> None:
         for name, number in zip(("layer", "head"), points[0]["customdata"], strict=True):
             if f"{name}s" not in over:  # a tile of a summary names none
                 st.session_state[name] = int(number)
-        st.session_state["view"] = VIEWS[0]
+        st.session_state["view"] = message("Attention")
 
 
 def show_overview(
@@ -257,7 +179,7 @@ def show_attention(
 ) -> None:
     """Draw one map large."""
     reading, query_axis = words.named_by(kind, named)
-    title = maps.heading(kind, built, layer, head)
+    title = maps.heading(words.KINDS[kind].title, built, layer, head)
     heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
     place = built.place(layer, head)
     axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
@@ -286,7 +208,7 @@ def show_lines(
     """Draw all heads of a layer as lines between those who ask and those who are read."""
     at, _ = built.place(layer, 0)
     reading, query_axis = words.named_by(kind, named, lines=True)
-    title = maps.heading(kind, built, layer, None)
+    title = maps.heading(words.KINDS[kind].title, built, layer, None)
     heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(
         built.weights[at],
@@ -304,40 +226,3 @@ def show_lines(
     more = {"head_names": built.head_names, "shown": built.shown[at], **axes}
     twin = partial(attention_lines, built.weights[at], built.queries, built.keys, **more)
     beside.offer(None, code.of_lines(recipe, title, at, axes, twin), "lines")
-
-
-def show_mask(result: Translation, kind: str, named: str, recipe: Recipe) -> None:
-    """Draw the mask that the model used."""
-    mask = result.mask(kind)
-    n_blocked = int((~mask).sum())
-    title = say("{kind}, mask", kind=say(words.KINDS[kind].title))
-    line = say(
-        "Rows ask, columns are read: blue cells may be read, orange ones are blocked. The model used this very mask "
-        "in every layer and head; the options of the maps do not change it."
-    )
-    if n_blocked:
-        count = say("{n} of {total} cells are blocked.", n=n_blocked, total=mask.size)
-    else:
-        count = say("Nothing is blocked.")
-    heading(title, f"{line} {count}")
-    queries, keys, _ = axis_tokens(result, kind, named)
-    axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
-    figure = mask_heatmap(mask, queries, keys, **axes)
-    figure.update_traces(showscale=False)  # the line above names the colours; beside a short map they would not fit
-    draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
-
-
-def show_positions(result: Translation, recipe: Recipe) -> None:
-    """Draw the positional encoding that was added, as a table and as waves."""
-    side = controls.choose(say("Positions of the"), list(SIDES), "side", "source", SIDES)
-    table = result.positional(side)
-    names = result.source_tokens if side == "source" else result.target_tokens
-    heading(
-        say("Positional encoding"),
-        say("Rows are positions, columns are dimensions: the numbers that were added to the embedding of each token."),
-    )
-    draw(positional_heatmap(table, names), "positions", about=recipes.positions(recipe, side))
-    heading(say("The same as waves"), say("Each line is one dimension: its value at every position of the sentence."))
-    n_dimensions = table.shape[1]
-    chosen = sorted({n_dimensions * part // 16 for part in (0, 1, 2, 4)})
-    draw(positional_waves(table, chosen, names), "waves", about=recipes.positions(recipe, side, chosen))

@@ -12,12 +12,13 @@ from model.experiments.masks import conventions
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
 from viz.language import counted, message, say
-from viz.screens import controls, explore, links, maps, recipes, shared, words
+from viz.screens import controls, explore, links, recipes, shared, words
 from viz.screens import words_language_model as said
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.language_model_results import Read, continued, distributions, read
 from viz.screens.recipes import MapCode
+from viz.views import maps
 
 KIND = "decoder_self"
 SHOWN_WORDS = 20

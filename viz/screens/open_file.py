@@ -17,7 +17,6 @@ from viz.screens import (
     explore,
     heads_results,
     heads_roles,
-    maps,
     recipes,
     rollout,
     shared,
@@ -28,6 +27,7 @@ from viz.screens import words_open as spoken
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
 from viz.screens.recipes import MapCode
+from viz.views import maps
 
 VIEWS = (message("Attention"), message("Lines"), message("Mask"))
 MAX_MEGABYTES = 20

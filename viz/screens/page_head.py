@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,29 +18,15 @@ INTO_POPOVERS = """<script>addEventListener("keydown", event => {
   popover.tabIndex = -1;
   popover.focus();
 })</script>"""
-FOLDER = Path(streamlit.__file__).parent / "static" / "static" / "js"  # served as /static/js
-
-
-def early_plotly(folder: Path = FOLDER) -> str:
-    """Tags that fetch and start Streamlit's Plotly, five megabytes, while the browser waits for the first run.
-
-    By itself Streamlit asks for it when the first chart has come: then the visitor waits for both, one after the other.
-
-    Args:
-        folder: with the JavaScript of Streamlit's pages.
-
-    Returns:
-        HTML; nothing where the folder does not have Plotly in one file.
-    """
-    files = sorted(folder.glob("PlotlyChart.*.js"))
-    if len(files) != 1:
-        return ""
-    address = f"/static/js/{files[0].name}"
-    begin = f'() => import("{address}").catch(() => {{}})'
-    return (
-        f'<link rel="modulepreload" crossorigin href="{address}">'
-        f"<script>(window.requestIdleCallback ?? setTimeout)({begin})</script>"
-    )
+# Streamlit makes an entry of the browser's history whenever a parameter of the address changes during a run. Back
+# should lead to the page before: what a page shows is written into the entry that it has.
+ONE_ENTRY = """<script>{
+  const push = history.pushState.bind(history);
+  history.pushState = (state, title, address) => {
+    if (address && new URL(address, location.href).pathname === location.pathname) return;
+    push(state, title, address);
+  };
+}</script>"""
 
 
 class PageHead:

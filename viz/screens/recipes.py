@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from viz.figures.labels import in_quotes
 from viz.language import say
-from viz.screens import maps, shared, words
+from viz.screens import shared, words
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.controls import BEAMS, Request
+from viz.views import maps
 
 CANDIDATES = (
     f"ids, logs = analysis.candidates(result.trace['logits'], {shared.CANDIDATES})",

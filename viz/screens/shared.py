@@ -39,7 +39,7 @@ _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 _STYLE = """
 <style>
-.stMainBlockContainer { max-width: 90rem; padding-top: 3.5rem; padding-bottom: 3rem; }
+.stMainBlockContainer { max-width: 90rem; padding-top: 4.25rem; padding-bottom: 3rem; }
 h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .stText { overflow-wrap: anywhere; unicode-bidi: plaintext; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
@@ -55,6 +55,9 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
+.st-key-ask > :first-child { flex: 1 1 16rem; }
+@media (max-width: 640px) { .st-key-ask > :first-child { flex: 1 1 100%; } }
+.st-key-ask input { font-size: max(1rem, 16px); }
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
 </style>
 """

@@ -1,24 +1,238 @@
-"""The page Translate: a sentence, its translation, and every head that made it."""
+"""The page Translate: the stage, with the sentence, examples and the model in one row above it."""
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import streamlit as st
 
-from viz.language import say
-from viz.screens import asking, explore
+from model.catalogue import by_direction
+from model.config import TransformerConfig
+from model.experiments.inside import AS_RECORDED, row
+from model.measures import alignment
+from viz.language import message, say
+from viz.screens import asking, controls, heads_results, recipes, shared, whole_report, words, words_heads
+from viz.screens.inside_results import layer_of
+from viz.stage import assets, inside
+from viz.stage import message as stage_message
+from viz.stage import words as stage_words
+from viz.stage.form import form
+from viz.stage.stage import stage
+from viz.views import maps, view
+from viz.views.view import View
+
+LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
+ALIGNS = message("aligns words")
+QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
+CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
+FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
+
+
+def models() -> list[str]:
+    """The checkpoints that translate, the default one first."""
+    default = shared.default_checkpoint()
+    directions, _ = by_direction()
+    names = [name for direction in directions.values() for name in direction]
+    return [default, *(name for name in names if name != default)]
+
+
+def opened(names: list[str]) -> View:
+    """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
+    before, state = view.kept(st.session_state), st.session_state
+    if any(key not in st.session_state for key in CONTROLS):
+        query = state[QUERY] = st.query_params.to_dict()
+        addressed = view.is_addressed(query)
+        wanted, problems = view.read(query, names, View() if addressed or before is None else before)
+        st.session_state["sentence"], st.session_state["problems"] = wanted.text, problems
+        for name in FIELDS[1:]:
+            st.session_state[f"stage-{name}"] = getattr(wanted, name)
+        st.session_state["stage-model"] = wanted.model or names[0]
+        st.session_state["stage-forced"] = wanted.reference is not None
+        return wanted
+    if state.pop(ASKED, False):
+        options = {name: value for name, value in state[QUERY].items() if name not in FIELDS}
+        return view.read(options, names)[0]
+    return before or View()
+
+
+def on_asked(query: dict[str, str]) -> None:
+    """An option of the stage was chosen; the page runs again."""
+    st.session_state[QUERY], st.session_state[ASKED] = query, True
+
+
+def ask(names: list[str], wanted: View) -> View:
+    """The row above the stage: sentence, examples, model and search; ValueError where the model cannot be loaded."""
+    state = st.session_state
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
+        broken, card = None, {}
+        try:
+            card = shared.translator(state["stage-model"]).card
+        except ValueError as error:  # told when another model can be chosen
+            broken = error
+        label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
+        live = LIVE if state.get("stage-live", True) else False
+        hint = say("Type a sentence to translate it")
+        text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
+        with st.popover(say("Examples"), key="examples"):
+            for number, (name, example) in enumerate(words.EXAMPLES.items()):
+                st.button(say(name), key=f"example-{number}", on_click=state.update, args=({"sentence": example},))
+        model, beam = state["stage-model"], state["stage-beam"]
+        how = say("beam {width}", width=beam) if beam > 1 else say(controls.BEAMS[1])
+        with st.popover(f"{model} · {say('reference') if state['stage-forced'] else how}", key="search"):
+            chosen = search(names)
+    if broken is not None:
+        raise broken
+    return dataclasses.replace(wanted, text=text or "", **chosen)
+
+
+def search(names: list[str]) -> dict:
+    """How it is translated: the model, greedy or beam search, or a reference that the decoder reads."""
+    state = st.session_state
+    model = st.selectbox(say("Model"), names, key="stage-model")
+    forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
+    reference = None
+    if forced:
+        state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
+        reference = st.text_input(say("Reference"), key="stage-reference") or ""
+    beams = {width: say(name) for width, name in controls.BEAMS.items()}
+    beam = st.select_slider(
+        say("Beam width"), list(beams), key="stage-beam", format_func=beams.get, help=say(words.SEARCH), disabled=forced
+    )
+    off = forced or beam == 1
+    penalty = st.slider(
+        say("Length penalty"), 0.0, 2.0, step=0.1, key="stage-penalty", help=say(words.PENALTY), disabled=off
+    )
+    st.toggle(say("Translate while typing"), value=True, key="stage-live")
+    return {"model": "" if model == names[0] else model, "beam": beam, "penalty": penalty, "reference": reference}
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
+    """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
+    found: dict[str, stage_message.Known] = {}
+    try:
+        report = heads_results.report(checkpoint)
+        for kind in report["kinds"] if report else ():
+            roles = stage_message.known_roles(kind, report["kinds"][kind]["role"], words_heads.role)
+            found[kind] = stage_message.Known(roles)
+        aligners = heads_results.aligners(checkpoint)
+        if aligners is not None:
+            first = _best_aligner(checkpoint)
+            old = found.get("cross", stage_message.Known()).roles or [["" for _ in row] for row in aligners]
+            roles = [
+                [", ".join(filter(None, (say(ALIGNS) if at else "", role))) for at, role in zip(*both)]
+                for both in zip(aligners, old)
+            ]
+            found["cross"] = stage_message.Known(roles, first)
+    except ValueError:
+        pass  # the Head atlas says why
+    return found
+
+
+def _best_aligner(checkpoint: str) -> tuple[int, int]:
+    """The cross-attention head that best finds the source word of the word that is written."""
+    results = alignment.kept(shared.translator(checkpoint)).values()
+    rates = np.mean([result["aer"]["output"]["weights"]["heads"] for result in results], axis=0)
+    layer, head = np.unravel_index(rates.argmin(), rates.shape)
+    return int(layer), int(head)
+
+
+def code(result: shared.Shown, built: dict[str, maps.Maps], request: controls.Request, chosen: View) -> dict[str, str]:
+    """Python that makes each picture; {layer} and {head} stand for the opened head."""
+    recipe, named = recipes.translation(request), view.ROWS[chosen.rows]
+    found = {}
+    for kind, made in built.items():
+        place = tuple(0 if name in made.options.axes else f"{{{name[:-1]}}}" for name in ("layers", "heads"))
+        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
+        written = recipes.MapCode(made, kind, named)
+        found[kind] = written.heatmap(recipe, "", place, axes, named, chosen.stretch).code
+        found[f"mask {kind}"] = recipes.mask(recipe, "", kind, named, **axes).code
+    found["positions"] = recipes.positions(recipe, "source").code
+    found["words"] = recipes.candidates(recipe, "").code
+    return found
+
+
+def inside_of(result: shared.Shown, request: controls.Request, rows: str) -> dict | None:
+    """How the row comes about that the address asks for; None where it asks for none that there is."""
+    config = shared.translator(request.checkpoint).config
+    dropout = getattr(config, "attention_dropout", None) or getattr(config, "dropout", 0.0)
+    if not isinstance(config, TransformerConfig):
+        return None
+    asked = inside.asked(st.session_state[QUERY], dropout)
+    if asked is None:
+        return None
+    shape = result.attention(asked.kind).shape
+    if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
+        return None
+    arrays = layer_of(request, asked.kind, asked.layer)
+    queries, keys, _ = stage_message.axis_tokens(result, asked.kind, rows)
+    keys = [stage_message.label(key) for key in keys]
+    made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
+    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)
+
+
+def message_of(result: shared.Shown, request: controls.Request, chosen: View) -> bytes:
+    """What the stage is told."""
+    options = maps.Options(
+        view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share
+    )
+    built = stage_message.built(result, options, chosen.rows)
+    notes = []
+    if request.reference is not None:
+        notes.append(words.how_decoded(request.beam, request.length_penalty, True))
+    if not result.finished:
+        notes.append(say("The translation was stopped at the length limit."))
+    shown = stage_message.Shown(
+        result=result,
+        built=built,
+        probabilities=np.exp(result.log_probabilities),
+        candidates=result.candidates,
+        rows=chosen.rows,
+        stretch=chosen.stretch,
+        known=known(request.checkpoint, shared.current()),
+        address=chosen.address(),
+        notes=notes,
+        code=code(result, built, request, chosen),
+        options=form(chosen),
+        inside=inside_of(result, request, chosen.rows),
+        rowwise=isinstance(result.config, TransformerConfig),
+    )
+    return stage_message.message(shown, assets.PARTS.keep)
 
 
 @st.fragment
 def live() -> None:
     """The part that every choice redraws; the rest of the page is left alone."""
-    asking.one_translation(explore.explore)
+    names = models()
+    try:
+        wanted = opened(names)
+        chosen = ask(names, wanted)
+    except ValueError as error:
+        asking.no_model(error)
+        return
+    if problems := st.session_state.pop("problems", []):
+        shared.warn(say(view.ASKED_IN_VAIN, parts="; ".join(f"{one.name}={one.value[:40]}" for one in problems)))
+    name = chosen.model or names[0]
+    request = controls.Request(name, chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+    place = controls.place()
+    with place:
+        answered = shared.compute_or_keep(
+            "answered",
+            request,
+            asking.compute,
+            lambda before: before or dataclasses.replace(request, text=view.EXAMPLE, reference=None),
+        )
+    if answered is None:
+        return
+    shown, result = answered
+    st.session_state["shown-text"] = result.text
+    view.keep(st.session_state, chosen)
+    stage(message_of(result, shown, chosen), on_asked)
+    card = shared.translator(shown.checkpoint).card
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        shared.small(words.describe_card(shown.checkpoint, card), "card")
+        whole_report.offer(result, shown, card, recipes.translation(shown))
 
 
-def page() -> None:
-    """Draw the page, or one sentence where there is no model."""
-    st.title("Headlight")
-    st.markdown(say("Type a sentence, read its translation, and see what every attention head looked at."))
-    live()
-
-
-page()
+live()

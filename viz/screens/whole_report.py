@@ -11,6 +11,7 @@ from viz.report import ADDRESS, Settings, link_to, report
 from viz.screens import asking, controls, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import with_imports
+from viz.views.view import View
 
 
 def offer(
@@ -37,8 +38,12 @@ def offer(
         changes: as for `viz.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
-    views = {name: value for name, value in st.query_params.to_dict().items() if name not in asking.ADDRESSED}
+    query = st.query_params.to_dict()
+    views = {name: value for name, value in query.items() if name not in asking.ADDRESSED}
     state = views | asking.in_address(request, edits, prefix)
+    if not page:  # the stage, whose address has codes
+        how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
+        state = query | View(request.text, request.checkpoint, **how).address()
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),

@@ -65,23 +65,23 @@ ATTENTION = Lesson(
         Step(
             "",
             message(
-                "The large map is one head of the cross-attention. Every row is one step of the translation, every "
-                "column a token of the source, and a row adds up to 1. Find the row of “einem”: the step that has read "
-                "“einem” and writes the next word."
+                "The large map is one head of the cross-attention. Every row is one step of the translation, named by "
+                "the word that it writes, every column a token of the source, and a row adds up to 1. Find the row of "
+                "“Fahrrad”, or point at “Fahrrad” in the line of the translation."
             ),
-            message("Which source token does this step read most, and which word does it write?"),
+            message("Which source token does this step attend to most?"),
             message(
-                "It reads “bicycle” with most of its weight and writes “Fahrrad”. Nobody told the model which words "
-                "belong together: it found out by learning to translate."
+                "To “bicycle”, with most of its weight. No one labelled word pairs: the model found out by learning to "
+                "translate."
             ),
-            {"text": BICYCLE, "kind": CROSS, "layer": "1", "head": "4"},
+            {"text": BICYCLE, "layer": "1", "head": "4"},
         ),
         Step(
             "inside",
             message(
-                "The same row as it comes about: the query of “einem” times the key of every source token, divided by "
-                "√d_head, then softmax. Go through the steps, then switch “No scaling” on and watch entropy and "
-                "gradient."
+                "How this row is computed. It is the step that has just read “einem”, and here it has that name: its "
+                "query times the key of every source token, divided by √d_head, then softmax. Go through the steps, "
+                "then switch “No scaling” on and watch entropy and gradient."
             ),
             message("What does the division by √d_head prevent?"),
             message(
@@ -98,7 +98,7 @@ ATTENTION = Lesson(
                 "At the next token: the largest weights stand one right of the diagonal. What a word means depends on "
                 "its neighbours, and here is how the model gets at them."
             ),
-            {"text": BICYCLE, "kind": ENCODER, "layer": "0", "head": "7"},
+            {"text": BICYCLE, "kind": "encoder_self", "layer": "0", "head": "7"},
         ),
         Step(
             "heads",

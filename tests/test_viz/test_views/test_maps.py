@@ -1,15 +1,11 @@
-"""The options of the maps: pure functions against plain loops, and the page against the same numbers."""
+"""The options of the maps: pure functions against plain loops."""
 
 from __future__ import annotations
-
-import html
 
 import numpy as np
 import pytest
 
-from tests.test_app import screen
-from tests.test_app.test_translate import EXAMPLE, labelled
-from viz.screens import maps
+from viz.views import maps
 
 HOW = {"mean": np.mean, "max": np.max, "standard deviation": np.std}
 QUERIES = ["<s>", "▁Das", "▁Ti", "er", "."]
@@ -25,20 +21,6 @@ def weights():
 
 def build(weights, others=None, **options):
     return maps.build(weights, np.ones(weights.shape[2:], bool), QUERIES, KEYS, maps.Options(**options), others)
-
-
-@pytest.fixture
-def example(recorded):
-    return recorded.translate(EXAMPLE, beam=4)
-
-
-def large(at):
-    assert not at.exception
-    return screen.values(screen.figure(at, "heatmap")["data"][0]["z"])
-
-
-def said(at):
-    return " ".join(element.value for element in at.caption)
 
 
 class TestFunctions:
@@ -111,63 +93,3 @@ class TestFunctions:
             assert (~shown).sum() == 0 or row[~shown].max() <= kept[0]
         note = maps.notes(built, 1, 2)[-1]
         assert f"{built.shown[1, 2].sum()} of 30 cells are left" in note
-
-
-class TestPage:
-    @pytest.mark.parametrize("how", HOW)
-    def test_a_summary_over_heads(self, example, how):
-        at = screen.choose(screen.open_app(layer="1"), summary=how)
-        weights = example.attention("cross")
-        expected = HOW[how](weights, axis=1).astype(np.float32)
-        np.testing.assert_allclose(large(at), expected[1], atol=1e-6)
-        montage = screen.values(screen.figure(at, "overview")["data"][0]["z"])
-        np.testing.assert_array_equal(montage[-len(expected[1]) :, :], large(at))
-        assert f"{how} of {weights.shape[1]} heads of layer 1" in " ".join(e.value for e in at.markdown)
-        at = screen.click_head(at, 0, 0)
-        np.testing.assert_allclose(large(at), expected[0], atol=1e-6)
-
-    def test_a_click_on_a_summary_over_layers_opens_its_head_only(self, example):
-        at = screen.open_app(layer="1", summary="mean", over="layers")
-        at = screen.click_head(at, 0, 3)
-        np.testing.assert_allclose(large(at), example.attention("cross").mean(axis=0)[3], atol=1e-6)
-        at = screen.choose(at, summary=maps.SINGLE)
-        np.testing.assert_array_equal(large(at), example.attention("cross")[1, 3])
-
-    def test_hidden_tokens(self, example):
-        at = screen.open_app().toggle(key="hide").set_value(True).run()
-        whole = example.attention("cross")[0, 0]
-        np.testing.assert_array_equal(large(at), whole[1:, :-1])
-        assert f"{whole[1:, -1].mean():.1%} of the attention" in said(at)
-        cell = screen.figure(at, "heatmap")["data"][0]["customdata"][0][0]
-        assert cell[0].endswith(f"<br>{whole[1, -1]:.3f} of this row is hidden")
-
-    def test_rows_named_by_the_token_predicted(self, example):
-        for kind in ("cross", "decoder_self"):
-            at = screen.choose(screen.open_app(), kind=kind, rows="predicted")
-            np.testing.assert_array_equal(large(at), example.attention(kind)[0, 0])
-            assert screen.tokens(at, "heatmap", "y") == labelled(example.predicted_tokens)
-            title = screen.figure(at, "heatmap")["layout"]["yaxis"]["title"]["text"]
-            assert title.startswith("token this step predicted (asks)")
-            assert "named by the token it predicted;" in said(at) and "token it read;" not in said(at)
-            for t, row in enumerate(screen.figure(at, "heatmap")["data"][0]["customdata"]):
-                assert row[0][0].endswith(f"read “{html.escape(example.target_tokens[t], quote=False)}”")
-        at = screen.choose(at, kind="encoder_self")
-        assert screen.tokens(at, "heatmap", "y") == labelled(example.source_tokens)
-        assert "predicted" not in said(at)
-
-    def test_words_are_drawn(self, example):
-        at = screen.open_app(merge="true", kind="Encoder self")
-        assert screen.tokens(at, "heatmap", "x")[:2] == ["A", "man"]
-        np.testing.assert_allclose(large(at).sum(axis=1), 1, atol=1e-5)
-
-    def test_a_threshold(self, example):
-        at = screen.open_app().slider(key="share").set_value(70).run()
-        drawn, whole = large(at), example.attention("cross")[0, 0]
-        shown = ~np.isnan(drawn)
-        np.testing.assert_array_equal(drawn[shown], whole[shown])
-        assert 0 < shown.sum() < shown.size and f"{shown.sum()} of {shown.size} cells are left" in said(at)
-
-    @pytest.mark.parametrize("rubbish", ["", "-5", "1000", "x"])
-    def test_rubbish_in_a_link_falls_back(self, example, rubbish):
-        at = screen.open_app(summary=rubbish, over=rubbish, rows=rubbish, merge=rubbish, hide=rubbish, share=rubbish)
-        np.testing.assert_array_equal(large(at), example.attention("cross")[0, 0])

@@ -11,7 +11,6 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
 from viz.language import message, say
-from viz.screens import words
 
 SINGLE = message("single heads")
 SUMMARIES = (SINGLE, *analysis.AGGREGATES)
@@ -181,9 +180,9 @@ def title(maps: Maps, layer: int, head: int | None) -> str:
     return say("layer {layer}, head {head}", **values)
 
 
-def heading(kind: str, maps: Maps, layer: int, head: int | None) -> str:
-    """A whole heading: the kind of attention and what `title` says."""
-    return say("{kind}, {place}", kind=say(words.KINDS[kind].title), place=title(maps, layer, head))
+def heading(of: str, maps: Maps, layer: int, head: int | None) -> str:
+    """A whole heading: the title of a kind of attention, in English, and what `title` says."""
+    return say("{kind}, {place}", kind=say(of), place=title(maps, layer, head))
 
 
 def notes(maps: Maps, layer: int, head: int | None) -> list[str]:

@@ -1,0 +1,466 @@
+"""The stage in a real browser: it fits, draws what was recorded, answers without the server, and its address holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+from plotly.offline import get_plotlyjs_version
+
+from tests.support.server import serve
+from tests.test_app.conftest import save_tiny
+from viz.views.view import EXAMPLE
+
+PATIENCE = 120_000  # milliseconds; a busy machine is no failure
+expect.set_options(timeout=PATIENCE)
+
+EQUAL = "too too tired tired."  # two tokens twice
+KINDS = ("cross", "encoder_self", "decoder_self")
+SHIPPED = Path(__file__).parents[2] / "checkpoints"
+# What the large map draws: numbers (null where blank) and tick labels.
+DRAWN = """() => {
+  const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot"), [heat] = plot.data;
+  return {z: Array.from(heat.z, row => Array.from(row)), x: plot.layout.xaxis.ticktext, y: plot.layout.yaxis.ticktext,
+          hover: heat.customdata};
+}"""
+# Where the middle of a cell lies on the screen.
+CELL = """([row, column]) => {
+  const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
+# The row that is framed in the large map, -1 for none; and the same of the column.
+FRAMED = """() => {
+  const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot"), {_size} = plot._fullLayout;
+  const [row, column] = document.querySelectorAll("[data-testid=stage-map] .hl-mark");
+  const {xaxis, yaxis} = plot.layout;
+  const count = axis => Math.abs(axis.range[1] - axis.range[0]);
+  return [row.hidden ? -1 : Math.round((parseFloat(row.style.top) - _size.t) / (_size.h / count(yaxis))),
+          column.hidden ? -1 : Math.round((parseFloat(column.style.left) - _size.l) / (_size.w / count(xaxis)))];
+}"""
+
+
+def part(page: Page, name: str):
+    return page.get_by_test_id(f"stage-{name}")
+
+
+def ready(page: Page, least: int = 1) -> None:
+    """Waits until so many translations have been drawn."""
+    page.wait_for_function(
+        "least => Number(document.querySelector('.hl-stage')?.dataset.ready ?? 0) >= least", arg=least, timeout=PATIENCE
+    )
+
+
+def show(page: Page, url: str, query: str = "") -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/{query}")
+    ready(page)
+
+
+def type_in(page: Page, text: str) -> None:
+    """Enters another sentence and waits until it is drawn."""
+    before = int(page.locator(".hl-stage").get_attribute("data-ready"))
+    box = page.get_by_role("textbox", name="English sentence")
+    box.fill(text)
+    box.press("Enter")
+    ready(page, before + 1)
+
+
+def go(page: Page, name: str) -> None:
+    """Goes to another page by the menu."""
+    page.get_by_role("link", name=name, exact=True).first.click()
+
+
+def tile(page: Page, layer: int, head: int):
+    return part(page, "heads").locator(f"[data-layer='{layer}'][data-head='{head}']")
+
+
+def opened(page: Page) -> list[int]:
+    """Layer and head of the tile that is marked as open."""
+    marked = part(page, "heads").locator("[aria-selected=true]")
+    expect(marked).to_have_count(1)
+    return [int(marked.get_attribute(f"data-{name}")) for name in ("layer", "head")]
+
+
+def kind(page: Page, code: str) -> None:
+    part(page, "kinds").locator(f"[data-kind={code}]").click()
+
+
+def drawn(page: Page) -> np.ndarray:
+    numbers = page.evaluate(DRAWN)["z"]
+    return np.array([[np.nan if cell is None else cell for cell in row] for row in numbers])
+
+
+def wait_for_map(page: Page, wanted: np.ndarray) -> None:
+    """Waits until the large map draws these numbers."""
+    found = None
+    for _ in range(200):
+        found = drawn(page)
+        if found.shape == wanted.shape and np.abs(np.nan_to_num(found) - wanted).max() < 2e-5:
+            return
+        page.wait_for_timeout(25)
+    np.testing.assert_allclose(found, wanted, atol=2e-5)
+
+
+@pytest.fixture(scope="module")
+def shipped_server() -> Iterator[str]:
+    """The app with the model that ships."""
+    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(SHIPPED)}) as url:
+        yield url
+
+
+@pytest.mark.parametrize(("width", "height", "least"), [(1400, 900, (560, 460)), (1280, 720, (480, 360))])
+def test_everything_is_on_the_first_screen(page, shipped_server, guard, width, height, least):
+    guard.allowed = shipped_server.split("//")[1]
+    page.set_viewport_size({"width": width, "height": height})
+    show(page, shipped_server)
+    for name in ("translation", "source", "target", "kinds", "heads", "map"):
+        box = part(page, name).bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= width and box["y"] >= 0, name
+        assert box["y"] + box["height"] <= height, name
+    plot = part(page, "map").locator(".js-plotly-plot").bounding_box()
+    assert plot["width"] >= least[0] and plot["height"] >= least[1]
+    assert page.get_by_role("textbox", name="English sentence").bounding_box()["y"] > 0
+    assert page.locator(".stMain").evaluate("e => e.scrollTop") == 0
+
+
+def test_on_a_phone_all_is_there_down_to_the_tiles(page, shipped_server, guard):
+    guard.allowed = shipped_server.split("//")[1]
+    page.set_viewport_size({"width": 400, "height": 860})
+    show(page, shipped_server)
+    for name in ("translation", "source", "target", "kinds", "heads"):
+        box = part(page, name).bounding_box()
+        assert box["y"] + box["height"] <= 860, name
+    for element in (page.locator("html"), page.locator(".stMain")):
+        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0, "nothing sticks out"
+    box = page.get_by_role("textbox", name="English sentence")
+    assert box.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 16, "iOS zooms otherwise"
+
+
+def test_every_head_is_drawn_as_recorded_and_the_server_hears_nothing(page, app_server, recorded):
+    result = recorded.translate(EQUAL)
+    assert len(set(result.source_tokens)) < len(result.source_tokens)
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    page.wait_for_timeout(1000)
+    sent.clear()
+    for code in KINDS:
+        kind(page, code)
+        weights = result.attention(code)
+        for layer, head in np.ndindex(*weights.shape[:2]):
+            tile(page, layer, head).click()
+            wait_for_map(page, weights[layer, head])
+            assert opened(page) == [layer, head]
+            labels = page.evaluate(DRAWN)
+            assert len(labels["y"]) == weights.shape[2] and len(labels["x"]) == weights.shape[3]
+        rows = [row[0][0] for row in page.evaluate(DRAWN)["hover"]]
+        assert len(set(rows)) == len(rows), "two equal tokens are told apart"
+    kind(page, "encoder_self")
+    tile(page, 0, 0).click()
+    for key, place in (("ArrowRight", [0, 1]), ("ArrowDown", [1, 1]), ("ArrowLeft", [1, 0]), ("ArrowUp", [0, 0])):
+        page.keyboard.press(key)
+        wait_for_map(page, result.attention("encoder_self")[tuple(place)])
+        assert opened(page) == place
+    page.keyboard.press("1")
+    expect(part(page, "kinds").locator("[data-kind=cross]")).to_have_attribute("aria-selected", "true")
+    assert not sent, "a choice of a head or a kind is no rerun"
+
+
+def test_pointing_at_a_word_lights_its_own_row(page, app_server, recorded):
+    result = recorded.translate(EQUAL)
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    counts = {"source": len(result.source_tokens), "target": len(result.predicted_tokens)}
+
+    def point(side: str, index: int) -> list[int]:
+        part(page, side).locator(f"[data-index='{index}']").hover()
+        page.wait_for_timeout(30)
+        return page.evaluate(FRAMED)
+
+    for index in range(counts["target"]):
+        assert point("target", index) == [index, -1], "the step that writes it"
+    for index in range(counts["source"]):
+        assert point("source", index) == [-1, index], "where it is read"
+    kind(page, "encoder_self")
+    for index in range(counts["source"]):
+        assert point("source", index)[0] == index
+    assert point("target", 0) == [-1, -1]
+    kind(page, "decoder_self")
+    for index in range(counts["target"]):
+        assert point("target", index)[0] == index
+    part(page, "target").locator("[data-start]").hover()
+    page.wait_for_timeout(30)
+    assert page.evaluate(FRAMED) == [-1, 0], "the start token is read and not written"
+
+
+def test_a_cell_of_the_map_lights_its_words_and_a_click_pins(page, app_server):
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    page.mouse.move(*page.evaluate(CELL, [1, 2]))
+    expect(part(page, "target").locator("[data-index='1']")).to_have_class(re.compile("hl-lit"))
+    expect(part(page, "source").locator("[data-index='2']")).to_have_class(re.compile("hl-lit"))
+    chip = part(page, "target").locator("[data-index='1']")
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("pin=t1"))
+    page.mouse.move(0, 0)
+    assert page.evaluate(FRAMED) == [1, -1]
+    chip.focus()
+    page.keyboard.press("Escape")
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    expect(page).not_to_have_url(re.compile("pin="))
+
+
+def test_the_views_draw_what_they_say(page, app_server, recorded):
+    result = recorded.translate(EQUAL)
+    show(page, app_server, f"?text={quote(EQUAL)}&kind=decoder_self")
+    views = part(page, "views")
+    views.get_by_role("tab", name="Mask", exact=True).click()
+    wait_for_map(page, result.mask("decoder_self").astype(float))
+    expect(page).to_have_url(re.compile("view=mask"))
+    kind(page, "encoder_self")
+    wait_for_map(page, result.mask("encoder_self").astype(float))
+    views.get_by_role("tab", name="Positions", exact=True).click()
+    wait_for_map(page, result.positional("source"))
+    views.get_by_role("tab", name="Next words", exact=True).click()
+    expect(part(page, "map").locator(".xtick")).to_have_count(5)
+    best = drawn(page)
+    assert len(best) == len(result.target_tokens)
+    assert (np.diff(best, axis=1) <= 1e-6).all(), "the most probable first"
+    part(page, "table").click()
+    expect(part(page, "map").get_by_role("row")).to_have_count(1 + len(result.target_tokens))
+
+
+def test_the_film_goes_through_the_steps(page, app_server, recorded):
+    result = recorded.translate(EQUAL)
+    show(page, app_server, f"?text={quote(EQUAL)}&step=1")
+    weights = result.attention("cross")[tuple(opened(page))]
+    found = drawn(page)
+    np.testing.assert_allclose(found[:2], weights[:2], atol=2e-5)
+    assert np.isnan(found[2:]).all(), "what is not written yet is blank"
+    part(page, "play").click()
+    expect(page).not_to_have_url(re.compile("step="))
+    wait_for_map(page, weights)
+
+
+def background(page: Page) -> int:
+    colour = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    return int(colour.strip("rgba()").split(",")[0])
+
+
+def ink(page: Page) -> int:
+    """How light the labels of the large map are."""
+    tick = part(page, "map").locator(".xtick text").first
+    return int(tick.evaluate("e => getComputedStyle(e).fill").strip("rgba()").split(",")[0] or 128)  # drawn anew
+
+
+def wait_for_colours(page: Page, dark: bool) -> None:
+    """Waits until page and labels are light on dark, or dark on light."""
+    for _ in range(100):
+        if (background(page) < 128 < ink(page)) if dark else (ink(page) < 128 < background(page)):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"background {background(page)}, labels {ink(page)}")
+
+
+def test_light_and_dark_and_a_switch_between_them(page, app_server):
+    page.emulate_media(color_scheme="light")
+    show(page, app_server)
+    wait_for_colours(page, dark=False)
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    ready(page)
+    wait_for_colours(page, dark=True)
+    page.emulate_media(color_scheme="light")  # while it stands
+    wait_for_colours(page, dark=False)
+    colour = page.locator(".hl-token").first.evaluate("e => getComputedStyle(e).color")
+    assert int(colour.strip("rgba()").split(",")[0]) < 128
+
+
+class TestAddress:
+    TEXT = "A man is too tired."
+
+    def start(self, page: Page, url: str) -> str:
+        """Types a sentence and opens another head; returns the address."""
+        show(page, url)
+        type_in(page, self.TEXT)
+        kind(page, "decoder_self")
+        tile(page, 1, 2).click()
+        expect(page).to_have_url(re.compile("kind=decoder_self&layer=1&head=2"))
+        return page.url
+
+    def assert_there(self, page: Page, recorded, address: str) -> None:
+        ready(page)
+        result = recorded.translate(self.TEXT)
+        expect(part(page, "translation")).to_have_text(result.text)
+        wait_for_map(page, result.attention("decoder_self")[1, 2])
+        assert opened(page) == [1, 2]
+        assert page.get_by_role("textbox", name="English sentence").input_value() == self.TEXT
+        expect(page).to_have_url(address)
+
+    def test_one_back_brings_everything_back(self, page, app_server, recorded):
+        address = self.start(page, app_server)
+        go(page, "Masks")
+        expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+        page.go_back()
+        self.assert_there(page, recorded, address)
+        page.go_forward()
+        expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+        page.go_back()
+        self.assert_there(page, recorded, address)
+
+    def test_the_menu_brings_everything_back_and_so_does_reloading(self, page, app_server, recorded):
+        address = self.start(page, app_server)
+        page.reload()
+        self.assert_there(page, recorded, address)
+        go(page, "Masks")
+        expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+        go(page, "Translate")
+        self.assert_there(page, recorded, address)
+
+    def test_a_link_in_another_browser(self, page, app_server, browser, recorded):
+        address = self.start(page, app_server)
+        elsewhere = browser.new_context().new_page()
+        elsewhere.goto(address)
+        self.assert_there(elsewhere, recorded, address)
+        elsewhere.context.close()
+
+    def test_two_tabs_do_not_mix(self, page, context, app_server, recorded):
+        address = self.start(page, app_server)
+        other = context.new_page()
+        show(other, app_server, "?text=A+man.")
+        tile(other, 0, 3).click()
+        wait_for_map(other, recorded.translate("A man.").attention("cross")[0, 3])
+        type_in(other, "A man is riding.")
+        self.assert_there(page, recorded, address)
+        go(page, "Masks")
+        go(other, "Masks")
+        expect(other.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+        page.go_back()
+        self.assert_there(page, recorded, address)
+
+
+def test_options_are_one_rerun_and_stay_in_the_address(page, app_server, recorded):
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    part(page, "options").click()
+    page.locator(".hl-panel").get_by_label("Draw").select_option("mean")
+    result = recorded.translate(EQUAL)
+    ready(page, 2)
+    place = opened(page)
+    assert place[1] == 0
+    wait_for_map(page, result.attention("cross").mean(1)[place[0]])
+    expect(page).to_have_url(re.compile("summary=mean"))
+    page.reload()
+    ready(page)
+    expect(part(page, "heads").get_by_role("gridcell")).to_have_count(2)
+    expect(page).to_have_url(re.compile("summary=mean"))
+
+
+def test_files_hold_what_is_drawn(page, app_server, recorded, tmp_path):
+    show(page, app_server, f"?text={quote(EQUAL)}&layer=1&head=2")
+    part(page, "download").click()
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    coming.value.save_as(tmp_path / "map.csv")
+    weights = recorded.translate(EQUAL).attention("cross")[1, 2]
+    rows = (tmp_path / "map.csv").read_text("utf-8").splitlines()[1:]
+    numbers = np.array([float(row.rsplit(",", 1)[1]) for row in rows])
+    np.testing.assert_allclose(numbers.reshape(weights.shape), weights, atol=2e-5)
+    for name, begin in (("Picture (PNG)", b"\x89PNG"), ("Picture (SVG)", b"<svg")):
+        part(page, "download").click()
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=name).click()
+        coming.value.save_as(tmp_path / "picture")
+        assert (tmp_path / "picture").read_bytes()[: len(begin)] == begin
+    part(page, "code").click()
+    expect(page.locator(".hl-panel pre:visible")).to_contain_text("result.attention('cross')[1, 2]")
+
+
+def test_plotly_comes_once_and_is_our_own(page, app_server, guard):
+    show(page, app_server)
+    assert page.evaluate("Plotly.version") == get_plotlyjs_version()
+    assert not [url for url in guard.requests if "PlotlyChart" in url]
+    assert len([url for url in guard.requests if url.endswith("/plotly.min.js")]) == 1
+
+
+def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app_server, recorded):
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/plotly.min.js", lambda route: route.abort())
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    expect(page.get_by_text("The drawing library could not be loaded")).to_be_visible()
+    expect(part(page, "map").get_by_role("row")).to_have_count(1 + len(recorded.translate(EQUAL).target_tokens))
+    tile(page, 1, 1).click()
+    expect(part(page, "map").get_by_role("table")).to_be_visible()
+    context.close()
+
+
+def test_what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page, app_server, recorded):
+    show(page, app_server, f"?text={quote(EQUAL)}")
+    box = page.get_by_role("textbox", name="English sentence")
+    for text, problem in (("", "There is nothing to translate"), ("tired " * 100, "at most 60")):
+        box.fill(text)
+        box.press("Enter")
+        expect(page.get_by_text(problem)).to_be_visible()
+        expect(page.locator("[data-testid=stAlert]")).to_have_count(1)
+        expect(part(page, "translation")).to_have_text(recorded.translate(EQUAL).text)
+
+
+def test_our_style_leaves_other_things_alone(page, app_server):
+    style = """() => Array.from(document.querySelectorAll(".stMain input, .stMain button, .stMain label, .stMain p"))
+      .filter(e => !e.closest(".hl-stage")).map(e => {
+        const style = getComputedStyle(e), names = ["color", "backgroundColor", "fontSize", "fontFamily", "fontWeight",
+          "padding", "margin", "border", "boxSizing", "display", "lineHeight", "outline", "cursor"];
+        return names.map(name => style[name]).join("; ");
+      })"""
+    show(page, app_server)
+    here = page.evaluate(style)
+    page.evaluate(
+        """() => { for (const sheet of document.styleSheets)
+          if (sheet.href?.endsWith("stage.css")) sheet.disabled = true; }"""
+    )
+    there = page.evaluate(style)
+    assert len(here) > 3 and any(here)
+    assert there == here
+    theirs = page.locator(".hl-stage *").evaluate_all(
+        "all => all.filter(e => !e.closest('.js-plotly-plot')).flatMap(e => [...e.classList])"
+    )
+    assert not {name for name in theirs if not name.startswith("hl-")}
+
+
+@pytest.fixture(scope="module")
+def large_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with a model of 6 layers and 8 heads that reads 128 tokens."""
+    folder = tmp_path_factory.mktemp("large")
+    sizes = {"n_heads": 8, "n_encoder_layers": 6, "n_decoder_layers": 6, "max_length": 128}
+    save_tiny(folder / "en-de", **sizes)
+    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(folder)}) as url:
+        yield url
+
+
+def test_maps_over_the_budget_are_fetched(page, large_server, guard):
+    guard.allowed = large_server.split("//")[1]
+    text = "tired man " * 25
+    show(page, large_server, f"?text={quote(text)}")
+    expect(part(page, "heads").get_by_role("gridcell")).to_have_count(48)
+    before = drawn(page)
+    tile(page, *((5, 7) if opened(page) != [5, 7] else (0, 0))).click()
+    for _ in range(200):
+        if not np.array_equal(drawn(page), before):
+            break
+        page.wait_for_timeout(50)
+    assert not np.array_equal(drawn(page), before)
+    np.testing.assert_allclose(np.nansum(drawn(page), axis=1), 1, atol=5e-3)
+    assert [url for url in guard.requests if "/headlight/maps/" in url]
+    assert part(page, "map").locator(".xtick").count() <= 24
+
+
+def test_the_head_that_is_opened_at_first_aligns_words(page, shipped_server, guard):
+    guard.allowed = shipped_server.split("//")[1]
+    show(page, shipped_server, f"?text={quote(EXAMPLE)}")
+    found = drawn(page)
+    assert found.max(1).mean() > 0.4 and found.mean(0).max() < 0.5, "it says something, and is not one column"

@@ -1,0 +1,61 @@
+"""Tiny translators whose translations are put on the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model import load_translator
+from model.translation import Translation
+from model.translator import Translator
+from tests.test_app.conftest import CARD, save_tiny
+from tests.test_app.systems import save_gru
+from viz.stage import message
+from viz.stage.packing import unpack
+from viz.views import maps
+
+EQUAL = "too too tired tired."  # each twice, and another number of tokens than its translation
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """A Transformer of 3 and 2 layers with 4 heads."""
+    return load_translator(str(save_tiny(tmp_path_factory.mktemp("tiny") / "en-de")))
+
+
+@pytest.fixture(scope="session")
+def grus(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Translator]:
+    """A GRU without (False) and with (True) attention."""
+    folder = tmp_path_factory.mktemp("grus")
+    return {with_it: load_translator(str(save_gru(folder / str(with_it), with_it, CARD))) for with_it in (False, True)}
+
+
+@pytest.fixture(scope="session")
+def result(tiny: Translator) -> Translation:
+    """A sentence in which two tokens occur twice, translated."""
+    translated = tiny.translate(EQUAL)
+    assert len(set(translated.source_tokens)) < len(translated.source_tokens) != len(translated.target_tokens)
+    return translated
+
+
+@pytest.fixture
+def tell() -> Callable[..., dict]:
+    """What the stage is told of a translation: `tell(result, options, **more of message.Shown)`."""
+
+    def told(result: Translation, options: maps.Options | None = None, keep=None, **more) -> dict:
+        made = message.built(result, options or maps.Options(), more.get("rows", "predicted"))
+        shown = message.Shown(result, made, np.exp(result.log_probabilities), **more)
+        return unpack(message.message(shown, keep))
+
+    return told
+
+
+@pytest.fixture
+def foreign(result: Translation) -> Translation:
+    """The same numbers under tokens of scripts of all kinds."""
+    words = ["▁שלום", "▁العالم", "▁안녕", "하세요", "\u200b", "<b>", "$x$", "▁"]
+    source = [words[i % len(words)] for i in range(len(result.source_tokens) - 1)]
+    return replace(result, source_tokens=[*source, "</s>"])

@@ -1,0 +1,273 @@
+"""What the stage is told equals what the model recorded, and says whose row and whose column each token has."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from model.analysis.maps import entropy as entropy_of
+from viz.language import using
+from viz.stage import message
+from viz.stage.message import Known, first_head
+from viz.views import maps
+
+KINDS = ("cross", "encoder_self", "decoder_self")
+
+
+def kinds(told) -> dict[str, dict]:
+    return {kind["code"]: kind for kind in told["kinds"]}
+
+
+def softmax(logits):
+    powers = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def shown_name(token):
+    return token.removeprefix("▁") or token
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_head_is_the_recorded_one(tell, result, kind) -> None:
+    told = kinds(tell(result))[kind]
+    recorded = result.attention(kind)
+    assert told["weights"].shape == recorded.shape and told["layers"] == list(recorded.shape[:2])
+    np.testing.assert_allclose(told["weights"], recorded, atol=2e-5)
+    np.testing.assert_allclose(told["largest"], recorded.max((2, 3)), atol=1e-6)
+    logs = np.log(np.where(recorded > 0, recorded, 1), dtype=np.float64)
+    np.testing.assert_allclose(told["entropy"], -(recorded * logs).sum(-1).mean(-1), atol=1e-5)
+    mask = result.mask(kind)
+    blocked = told["look"]["hover"].get("blocked")
+    if mask.all():
+        assert blocked is None and len(told["look"]["data"]) == 1
+    else:
+        np.testing.assert_array_equal(blocked, mask)
+        assert len(told["look"]["data"]) == 2, "hatched"
+
+
+@pytest.mark.parametrize("rows", ["predicted", "read"])
+def test_whose_row_and_whose_column_it_is(tell, result, rows) -> None:
+    """The numbers of a token's own row and column are found under its name, however the rows are named."""
+    found = kinds(tell(result, rows=rows))
+    n_source, n_target = len(result.source_tokens), len(result.target_tokens)
+    everywhere, nowhere = list(range(n_source)), [-1] * n_source
+    cross, encoder, decoder = (found[kind] for kind in KINDS)
+    assert encoder["source"] == {"row": everywhere, "column": everywhere}
+    assert encoder["target"] == {"row": [-1] * n_target, "column": [-1] * n_target}
+    assert cross["source"] == decoder["source"] | {"column": everywhere} == {"row": nowhere, "column": everywhere}
+    steps = list(range(n_target)) if rows == "predicted" else [*range(1, n_target), -1]
+    assert cross["target"] == {"row": steps, "column": [-1] * n_target}
+    assert decoder["target"] == {"row": steps, "column": [*range(1, n_target), -1]}
+    assert (cross["start"], decoder["start"], encoder["start"]) == (-1, 0, -1)
+    start_row = 0 if rows == "read" else -1
+    assert (cross["startRow"], decoder["startRow"], encoder["startRow"]) == (start_row, start_row, -1)
+    for index, token in enumerate(result.predicted_tokens):
+        for kind in (cross, decoder):
+            row, column = kind["target"]["row"][index], kind["target"]["column"][index]
+            assert row < 0 or kind["queries"][row] == shown_name(token)
+            assert column < 0 or kind["keys"][column] == shown_name(token)
+
+
+def test_equal_tokens_keep_rows_of_their_own(tell, result) -> None:
+    look = kinds(tell(result))["encoder_self"]["look"]
+    axis = look["layout"]["yaxis"]
+    assert len(axis["tickvals"]) == len(axis["ticktext"]) == len(result.source_tokens) > len(set(axis["ticktext"]))
+    assert axis["tickvals"] == list(range(len(result.source_tokens))), "positions and not names are the coordinates"
+    assert len(set(look["hover"]["rows"])) == len(result.source_tokens), "and the hover box says which"
+
+
+def test_the_lines_of_tokens(tell, result) -> None:
+    told = tell(result)
+    assert told["source"]["tokens"] == list(map(shown_name, result.source_tokens))
+    assert told["target"]["tokens"] == list(map(shown_name, result.predicted_tokens))
+    assert told["target"]["start"] == result.target_tokens[0]
+    marked = [token.startswith("▁") for token in result.source_tokens]
+    joined = told["source"]["joined"]
+    assert not joined[0] and not joined[-1], "the end token goes on with no word"
+    assert all(not now for now, mark in zip(joined, marked) if mark)
+    np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
+
+
+def test_tiles_are_the_maps_and_coarse_ones_keep_what_is_large(tell, tiny, result) -> None:
+    for kind, told in kinds(tell(result)).items():
+        wanted = np.rint(result.attention(kind) * 255)
+        np.testing.assert_array_equal(told["tiles"], wanted)
+    long = tiny.translate("a man is too tired " * 5)
+    for kind, told in kinds(tell(long)).items():
+        weights = long.attention(kind)
+        assert told["tiles"].shape[2] <= min(message.TILE, weights.shape[2])
+        np.testing.assert_array_equal(told["tiles"].max((2, 3)), np.rint(weights.max((2, 3)) * 255))
+        np.testing.assert_allclose(told["weights"], weights, atol=2e-5)
+
+
+def test_what_there_is_to_see_of_masks_positions_and_candidates(tell, result) -> None:
+    chances = softmax(result.trace["logits"])
+    best = np.argsort(-chances, axis=-1)[:, :3]
+    names = [[(f"w{i}", float(chances[t, i])) for i in row] for t, row in enumerate(best)]
+    views = tell(result, candidates=names)["views"]
+    for one in views["mask"]:
+        np.testing.assert_array_equal(one["z"], result.mask(one["kind"]))
+        count = int((~result.mask(one["kind"])).sum())
+        assert (f"{count} of {one['z'].size} cells" in one["line"]) == bool(count)
+    tables = [one for one in views["positions"] if "z" in one]
+    for one, side in zip(tables, ("source", "target"), strict=True):
+        np.testing.assert_allclose(one["z"], result.positional(side), atol=1e-6)
+    waves = [one for one in views["positions"] if "z" not in one]
+    for one, side in zip(waves, ("source", "target"), strict=True):
+        for line in one["look"]["data"]:
+            np.testing.assert_allclose(line["y"], result.positional(side)[:, int(line["name"])], atol=1e-6)
+    (next_words,) = views["words"]
+    np.testing.assert_allclose(next_words["z"], np.take_along_axis(chances, best, -1), atol=1e-6)
+    assert tell(result)["views"]["words"] == []
+
+
+class TestFirstHead:
+    def test_the_sharpest_head_that_is_not_one_column(self) -> None:
+        even = np.full((4, 4), 0.25)
+        column = np.eye(4)[[1, 1, 1, 1]]
+        sharp, soft = np.eye(4), 0.7 * np.eye(4) + 0.3 * even
+        weights = np.stack([[even, column, soft], [column, sharp, even]])
+        assert first_head(weights, np.ones((4, 4), bool)) == (1, 1)
+        weights[1, 1] = 0
+        assert first_head(weights, np.ones((4, 4), bool)) == (0, 2), "a dead head says nothing"
+
+    def test_a_row_without_a_choice_does_not_count(self) -> None:
+        mask = np.tril(np.ones((3, 3), bool))
+        even = mask / mask.sum(-1, keepdims=True)
+        turned = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+        assert first_head(np.stack([[even, turned]]), mask) == (0, 1)
+        assert first_head(np.ones((2, 3, 1, 1)), np.ones((1, 1), bool)) == (0, 0)
+
+    def test_where_every_head_is_one_column(self) -> None:
+        column = np.eye(3)[[2, 2, 2]]
+        weights = np.stack([[0.9 * column + 0.1 / 3, column]])
+        assert first_head(weights, np.ones((3, 3), bool)) == (0, 1)
+
+    def test_it_is_opened_unless_more_is_known(self, tell, result) -> None:
+        found = kinds(tell(result))
+        for kind in KINDS:
+            assert found[kind]["first"] == list(first_head(result.attention(kind), result.mask(kind)))
+        roles = [[f"r{layer}{head}" for head in range(4)] for layer in range(2)]
+        known = kinds(tell(result, known={"cross": Known(roles, (0, 3))}))["cross"]
+        assert known["first"] == [0, 3] and known["roles"] == roles
+        mean = kinds(tell(result, maps.Options(summary="mean"), known={"cross": Known(roles, (0, 3))}))["cross"]
+        assert mean["roles"] is None and mean["first"] != [0, 3], "a summary has no role"
+
+
+class TestOptions:
+    @pytest.mark.parametrize(("how", "make"), [("mean", np.mean), ("max", np.max), ("standard deviation", np.std)])
+    @pytest.mark.parametrize(("over", "axes"), [("heads", 1), ("layers", 0), ("heads and layers", (0, 1))])
+    def test_summaries(self, tell, result, how, make, over, axes) -> None:
+        for kind, told in kinds(tell(result, maps.Options(summary=how, over=over))).items():
+            wanted = make(result.attention(kind).astype(np.float64), axis=axes)
+            np.testing.assert_allclose(told["weights"].reshape(wanted.shape), wanted, atol=2e-5)
+            assert not told["single"] and "No single head" in told["said"][0][0]
+
+    def test_words(self, tell, result) -> None:
+        told = tell(result, maps.Options(merge=True))
+        cross = kinds(told)["cross"]
+        np.testing.assert_allclose(cross["weights"].sum(-1), 1, atol=1e-3)
+        assert len(cross["keys"]) < len(result.source_tokens)
+        spelt = [""] * len(cross["keys"])
+        for token, column in zip(result.source_tokens, cross["source"]["column"], strict=True):
+            spelt[column] += token
+        assert [text.removeprefix("▁") for text in spelt] == cross["keys"]
+
+    def test_hidden_tokens_and_what_they_took(self, tell, result) -> None:
+        cross = kinds(tell(result, maps.Options(hide=True)))["cross"]
+        rows = len(cross["queries"])
+        assert cross["source"]["column"][-1] == -1 and "</s>" not in cross["keys"]
+        np.testing.assert_allclose(cross["removed"], result.attention("cross")[:, :, :rows, -1], atol=1e-6)
+        np.testing.assert_allclose(cross["weights"].sum(-1) + cross["removed"], 1, atol=1e-3)
+
+    def test_the_largest_weights_alone(self, tell, result) -> None:
+        cross = kinds(tell(result, maps.Options(share=60)))["cross"]
+        weights, shown = result.attention("cross"), cross["shown"].astype(bool)
+        np.testing.assert_allclose(cross["weights"], weights, atol=2e-5)
+        kept = np.where(shown, weights, 0)
+        assert (kept.sum(-1) >= 0.6 - 1e-5).all() and not shown.all()
+        least, most = np.where(shown, weights, 9).min(-1), np.where(shown, 0, weights).max(-1)
+        assert (least >= most).all(), "what is shown is larger than what is not"
+        assert (kept.sum(-1) - least < 0.6 + 1e-5).all(), "and no more of it than is needed"
+
+    def test_stretched_colours(self, tell, result) -> None:
+        for kind, told in kinds(tell(result, stretch=True)).items():
+            assert told["stretch"] and told["top"] == pytest.approx(float(result.attention(kind).max()))
+        assert all(told["top"] == 1 for told in tell(result)["kinds"])
+
+
+class TestOtherModels:
+    def test_a_gru_has_no_maps(self, tell, grus) -> None:
+        told = tell(grus[False].translate("Ein Mann."))
+        assert told["kinds"] == [] and not told["views"]["mask"] and not told["views"]["positions"]
+        assert told["source"]["tokens"] and told["target"]["tokens"]
+
+    def test_a_gru_with_attention_has_one(self, tell, grus) -> None:
+        translated = grus[True].translate("Ein Mann.")
+        (only,) = tell(translated)["kinds"]
+        assert only["code"] == "cross" and only["layers"] == [1, 1]
+        np.testing.assert_allclose(only["weights"], translated.attention("cross"), atol=2e-5)
+
+    def test_one_token(self, tell, tiny) -> None:
+        translated = tiny.translate("a")
+        for kind, told in kinds(tell(translated)).items():
+            np.testing.assert_allclose(told["weights"], translated.attention(kind), atol=2e-5)
+
+
+def test_tokens_of_any_script_stand_as_they_are(tell, foreign) -> None:
+    told = tell(foreign)
+    shown = told["source"]["tokens"]
+    assert shown[:2] == ["שלום", "العالم"] or shown[:2] == ["\u2068שלום\u2069", "\u2068العالم\u2069"]
+    assert shown[2] == "안녕" and shown[-1] == "</s>"
+    ticks = kinds(told)["encoder_self"]["look"]["layout"]["yaxis"]["ticktext"]
+    assert not any("<" in tick for tick in ticks), "what Plotly reads is escaped"
+    assert "\u200b" not in "".join(shown), "what cannot be seen is written out"
+
+
+@pytest.mark.parametrize("code", ["de", "ko"])
+def test_the_words_are_those_of_the_language(tell, result, code) -> None:
+    english = tell(result)
+    with using(code):
+        told = tell(result)
+    assert told["language"] == code and told["words"].keys() == english["words"].keys()
+    assert sum(told["words"][name] != english["words"][name] for name in told["words"]) > 30
+    assert told["kinds"][0]["weights"].tolist() == english["kinds"][0]["weights"].tolist()
+
+
+def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) -> None:
+    monkeypatch.setattr(message, "BUDGET", 100)
+    kept = {}
+
+    def keep(data: bytes) -> str:
+        kept[f"headlight/maps/{len(kept)}"] = data
+        return f"headlight/maps/{len(kept) - 1}"
+
+    for kind, told in kinds(tell(result, keep=keep)).items():
+        assert "weights" not in told
+        first = tuple(told["first"])
+        np.testing.assert_allclose(told["opened"], result.attention(kind)[first], atol=2e-5)
+        fetched = np.frombuffer(kept[told["address"]], np.uint16).reshape(told["shape"]) / 65_535
+        np.testing.assert_allclose(fetched, result.attention(kind), atol=2e-5)
+    assert len(kept) == 3
+    assert all("weights" in told for told in tell(result)["kinds"]), "without a place to keep them all travel"
+
+
+def test_the_sentence_under_a_map_is_of_its_most_telling_row(tell, result) -> None:
+    cross = kinds(tell(result))["cross"]
+    for (layer, head), row in np.ndenumerate(cross["told"]):
+        assert math.isclose(
+            result.attention("cross")[layer, head, row].max(),
+            max(result.attention("cross")[layer, head, t].max() for t in telling(result)),
+            rel_tol=1e-6,
+        )
+    assert entropy_of(result.attention("cross")).shape == result.attention("cross").shape[:3]
+
+
+def telling(result) -> list[int]:
+    """The rows of words."""
+    tokens = result.predicted_tokens
+    return [t for t, token in enumerate(tokens) if any(c.isalnum() for c in token) and token != "</s>"] or [
+        *range(len(tokens))
+    ]

@@ -1,0 +1,66 @@
+"""What is packed is read again; what no browser could read is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as given_by
+from hypothesis.extra import numpy as arrays
+
+from viz.stage.packing import SCALE, Weights, pack, quantised, unpack
+
+SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
+TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float32])
+TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]))
+
+
+@given(given_by.dictionaries(TEXTS.filter(lambda name: name not in ("@", "stamp")), TEXTS, min_size=1), given_by.data())
+def test_texts_and_arrays_of_every_type_come_back(texts, data) -> None:
+    array = data.draw(TYPES.flatmap(lambda dtype: arrays.arrays(dtype, SHAPES)))
+    other = data.draw(arrays.arrays(np.float32, SHAPES))
+    read = unpack(pack({"texts": texts, "nested": [{"array": array}, other], "last": array}))
+    assert read["texts"] == texts
+    for found, wanted in ((read["nested"][0]["array"], array), (read["nested"][1], other), (read["last"], array)):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_every_array_begins_at_a_multiple_of_eight() -> None:
+    parts = {f"a{n}": np.arange(n, dtype=np.uint8) for n in range(1, 20)} | {"f": np.ones(3, np.float32)}
+    message = pack(parts | {"ä": "é"})
+    end = 4 + int.from_bytes(message[:4], "little")
+    header = json.loads(message[4:end])
+    assert end % 8 == 0 and len(message) % 8 == 0
+    assert all(header[name]["@"][0] % 8 == 0 for name in parts)
+
+
+def test_weights_are_within_8e_6_and_0_and_1_are_exact() -> None:
+    values = np.append(np.random.default_rng(0).random(5000), [0, 1]).astype(np.float32)
+    read = unpack(pack({"w": Weights(values)}))["w"]
+    assert read.dtype == np.float32 and np.abs(read - values).max() < 8e-6
+    assert read[-2] == 0 and read[-1] == 1 and quantised(values).max() == SCALE
+
+
+def test_what_json_does_not_have() -> None:
+    odd = {"nan": float("nan"), "inf": np.inf, "n": np.int64(3), "f": np.float32(0.5), "none": None, "t": (1,)}
+    read = unpack(pack(odd))
+    read.pop("stamp")
+    assert read == {"nan": None, "inf": None, "n": 3, "f": 0.5, "none": None, "t": [1]}
+    assert unpack(pack({"b": np.array([True, False])}))["b"].tolist() == [1, 0]
+    assert unpack(pack({"d": np.array([1.5])}))["d"].dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.complex64])
+def test_an_array_that_no_browser_has_is_refused(dtype) -> None:
+    with pytest.raises(ValueError, match=f"an array of {np.dtype(dtype).name} cannot travel: use one of uint8"):
+        pack({"a": np.zeros(2, dtype)})
+
+
+def test_the_stamp_is_of_everything() -> None:
+    messages = [{"a": np.zeros(3, np.uint8)}, {"a": np.ones(3, np.uint8)}, {"b": np.zeros(3, np.uint8)}]
+    stamps = [unpack(pack(message))["stamp"] for message in messages]
+    assert len(set(stamps)) == 3
+    assert unpack(pack(messages[0]))["stamp"] == stamps[0]

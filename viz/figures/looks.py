@@ -1,0 +1,254 @@
+"""Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
+
+A look is `{"data", "layout", "hover"}` as Plotly takes them. The browser (viz/stage/map.js) puts in `z` and what the
+hover box says; `figure` does the same in Python. A go.Figure validates every setting, which takes a hundred times as
+long as making these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import get_colorscale
+
+from viz import theme
+from viz.figures import heatmap, labels
+from viz.language import message, say, separators
+
+MAX_LABELS = 24  # on one axis: more cost more time than the map itself
+SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
+DIVERGING = [list(stop) for stop in theme.DIVERGING]
+_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5}
+_EDGE = 10  # pixels between the picture and its edge
+_BAR_ROOM = 58  # pixels for the colour bar and its numbers
+_HATCH = {
+    "fill": "toself",
+    "fillcolor": theme.HATCH_FILL,
+    "fillpattern": {
+        "shape": theme.HATCH_SHAPE,
+        "size": theme.HATCH_SIZE,
+        "bgcolor": theme.HATCH_FILL,
+        "fgcolor": theme.HATCH_LINE,
+        "solidity": 0.2,
+    },
+}
+
+
+def attention(
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query_axis: str,
+    key_axis: str,
+    mask: np.ndarray | None = None,
+    value: str = message("weight"),
+    notes: Sequence[str] | None = None,
+) -> dict:
+    """The look of a map of attention weights: queries in rows, keys in columns, colours from 0 to 1.
+
+    Args:
+        queries, keys: T and S tokens.
+        query_axis, key_axis: titles of the axes, as they are said.
+        mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
+        value: what a number is, in English.
+        notes: T texts for the hover box, beside the query.
+    """
+    blocked = None if mask is None or mask.all() else ~mask
+    hover = say(
+        "query {query}<br>key {key}<br>{value} {number}",
+        query="%{customdata[0]}",
+        key="%{customdata[1]}",
+        value=labels.escape(say(value)),
+        number="%{z:.3f}%{customdata[2]}",
+    )
+    look = _tokens(queries, keys, query_axis, key_axis, hover, SEQUENTIAL, 0, 1, notes)
+    if blocked is not None:
+        hatching = heatmap.hatched_boxes(blocked)
+        look["data"].append(
+            {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+            | _HATCH
+            | {"x": hatching[0], "y": hatching[1]}
+        )
+        look["hover"]["blocked"] = mask.astype(np.uint8)
+        look["hover"]["blocked_note"] = ", " + say(heatmap.NOT_ALLOWED)
+    return look
+
+
+def mask(queries: Sequence[str], keys: Sequence[str], *, query_axis: str, key_axis: str) -> dict:
+    """The look of a mask in two colours; arguments as for `attention`."""
+    hover = say("query {query}<br>key {key}", query="%{customdata[0]}", key="%{customdata[1]}") + "<br>%{customdata[2]}"
+    look = _tokens(queries, keys, query_axis, key_axis, hover, [list(stop) for stop in theme.MASK_SCALE], 0, 1)
+    names = list(map(say, theme.MASK_WORDS))
+    look["data"][0]["colorbar"] |= {"tickvals": [0.25, 0.75], "ticktext": names, "tickangle": -90, "ticks": ""}
+    look["hover"]["values"] = names
+    return look
+
+
+def positions(tokens: Sequence[str], n_dimensions: int, limit: float) -> dict:
+    """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
+    hover = say(
+        "position {position}<br>dimension {dimension}<br>{value} {number}",
+        position="%{customdata[0]}",
+        dimension="%{x:d}",
+        value=say("value"),
+        number="%{z:.3f}",
+    )
+    numbers = [str(i) for i in range(n_dimensions)]
+    look = _tokens(tokens, numbers, say("position"), say("dimension"), hover, DIVERGING, -limit, limit, named=False)
+    step = labels.number_step(n_dimensions)
+    look["layout"]["xaxis"] |= {
+        "tickvals": list(range(0, n_dimensions, step)),
+        "ticktext": numbers[::step],
+        "tickangle": 0,
+        "title": {"text": say("dimension")},
+    }
+    return look
+
+
+def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray) -> dict:
+    """Some dimensions of a positional encoding (T, D) as waves over the tokens, numbers and all."""
+    step = _step(len(tokens))
+    lines = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "y": table[:, dimension],
+            "name": str(dimension),
+            "line": {"color": color, "width": theme.LINE_WIDTH, "shape": "spline"},
+            "marker": {"size": 5},
+        }
+        for dimension, color in zip(dimensions, theme.LINES)
+    ]
+    axis = {
+        "tickmode": "array",
+        "tickvals": list(range(0, len(tokens), step)),
+        "ticktext": [labels.tick_text(token) for token in tokens[::step]],
+        "tickangle": -45,
+        "showgrid": False,
+        "zeroline": False,
+    }
+    layout = layout_of(36, 80) | {
+        "xaxis": axis,
+        "yaxis": {"showgrid": True, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False},
+        "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "showlegend": True,
+    }
+    layout["margin"] |= {"b": 80, "t": 40, "r": 20}
+    return {"data": lines, "layout": layout, "hover": None}
+
+
+def candidates(written: Sequence[str], names: Sequence[Sequence[str]]) -> dict:
+    """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
+    ranks = [str(rank + 1) for rank in range(len(names[0]))]
+    hover = say(
+        "step {step}<br>candidate {candidate}<br>probability {number}",
+        step="%{customdata[0]}",
+        candidate="%{customdata[2]}",
+        number="%{z:.3f}",
+    )
+    rows, columns = say("word that was written"), say("candidate (1 = most probable)")
+    look = _tokens(written, ranks, rows, columns, hover, SEQUENTIAL, 0, 1)
+    look["layout"]["xaxis"]["tickangle"] = 0
+    look["layout"]["margin"]["t"] = 50
+    look["hover"]["cells"] = [[labels.quoted(name) for name in row] for row in names]
+    look["texts"] = [[labels.tick_text(name) for name in row] for row in names]
+    return look
+
+
+def figure(look: dict, values: np.ndarray, top: float | None = None) -> go.Figure:
+    """The picture of a look with its numbers, as the browser draws it.
+
+    Args:
+        look: of this module, with a map of tokens.
+        values: float (T, S), NaN where a cell is left blank.
+        top: where the colours end, if not where the look says.
+    """
+    heat = dict(look["data"][0], z=values) | ({} if top is None else {"zmax": top})
+    heat["customdata"] = heatmap.hover_cells(look["hover"]["rows"], look["hover"]["columns"], _notes(look, values))
+    return go.Figure([heat, *look["data"][1:]], layout=dict(look["layout"]))
+
+
+def _notes(look: dict, values: np.ndarray) -> np.ndarray:
+    """What the hover box adds to each cell."""
+    hover = look["hover"]
+    if "cells" in hover:
+        return np.array(hover["cells"], dtype=object)
+    if "values" in hover:
+        return np.array(hover["values"], dtype=object)[values.astype(int)]
+    blocked = hover.get("blocked")
+    if blocked is None:
+        return np.full(values.shape, "", dtype=object)
+    return np.where(blocked == 0, np.array(hover["blocked_note"], dtype=object), np.array("", dtype=object))
+
+
+def _step(n: int) -> int:
+    """Distance between labelled tokens."""
+    return max(1, -(-n // MAX_LABELS))
+
+
+def _tokens(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_title: str,
+    column_title: str,
+    hover: str,
+    scale: list,
+    low: float,
+    high: float,
+    notes: Sequence[str] | None = None,
+    named: bool = True,
+) -> dict:
+    """A map of tokens by tokens, columns named above it; the hover box names them, too, if they are `named`."""
+    gap = theme.CELL_GAP if max(len(rows), len(columns)) <= theme.CELL_GAP_UP_TO else 0
+    heat = {
+        "type": "heatmap",
+        "colorscale": scale,
+        "zmin": low,
+        "zmax": high,
+        "xgap": gap,
+        "ygap": gap,
+        "hovertemplate": hover + "<extra></extra>",
+        "colorbar": dict(_BAR),
+    }
+    layout = layout_of(labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30) | {
+        "xaxis": tick_axis(columns, column_title) | {"side": "top", "tickangle": -45},
+        "yaxis": tick_axis(rows, row_title) | {"tickangle": 0},
+    }
+    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
+    said = labels.hover_texts(rows)
+    if notes is not None:
+        said = [row + note for row, note in zip(said, notes, strict=True)]
+    over = labels.hover_texts(columns) if named else [""] * len(columns)
+    return {"data": [heat], "layout": layout, "hover": {"rows": said, "columns": over}}
+
+
+def tick_axis(tokens: Sequence[str], title: str) -> dict:
+    """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
+    step = _step(len(tokens))
+    return {
+        "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
+        "tickmode": "array",
+        "tickvals": list(range(0, len(tokens), step)),
+        "ticktext": [labels.tick_text(token) for token in tokens[::step]],
+        "range": [-0.5, len(tokens) - 0.5],
+        "tickfont": {"size": theme.TICK_SIZE},
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": False,
+    }
+
+
+def layout_of(left: float, top: float) -> dict:
+    """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
+    return {
+        "separators": separators(),
+        "paper_bgcolor": theme.TRANSPARENT,
+        "plot_bgcolor": theme.TRANSPARENT,
+        "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},
+        "hovermode": "closest",
+        "dragmode": False,
+        "showlegend": False,
+    }

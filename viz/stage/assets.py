@@ -1,0 +1,120 @@
+"""What browsers fetch beside the page: the stage's modules, Plotly, and maps too large for a message.
+
+Everything has its hash in its address, so that browsers keep it for good, and is compressed once.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import secrets
+import threading
+from collections import OrderedDict
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from plotly import offline
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+FOLDER = Path(__file__).parent
+FILES = {path.name: path.read_bytes() for path in sorted(FOLDER.glob("*.js"))}
+FILES["stage.css"] = (FOLDER / "stage.css").read_bytes()
+VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+KEPT = 64_000_000  # bytes of maps, the newest
+_FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+
+
+def root() -> str:
+    """The path below which the app is served, without a slash at its end."""
+    path = (st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+@cache
+def plotly() -> tuple[str, bytes]:
+    """The hash and the gzipped source of the Plotly that its Python package ships; takes a quarter of a second."""
+    source = offline.get_plotlyjs().encode("utf-8")
+    return hashlib.blake2b(source, digest_size=8).hexdigest(), gzip.compress(source, 6)
+
+
+def plotly_address() -> str:
+    """Where browsers fetch Plotly."""
+    return f"{root()}/headlight/{offline.get_plotlyjs_version()}/plotly.min.js"
+
+
+def module_address(name: str) -> str:
+    """Where browsers fetch a file of FILES."""
+    return f"{root()}/headlight/{VERSION}/{name}"
+
+
+def head() -> str:
+    """Tags for the head of every page: the stage's style; its modules and Plotly, fetched before they are needed."""
+    plotly_at = plotly_address()
+    names = [name for name in FILES if name.endswith(".js")]
+    modules = "".join(f'<link rel="modulepreload" href="{module_address(name)}">' for name in names)
+    return (
+        f'<link rel="stylesheet" href="{module_address("stage.css")}">{modules}'
+        f'<link rel="preload" as="script" data-plotly href="{plotly_at}">'
+        f'<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; '
+        f'const s = document.createElement("script"); s.dataset.plotly = ""; s.src = "{plotly_at}"; '
+        f"s.onerror = () => s.remove(); document.head.append(s) }})</script>"
+    )
+
+
+class Parts:
+    """Maps that browsers fetch by themselves, under addresses that nobody can guess."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._parts: OrderedDict[str, bytes] = OrderedDict()
+        self._lock, self._most, self._salt = threading.Lock(), most, secrets.token_bytes(16)
+
+    def keep(self, data: bytes) -> str:
+        """Keep bytes; returns their address, relative to the app's root."""
+        name = hashlib.blake2b(data, digest_size=16, key=self._salt).hexdigest()
+        with self._lock:
+            self._parts[name] = data
+            self._parts.move_to_end(name)
+            while len(self._parts) > 1 and sum(map(len, self._parts.values())) > self._most:
+                self._parts.popitem(last=False)
+        return f"headlight/maps/{name}"
+
+    def get(self, name: str) -> bytes | None:
+        """The bytes of an address, or None where they are no longer kept."""
+        with self._lock:
+            return self._parts.get(name)
+
+
+PARTS = Parts()
+
+
+async def _file(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in FILES or request.path_params["version"] != VERSION:
+        return Response(status_code=404)
+    return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=_FOR_GOOD)
+
+
+async def _plotly(request: Request) -> Response:
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(plotly()[1], media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
+    return Response(offline.get_plotlyjs(), media_type="text/javascript", headers=_FOR_GOOD)
+
+
+async def _maps(request: Request) -> Response:
+    data = PARTS.get(request.path_params["name"])
+    if data is None:
+        return Response(status_code=404)
+    return Response(data, media_type="application/octet-stream", headers={"cache-control": "private, max-age=3600"})
+
+
+def routes() -> list[BaseRoute]:
+    """The routes of the app."""
+    return [
+        Route(f"{root()}/headlight/{offline.get_plotlyjs_version()}/plotly.min.js", _plotly),
+        Route(f"{root()}/headlight/maps/{{name}}", _maps),
+        Route(f"{root()}/headlight/{{version}}/{{name}}", _file),
+    ]

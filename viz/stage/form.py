@@ -1,0 +1,51 @@
+"""The options of the maps as data, which the browser shows as a form."""
+
+from __future__ import annotations
+
+from viz.language import message, say
+from viz.views.view import View
+
+SUMMARIES = {
+    "single": message("single heads"),
+    "mean": message("mean"),
+    "max": message("max"),
+    "deviation": message("standard deviation"),
+}
+OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("heads and layers")}
+ROWS = {"predicted": message("the word being written"), "read": message("the word just read")}
+SUMMARY_HELP = message("A summary is not a real head: no single head may look like it.")
+WORDS_HELP = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
+HIDE_HELP = message("Leaves out the start and end tokens. The rest is not scaled up.")
+STRETCH_HELP = message("Lets the colours end at the largest weight of each map instead of 1.")
+SHARE_HELP = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
+
+
+def form(view: View) -> list[dict]:
+    """The options, as menus.js shows them: each with its name in the address, its label, and its value.
+
+    Args:
+        view: what is chosen.
+    """
+
+    def choice(name: str, label: str, codes: dict[str, str], enabled: bool = True, help: str = "") -> dict:
+        options = [[code, say(text)] for code, text in codes.items()]
+        return _field("choice", name, label, getattr(view, name), enabled, help) | {"options": options}
+
+    def switch(name: str, label: str, help: str) -> dict:
+        return _field("switch", name, label, "1" if getattr(view, name) else "0", True, help)
+
+    return [
+        choice("summary", message("Draw"), SUMMARIES, help=SUMMARY_HELP),
+        choice("over", message("Summarised over"), OVER, enabled=view.summary != "single"),
+        choice("rows", message("Rows are named by"), ROWS),
+        switch("words", message("Words instead of subwords"), WORDS_HELP),
+        switch("hide", message("Hide special tokens"), HIDE_HELP),
+        switch("stretch", message("Stretch colours"), STRETCH_HELP),
+        _field("range", "share", message("Largest weights of a row"), view.share, True, SHARE_HELP)
+        | {"low": 50, "high": 100},
+    ]
+
+
+def _field(kind: str, name: str, label: str, value: object, enabled: bool, help: str) -> dict:
+    said = say(help) if help else ""
+    return {"type": kind, "name": name, "label": say(label), "value": value, "enabled": enabled, "help": said}

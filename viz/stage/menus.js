@@ -1,0 +1,143 @@
+// What stands behind the small buttons: options, downloads, code; and the large map as a table.
+
+import { fill } from "./data.js";
+import { el } from "./dom.js";
+
+/** Fields as a form; `ask(name, value)` when one is chosen, `ask(names, null)` to reset all. */
+export function form(options, words, ask) {
+  const parts = options.map((one) => {
+    if (one.type === "switch") {
+      const box = el("input", {
+        type: "checkbox",
+        checked: one.value === "1",
+        disabled: !one.enabled,
+        onchange: () => ask(one.name, box.checked ? "1" : "0"),
+      });
+      return el("label", { class: "hl-field hl-switch", title: one.help }, box, one.label);
+    }
+    if (one.type === "range") {
+      const unit = one.unit ?? " %";
+      const said = el("output", {}, `${one.value}${unit}`);
+      const slider = el("input", {
+        type: "range",
+        min: one.low,
+        max: one.high,
+        step: one.step ?? 1,
+        value: one.value,
+        oninput: () => (said.textContent = `${slider.value}${unit}`),
+        onchange: () => ask(one.name, slider.value),
+      });
+      return el("label", { class: "hl-field", title: one.help }, one.label, slider, said);
+    }
+    const select = el(
+      "select",
+      { disabled: !one.enabled, onchange: () => ask(one.name, select.value) },
+      ...one.options.map(([code, text]) => el("option", { value: code, selected: code === one.value }, text)),
+    );
+    return el("label", { class: "hl-field", title: one.help }, one.label, select);
+  });
+  const names = options.map((one) => one.name);
+  const reset = el("button", { type: "button", class: "hl-plain", onclick: () => ask(names, null) }, words.reset);
+  return [...parts, reset];
+}
+
+/** Rows of numbers, or of texts, under the names of their columns. */
+export function table(names, keys, rows, corner) {
+  const head = el("tr", {}, el("th", {}, corner), ...keys.map((key) => el("th", {}, key)));
+  const said = (value) => (typeof value === "string" ? value : Number.isNaN(value) ? "" : value.toFixed(3));
+  const body = rows.map((row, i) =>
+    el("tr", {}, el("th", { scope: "row" }, names[i]), ...Array.from(row, (value) => el("td", {}, said(value)))),
+  );
+  return el(
+    "div",
+    { class: "hl-table", tabindex: "0" },
+    el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)),
+  );
+}
+
+const cell = (text) => {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // spreadsheets take such texts for formulas
+  return `"${safe.replaceAll('"', '""')}"`;
+};
+
+/** The same as a file of comma-separated values, a line per cell. */
+function csv(queries, keys, rows, words) {
+  const lines = [["row", words.query, "column", words.key, words.weight].map(cell).join(",")];
+  rows.forEach((row, i) =>
+    row.forEach((value, j) => {
+      lines.push([i, cell(queries[i]), j, cell(keys[j]), value.toFixed(6)].join(","));
+    }),
+  );
+  return lines.join("\r\n") + "\r\n";
+}
+
+function save(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** A figure as it is kept: dark on white, with its title. */
+function kept(figure, title) {
+  const margin = { ...figure.layout.margin, t: figure.layout.margin.t + 44 };
+  return {
+    data: figure.data,
+    layout: {
+      ...figure.layout,
+      margin,
+      height: figure.layout.height + 44,
+      title: { text: title, x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } },
+      font: { ...figure.layout.font, color: "#1f2933" },
+      paper_bgcolor: "#fff",
+      plot_bgcolor: "#fff",
+    },
+  };
+}
+
+/** A figure as a page of its own, which needs no network. */
+function page(figure, title, library) {
+  const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const data = JSON.stringify(figure, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value));
+  return (
+    `<!doctype html><meta charset="utf-8"><title>${escape(title)}</title><div id="figure"></div>` +
+    `<script>${library.replaceAll("</script", "<\\/script")}</script>` +
+    `<script>const figure = ${data.replaceAll("<", "\\u003c")};` +
+    `Plotly.newPlot("figure", figure.data, figure.layout);</script>`
+  );
+}
+
+/** Python that makes the picture, to copy. */
+export function code(text, place, words) {
+  const lines = fill(text, place);
+  const copy = el(
+    "button",
+    { type: "button", class: "hl-plain", onclick: () => navigator.clipboard?.writeText(lines) },
+    words.copy,
+  );
+  return [el("pre", { tabindex: "0" }, lines), copy];
+}
+
+/** The files that the picture can be kept as. */
+export function downloads(stage, close) {
+  const { kind, map, host } = stage;
+  const { words, translation } = stage.told;
+  const title = `${stage.title.textContent} · ${translation}`;
+  const name = ["headlight", stage.state.view, ...(kind ? [kind.code, ...kind.open] : [])].join("-");
+  const picture = (format) => async () => {
+    const { data, layout } = kept(map.drawn, title);
+    const size = { width: layout.width, height: layout.height, scale: 2 };
+    (await host.plotly()).downloadImage({ data, layout }, { format, filename: name, ...size });
+  };
+  const web = async () => save(`${name}.html`, "text/html", page(kept(map.drawn, title), title, await host.library()));
+  const numbers = () =>
+    save(`${name}.csv`, "text/csv", csv(kind.queries, kind.keys, kind.map(...kind.open, true), words));
+  const items = [
+    ["png", picture("png")],
+    ["svg", picture("svg")],
+    ["html", web],
+  ];
+  if (kind && stage.state.view === "map") items.push(["csv", numbers]);
+  const button = ([what, make]) =>
+    el("button", { type: "button", class: "hl-item", onclick: () => (close(), make()) }, words[what]);
+  return items.map(button);
+}

@@ -1,0 +1,339 @@
+"""What the stage is told of one translation: the maps of all kinds, tokens, looks, words. Arrays in, one message out.
+
+Nothing is computed in the browser: it picks a slice, turns a value into a colour, writes a value down. Whatever is a
+mean, an entropy, a role or a choice of what to open first is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model.analysis import head_roles
+from model.analysis import maps as analysis
+from model.text.special import MARK
+from model.translation import KINDS, Translation
+from viz.figures import labels, looks
+from viz.language import current, say
+from viz.stage import words
+from viz.stage.packing import Weights, pack, quantised
+from viz.views import maps
+from viz.views.maps import Maps
+from viz.views.view import NAMES
+
+TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile: larger maps are drawn coarsely there
+TILES = 150_000  # cells of all tiles of a kind together, above which they have fewer
+BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
+WAVES = (0, 1, 2, 4)  # sixteenths of d_model: which dimensions are drawn as waves
+KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
+_COLOURS = 64  # steps of the table of colours of the tiles
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the heads of a kind beside the maps of this sentence.
+
+    Attributes:
+        roles: L lists of H short descriptions, as they are said.
+        first: (layer, head) that is opened at first; None: by the maps of this sentence.
+    """
+
+    roles: list[list[str]] | None = None
+    first: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Everything one message is made of.
+
+    Attributes:
+        result: the translation.
+        built: by kind its maps, as the options make them.
+        probabilities: float (T,), of the written tokens.
+        candidates: T lists of (token, probability), the most probable first; empty where they are not known.
+        rows: whether steps are named by the token "predicted" or "read".
+        stretch: whether colours end at the largest weight.
+        known: by kind.
+        address: what the address of the page shall say.
+        notes: sentences about the translation.
+        code: by kind, and by view, Python that makes the picture; `{layer}` and `{head}` stand for the opened head.
+        options: the choices of the options, as `viz.stage.form` writes them.
+        inside: how one row comes about, as of `viz.stage.inside`; None where none was asked for.
+        rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
+    """
+
+    result: Translation
+    built: Mapping[str, Maps]
+    probabilities: np.ndarray
+    candidates: Sequence[Sequence[tuple[str, float]]] = ()
+    rows: str = "predicted"
+    stretch: bool = False
+    known: Mapping[str, Known] = field(default_factory=dict)
+    address: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    code: Mapping[str, str] = field(default_factory=dict)
+    options: Sequence[dict] = ()
+    inside: Mapping[str, object] | None = None
+    rowwise: bool = True
+
+
+def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
+    """The message of a translation.
+
+    Args:
+        shown: what it is of.
+        keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
+
+    Returns:
+        What `packing.pack` makes of a header with the keys that viz/stage/data.js names.
+    """
+    result = shown.result
+    kinds = [kind for kind in KINDS_SHOWN if kind in shown.built]
+    header = {
+        "language": current(),
+        "address": dict(shown.address),
+        "owned": list(NAMES),
+        "translation": result.text,
+        "notes": list(shown.notes),
+        "source": _line(result.source_tokens),
+        "target": _line(result.predicted_tokens)
+        | {"start": label(result.target_tokens[0]), "probability": shown.probabilities.astype(np.float32)}
+        | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
+        "kinds": [_kind(shown, kind, keep) for kind in kinds],
+        "colours": _colour_table(),
+        "views": _views(shown, kinds),
+        "options": list(shown.options),
+        "code": dict(shown.code),
+        "inside": shown.inside,
+        "words": {name: say(text) for name, text in words.WORDS.items()},
+    }
+    return pack(header)
+
+
+def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Maps]:
+    """The maps of every kind that a model has.
+
+    Args:
+        result: the translation.
+        options: of the maps.
+        rows: as of Shown.
+    """
+    made = {}
+    if options.merge:
+        mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
+        options = maps.Options(**(vars(options) | {"mark": mark or options.mark}))
+    for kind in KINDS:
+        try:
+            weights, mask = result.attention(kind), result.mask(kind)
+        except ValueError:  # a recurrent network has no self-attention, and perhaps none at all
+            continue
+        queries, keys, others = axis_tokens(result, kind, rows)
+        made[kind] = maps.build(weights, mask, queries, keys, options, others)
+    return made
+
+
+def axis_tokens(result: Translation, kind: str, rows: str) -> tuple[list[str], list[str], list[str] | None]:
+    """The tokens of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
+    if kind == "encoder_self":
+        return result.source_tokens, result.source_tokens, None
+    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    if rows == "predicted":
+        return result.predicted_tokens, keys, result.target_tokens
+    return result.target_tokens, keys, result.predicted_tokens
+
+
+def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
+    """The head whose map says most: the sharpest one that is not a single column.
+
+    Args:
+        weights: (L, H, T, S).
+        mask: bool (T, S), True = may attend.
+
+    Returns:
+        Layer and head: of the heads whose most read column holds at most half of the attention, the one with the least
+        entropy, each row's as a share of an even spread's; of all heads, where every one is such a column.
+    """
+    counted = mask.sum(axis=1) > 1
+    if not counted.any():
+        return 0, 0
+    rows, allowed = weights[:, :, counted], mask[counted]
+    entropy = (analysis.entropy(rows) / np.log(allowed.sum(axis=1))).mean(axis=-1)  # (L, H)
+    column = rows.mean(axis=2).max(axis=-1)
+    dead = rows.sum(axis=(2, 3)) == 0
+    penalised = entropy + np.where(column > 0.5, 10.0, 0.0) + np.where(dead, 100.0, 0.0)
+    layer, head = np.unravel_index(int(penalised.argmin()), penalised.shape)
+    return int(layer), int(head)
+
+
+def told_row(weights: np.ndarray, queries: Sequence[str]) -> np.ndarray:
+    """The row that is worth a sentence, uint16 (L, H): of the words, the one with the largest weight.
+
+    Args:
+        weights: (L, H, T, S).
+        queries: T tokens; special ones and punctuation count only where there is nothing else.
+    """
+    largest = weights.max(axis=-1)  # (L, H, T)
+    dull = analysis.is_special(queries) | analysis.is_punctuation(queries)
+    if not dull.all():
+        largest = np.where(dull, -1.0, largest)
+    return largest.argmax(axis=-1).astype(np.uint16)
+
+
+def large_map(shown: Shown, kind: str) -> dict:
+    """The look of the opened head of a kind; the same for all its heads."""
+    made = shown.built[kind]
+    row_title, column_title = words.axes(kind, shown.rows)
+    notes = None
+    if made.others is not None:
+        other = words.READS if shown.rows == "predicted" else words.WRITES
+        notes = [say(other, token=labels.quoted(label(token))) for token in made.others]
+    return looks.attention(
+        list(map(label, made.queries)),
+        list(map(label, made.keys)),
+        query_axis=row_title,
+        key_axis=column_title,
+        mask=made.mask,
+        value=made.value,
+        notes=notes,
+    )
+
+
+def label(token: str) -> str:
+    """A token as it is shown: without the mark of a space, which tokens lines show by distance."""
+    return token[len(MARK) :] if token.startswith(MARK) and len(token) > len(MARK) else token
+
+
+def _line(tokens: Sequence[str]) -> dict:
+    """A line of tokens: what they are called, and whether each goes on with the word before it."""
+    mark = analysis.word_mark(tokens)
+    of_token = analysis.words(tokens, mark or MARK).of_token if mark else list(range(len(tokens)))
+    joined = [i > 0 and word == of_token[i - 1] for i, word in enumerate(of_token)]
+    return {"tokens": [labels.visible(label(token)) for token in tokens], "joined": joined}
+
+
+def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
+    """What the stage knows of one kind of attention."""
+    made, known = shown.built[kind], shown.known.get(kind, Known())
+    single = not made.options.axes
+    first = known.first if single and known.first is not None else first_head(made.weights, made.mask)
+    n_layers, n_heads = made.weights.shape[:2]
+    roles = known.roles if single and np.shape(known.roles) == (n_layers, n_heads) else None
+    weights: dict = {"weights": Weights(made.weights)}
+    if keep is not None and made.weights.size * 2 > BUDGET / len(shown.built):
+        weights = {"address": keep(quantised(made.weights).tobytes()), "shape": list(made.weights.shape)}
+        weights["opened"] = Weights(made.weights[first])
+    rows, columns = made.row_of, made.column_of
+    # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
+    steps = rows if shown.rows == "predicted" else [*rows[1:], -1]
+    written = [*columns[1:], -1]
+    none = [-1] * len(shown.result.predicted_tokens)
+    nowhere = [-1] * len(shown.result.source_tokens)
+    return weights | {
+        "code": kind,
+        "name": say(words.KINDS[kind].name),
+        "title": say(words.KINDS[kind].title),
+        "layers": [n_layers, n_heads],
+        "layerNames": made.layer_names,
+        "headNames": made.head_names,
+        "single": single,
+        "inside": made.options == maps.Options(mark=made.options.mark) and shown.rowwise,
+        "steps": kind != "encoder_self",
+        "source": {"row": rows if kind == "encoder_self" else nowhere}
+        | {"column": nowhere if kind == "decoder_self" else columns},
+        "target": {"row": none if kind == "encoder_self" else steps}
+        | {"column": written if kind == "decoder_self" else none},
+        "start": columns[0] if kind == "decoder_self" else -1,
+        "startRow": rows[0] if shown.rows == "read" and kind != "encoder_self" else -1,
+        "queries": [labels.visible(label(token)) for token in made.queries],
+        "keys": [labels.visible(label(token)) for token in made.keys],
+        "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).astype(int).tolist(),
+        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0)),
+        "shown": None if made.shown.all() else made.shown.astype(np.uint8),
+        "removed": made.removed if made.options.hide else None,
+        "entropy": analysis.entropy(made.weights).mean(axis=-1).astype(np.float32),
+        "largest": made.weights.max(axis=(2, 3)),
+        "top": float(made.weights.max()) if shown.stretch and made.weights.max() > 0 else 1.0,
+        "stretch": shown.stretch,
+        "roles": roles,
+        "told": told_row(made.weights, made.queries),
+        "said": _said(made),
+        "first": list(first),
+        "look": large_map(shown, kind),
+    }
+
+
+def _said(made: Maps) -> list[list[str]] | None:
+    """What the options did to each map, in sentences; None where there are no options."""
+    if made.options == maps.Options(mark=made.options.mark):
+        return None
+    n_layers, n_heads = made.weights.shape[:2]
+    return [[" ".join(maps.notes(made, layer, head)) for head in range(n_heads)] for layer in range(n_layers)]
+
+
+def _tiles(weights: np.ndarray) -> np.ndarray:
+    """Every map (L, H, T, S) as uint8, with at most TILE rows and columns: each cell the largest weight of a block."""
+    n_heads = weights.shape[0] * weights.shape[1]
+    most = int(np.clip(np.sqrt(TILES / n_heads), SMALLEST_TILE, TILE))
+    for axis in (2, 3):
+        size = weights.shape[axis]
+        if size > most:
+            edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
+            weights = np.maximum.reduceat(weights, edges, axis=axis)
+    return np.rint(weights * 255).astype(np.uint8)
+
+
+def _colour_table() -> np.ndarray:
+    """The colours of weights from 0 to 1, uint8 (steps, 3), as the large map has them."""
+    places = np.array([place for place, _ in looks.SEQUENTIAL])
+    channels = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _, colour in looks.SEQUENTIAL])
+    at = np.linspace(0, 1, _COLOURS * 4)
+    return np.stack([np.interp(at, places, channel) for channel in channels.T], axis=-1).round().astype(np.uint8)
+
+
+def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
+    """The other pictures: each a name, the kind it is of if it is of one, a look and its numbers."""
+    result = shown.result
+    masks = []
+    for kind in kinds:
+        queries, keys, _ = axis_tokens(result, kind, shown.rows)
+        row_title, column_title = words.axes(kind, shown.rows)
+        queries, keys = list(map(label, queries)), list(map(label, keys))
+        look = looks.mask(queries, keys, query_axis=row_title, key_axis=column_title)
+        mask = result.mask(kind)
+        blocked = int(mask.size - mask.sum())
+        line = say(words.BLOCKED, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
+        masks.append({"name": "", "kind": kind, "look": look, "z": mask.astype(np.uint8), "line": line})
+    positions = []
+    for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
+        try:
+            table = result.positional(side)
+        except ValueError:  # a recurrent network has none
+            continue
+        names, name = list(map(label, tokens)), say(words.SIDES[side])
+        limit = max(1.0, float(np.abs(table).max()))
+        line = say(words.POSITIONS)
+        table_look = looks.positions(names, table.shape[1], limit)
+        positions.append({"name": name, "look": table_look, "z": table.astype(np.float32), "line": line})
+        chosen = sorted({table.shape[1] * part // 16 for part in WAVES})
+        waves = looks.waves(names, chosen, table.astype(np.float32))
+        positions.append({"name": say(words.AS_WAVES, side=name), "look": waves, "line": say(words.WAVES)})
+    found: dict[str, list[dict]] = {"mask": masks, "positions": positions, "words": []}
+    if shown.candidates:
+        written = list(map(label, result.predicted_tokens))
+        names = [[label(name) for name, _ in row] for row in shown.candidates]
+        z = np.array([[p for _, p in row] for row in shown.candidates], dtype=np.float32)
+        look = looks.candidates(written, names)
+        found["words"] = [{"name": "", "look": look, "z": z, "line": say(words.CANDIDATES)}]
+    return found
+
+
+def known_roles(kind: str, roles: Sequence[Sequence[str]], say_role: Callable[[str], str]) -> list[list[str]]:
+    """The roles of `head_roles`, as they are said; those that say nothing are empty.
+
+    In the decoder the same token as the query is the word that the step reads, the last one that was written.
+    """
+    dull = ("mixed", head_roles.NO_CHOICE)
+    own = {name: say(text) for name, text in words.WRITTEN_ROLES.items()} if kind == "decoder_self" else {}
+    return [["" if role in dull else own.get(role) or say_role(role) for role in row] for row in roles]

@@ -1,0 +1,501 @@
+// The stage: one translation, all its heads, one of them large. Knows nothing of Streamlit; a host brings messages.
+
+import { Kind, at, fill, unpack } from "./data.js";
+import { el, menu, tabs } from "./dom.js";
+import { Lines, headColour } from "./lines.js";
+import { LargeMap } from "./map.js";
+import { code, downloads, form } from "./menus.js";
+import { draw } from "./picture.js";
+import { card, line } from "./telling.js";
+import { Tiles } from "./tiles.js";
+
+const NOWHERE = { row: -1, column: -1 };
+const BEAT = 700; // milliseconds per step of the film
+const VIEWS = ["map", "mask", "positions", "words", "inside"];
+const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+
+export class Stage {
+  /**
+   * `host` has plotly() and library() (Plotly, and its source, promised), address(path) of what is fetched later,
+   * read() and write(parameters) for the address of the page, and ask(parameters), which has the server make another
+   * message; without ask there are no options.
+   */
+  constructor(root, host) {
+    Object.assign(this, { root, host, state: null, point: null, drawn: 0 });
+    this.asks = (names, value) => host.ask(Object.fromEntries([names].flat().map((name) => [name, value])));
+    root.classList.add("hl-stage");
+    new ResizeObserver(() => this.resized()).observe(root);
+    addEventListener("resize", () => this.resized());
+    root.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** Shows a message; the same one again changes nothing. */
+  show(bytes) {
+    const told = unpack(bytes);
+    if (told.stamp === this.told?.stamp) return;
+    const tokens = JSON.stringify([told.source.tokens, told.target.tokens]);
+    if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
+    if (this.tokens !== tokens) this.partner = null;
+    this.tokens = tokens;
+    const words = JSON.stringify(told.words);
+    this.told = told;
+    this.kinds = new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, (path) => this.host.address(path))]));
+    if (words !== this.spoken) {
+      this.spoken = words;
+      this.frame();
+    }
+    this.restore();
+    this.host.write(told.address, told.owned);
+    this.remember();
+    this.fillIn();
+    this.render().then(() => (this.root.dataset.ready = String(++this.drawn)));
+  }
+
+  /** Chooses what is shown: the address first, then what was open before, then what says most. */
+  restore() {
+    const asked = this.state ?? { ...this.host.memory, ...this.host.read() };
+    const kinds = [...this.kinds.keys()];
+    const views = this.views();
+    const state = {
+      kind: kinds.includes(asked.kind) ? asked.kind : (kinds[0] ?? null),
+      view: views.includes(asked.view) ? asked.view : views[0],
+      step: asked.step === undefined || asked.step === null ? null : Number(asked.step),
+      lines: asked.lines === "layer" ? "layer" : "head",
+      picture: 0,
+      pin: asked.pin ?? null,
+      off: this.state?.off ?? new Set(),
+    };
+    if (!(state.step >= 0 && state.step < this.told.target.tokens.length)) state.step = null;
+    for (const kind of this.kinds.values()) {
+      const own = this.opened?.[kind.code];
+      kind.open = this.inside(kind, own) ? own : [...kind.first];
+    }
+    const wanted = [Number(asked.layer), Number(asked.head)];
+    if (state.kind && this.inside(this.kinds.get(state.kind), wanted)) {
+      this.kinds.get(state.kind).open = wanted;
+    }
+    if (state.pin && !this.pinned(state.pin)) state.pin = null;
+    this.state = state;
+  }
+
+  inside(kind, place) {
+    return Array.isArray(place) && place.every((n, axis) => Number.isInteger(n) && n >= 0 && n < kind.layers[axis]);
+  }
+
+  get kind() {
+    return this.kinds?.get(this.state?.kind) ?? null;
+  }
+
+  views() {
+    return VIEWS.filter((view) => {
+      if (view === "inside") return this.host.ask && this.kinds.size && [...this.kinds.values()][0].inside;
+      return view === "map" ? this.kinds.size : this.told.views[view].length;
+    });
+  }
+
+  /** The pinned token of the address: s3 or t5, as [side, index]. */
+  pinned(pin = this.state.pin) {
+    const [, letter, index] = /^([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
+    const side = { s: "source", t: "target" }[letter];
+    return side && Number(index) < this.told[side].tokens.length ? [side, Number(index)] : null;
+  }
+
+  // ---------------------------------------------------------------------------------------------------- the frame
+
+  frame() {
+    const { words } = this.told;
+    this.translation = el("p", {
+      class: "hl-translation",
+      "data-testid": "stage-translation",
+      dir: "auto",
+      tabindex: "0",
+    });
+    this.notes = el("p", { class: "hl-notes" });
+    this.lines = new Lines(
+      words,
+      (at) => this.pointed(at && { token: at }),
+      (side, index) => this.pin(side, index),
+    );
+    this.tiles = new Tiles(
+      words,
+      (...place) => this.open(...place),
+      (place) => this.describe(place),
+    );
+    this.map = new LargeMap(
+      this.host.plotly,
+      words,
+      (row, column) => this.pointed(row === null ? null : { row, column }),
+      (row) => this.pinRow(row),
+    );
+    this.card = el("div", { class: "hl-card" });
+    this.title = el("h2", { class: "hl-title" });
+    this.says = el("p", { class: "hl-says", "aria-live": "polite" });
+    this.play = el(
+      "button",
+      {
+        type: "button",
+        class: "hl-play",
+        "data-testid": "stage-play",
+        "aria-label": words.play,
+        onclick: () => this.film(),
+      },
+      "▶",
+    );
+    this.slider = el("input", {
+      type: "range",
+      min: 0,
+      "aria-label": words.slider,
+      oninput: () => this.step(Number(this.slider.value)),
+    });
+    this.count = el("span", { class: "hl-count" });
+    this.legend = el("div", { class: "hl-legend" });
+    this.optionsMenu =
+      this.host.ask && menu("⚙", words.options, "stage-options", () => form(this.told.options, words, this.asks));
+    this.tools = el(
+      "div",
+      { class: "hl-tools" },
+      this.optionsMenu?.box,
+      menu("⤓", words.download, "stage-download", (close) => downloads(this, close)).box,
+      menu("⟨⟩", words.code, "stage-code", () =>
+        code(
+          this.told.code[
+            { map: this.state.kind, mask: `mask ${this.state.kind}` }[this.state.view] ?? this.state.view
+          ] ?? "",
+          { layer: this.kind?.open[0], head: this.kind?.open[1] },
+          words,
+        ),
+      ).box,
+      el(
+        "button",
+        {
+          type: "button",
+          class: "hl-plain hl-sign",
+          "data-testid": "stage-table",
+          title: words.table,
+          "aria-label": words.table,
+          onclick: () => this.choose({ table: !this.state.table }),
+        },
+        "▦",
+      ),
+    );
+    this.switches = el("div", { class: "hl-switches", hidden: true });
+    this.kindsPlace = el("div", { class: "hl-kinds" });
+    this.viewsPlace = el("div", { class: "hl-views" });
+    const left = el(
+      "div",
+      { class: "hl-left" },
+      this.kindsPlace,
+      this.tiles.box,
+      el("div", { class: "hl-player" }, this.play, this.slider, this.count),
+      this.legend,
+      this.card,
+    );
+    const right = el(
+      "div",
+      { class: "hl-right" },
+      el("div", { class: "hl-head" }, this.title, el("div", { class: "hl-bar" }, this.viewsPlace, this.tools)),
+      this.switches,
+      this.map.box,
+      this.says,
+    );
+    this.root.replaceChildren(
+      this.translation,
+      this.notes,
+      this.lines.box,
+      el("div", { class: "hl-main" }, left, right),
+    );
+  }
+
+  /** Everything that changes with the translation but not with the choice of a head. */
+  fillIn() {
+    const { told } = this;
+    const { words } = told;
+    this.translation.textContent = told.translation || words.nothing;
+    this.notes.textContent = told.notes.join(" ");
+    this.notes.hidden = !told.notes.length;
+    this.kindTabs = tabs(
+      words.kinds,
+      "data-kind",
+      told.kinds.map((kind) => [kind.code, kind.name]),
+      this.state.kind,
+      (kind) => this.choose({ kind }),
+      "stage-kinds",
+    );
+    this.kindsPlace.replaceChildren(this.kindTabs.bar);
+    this.linesTabs = tabs(
+      words.lines,
+      "data-lines",
+      [
+        ["head", words["this head"]],
+        ["layer", words.layer],
+      ],
+      this.state.lines,
+      (lines) => this.choose({ lines }),
+      "stage-lines",
+    );
+    this.kindsPlace.append(this.linesTabs.bar);
+    this.viewTabs = tabs(
+      words.views,
+      "data-view",
+      this.views().map((view) => [view, words[view]]),
+      this.state.view,
+      (view) => this.choose({ view, picture: 0 }),
+      "stage-views",
+    );
+    this.viewsPlace.replaceChildren(this.viewTabs.bar);
+    this.slider.max = Math.max(0, told.target.tokens.length - 1);
+    this.optionsMenu?.renew();
+    this.renderKind();
+  }
+
+  renderKind() {
+    const { kind } = this;
+    this.kindTabs.mark(this.state.kind);
+    this.root.classList.toggle("hl-none", !kind);
+    this.lines.build(this.told, kind);
+    if (kind) {
+      this.tiles.build(kind, this.told.colours);
+      if (this.state.step !== null) this.tiles.paint(this.state.step);
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------------ choices
+
+  /** Takes a choice of the visitor; the server hears nothing of it. */
+  choose(change, focus = false) {
+    const before = { ...this.state };
+    Object.assign(this.state, change);
+    if (this.state.kind !== before.kind) {
+      this.partner = null;
+      this.renderKind();
+      this.point = null;
+    }
+    this.viewTabs.mark(this.state.view);
+    this.linesTabs.mark(this.state.lines);
+    this.remember();
+    return this.render(focus);
+  }
+
+  open(layer, head, focus = false) {
+    this.kind.open = [layer, head];
+    this.choose(this.state.view === "map" || this.state.view === "mask" ? {} : { view: "map" }, focus);
+  }
+
+  remember() {
+    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
+    const { kind, view, step, lines, pin } = this.state;
+    const inside = view === "inside";
+    const first = this.kind?.first ?? [];
+    const own = this.kind?.open ?? [];
+    const moved = own.some((n, axis) => n !== first[axis]);
+    const parameters = {
+      kind: kind === this.told.kinds[0]?.code && !inside ? null : kind,
+      layer: moved || inside ? own[0] : null,
+      head: moved || inside ? own[1] : null,
+      view: view === this.views()[0] ? null : view,
+      step,
+      lines: lines === "layer" ? lines : null,
+      pin,
+    };
+    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin };
+    if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
+    this.host.write(parameters, Object.keys(parameters));
+  }
+
+  pin(side, index) {
+    if (index < 0) return;
+    const pin = `${side[0]}${index}`;
+    this.partner = null;
+    this.choose({ pin: this.state.pin === pin ? null : pin });
+  }
+
+  pinRow(row) {
+    if (!["map", "mask"].includes(this.state.view) && this.state.view !== "words") return;
+    const side = this.kind?.steps || this.state.view === "words" ? "target" : "source";
+    const index = this.state.view === "words" ? row : this.kind[side].row.indexOf(row);
+    if (index >= 0) this.pin(side, index);
+  }
+
+  pointed(point) {
+    this.point = point;
+    // The word pointed at last beside the pinned one stays the one that the card speaks of.
+    if (point?.token && this.state.pin) this.partner = point.token;
+    this.light();
+  }
+
+  key(event) {
+    if (event.target.closest("input, select, textarea, .hl-panel") || event.altKey || event.ctrlKey || event.metaKey)
+      return;
+    const kind = [...this.kinds.keys()][Number(event.key) - 1];
+    if (kind) this.choose({ kind });
+    else if (event.key === "Escape" && this.state.pin) this.choose({ pin: null });
+  }
+
+  // --------------------------------------------------------------------------------------------------------- film
+
+  film() {
+    if (this.playing) return this.pause();
+    const last = this.told.target.tokens.length - 1;
+    if (this.state.step === null || this.state.step >= last) this.step(0);
+    this.play.textContent = "❚❚";
+    this.play.setAttribute("aria-label", this.told.words.pause);
+    this.playing = setInterval(() => {
+      if (this.state.step >= last) return this.pause();
+      this.step(this.state.step + 1);
+    }, BEAT);
+  }
+
+  pause() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.play.textContent = "▶";
+    this.play.setAttribute("aria-label", this.told.words.play);
+    if (this.state.step >= this.told.target.tokens.length - 1) this.step(null);
+  }
+
+  step(step) {
+    const last = this.told.target.tokens.length - 1;
+    this.state.step = step === last && !this.playing ? null : step;
+    if (this.kind) this.tiles.paint(this.state.step);
+    this.remember();
+    this.render();
+  }
+
+  // ------------------------------------------------------------------------------------------------------ drawing
+
+  /** The row and the column that are pointed at, played or pinned, and the token they stand for. */
+  lit() {
+    const pinned = this.pinned();
+    const token = this.point?.token ?? (this.point ? null : (this.filmed() ?? pinned));
+    if (token && this.kind) return { ...this.lines.of(...token), token };
+    if (this.point?.row !== undefined) return { row: this.point.row, column: this.point.column, both: true };
+    return NOWHERE;
+  }
+
+  filmed() {
+    return this.state.step === null ? null : ["target", this.state.step];
+  }
+
+  light() {
+    if (!this.kind) return this.lines.light(NOWHERE, this.pinned(), this.state.step);
+    const lit = this.lit();
+    this.lines.light(lit, this.pinned(), this.state.step);
+    this.lines.draw(this.linesOf(), lit, this.state.step, this.root.clientWidth < 560);
+    this.tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
+    if (this.pinned()) this.describe();
+    this.map.light(
+      ["map", "mask"].includes(this.state.view)
+        ? lit
+        : { row: lit.token?.[0] === "target" ? lit.token[1] : -1, column: -1 },
+    );
+    this.says.textContent = line(this, lit) ?? this.says.textContent;
+  }
+
+  /** The maps whose lines are drawn. */
+  linesOf() {
+    const { kind } = this;
+    const [layer, head] = kind.open;
+    if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: kind.map(layer, head) }] : [];
+    const heads = Array.from({ length: kind.layers[1] }, (_, one) => one);
+    return heads
+      .filter((one) => kind.has(layer, one) && !this.state.off.has(one))
+      .map((one) => ({ rows: kind.map(layer, one), colour: headColour(one) }));
+  }
+
+  async render(focus = false) {
+    const { kind, state, told } = this;
+    const { words } = told;
+    this.count.textContent = fill(words.step, {
+      step: (state.step ?? told.target.tokens.length - 1) + 1,
+      steps: told.target.tokens.length,
+    });
+    this.slider.value = state.step ?? told.target.tokens.length - 1;
+    if (kind) {
+      this.tiles.select(...kind.open, focus);
+      const [layer, head] = kind.open;
+      const names = kind.single ? { layer, head } : { layer: kind.layerNames[layer], head: kind.headNames[head] };
+      const role = kind.roles?.[layer][head];
+      this.title.textContent =
+        fill(kind.single ? words.head : words.summary, { title: kind.title, ...names }) + (role ? ` · ${role}` : "");
+    } else {
+      this.title.textContent = words["no attention"];
+    }
+    this.heads();
+    this.describe();
+    this.light();
+    await draw(this);
+  }
+
+  /** The heads of the layer, to be clicked away. */
+  heads() {
+    this.legend.hidden = this.state.lines !== "layer" || !this.kind;
+    if (this.legend.hidden) return;
+    this.legend.replaceChildren(
+      ...Array.from({ length: this.kind.layers[1] }, (_, head) => {
+        const on = !this.state.off.has(head);
+        const flip = () => {
+          if (on) this.state.off.add(head);
+          else this.state.off.delete(head);
+          this.choose({});
+        };
+        return el(
+          "button",
+          {
+            type: "button",
+            class: "hl-plain",
+            "aria-pressed": String(on),
+            title: this.told.words.off,
+            style: `--hl-own: ${headColour(head)}`,
+            onclick: flip,
+          },
+          String(head),
+        );
+      }),
+    );
+  }
+
+  /** What is drawn large: a look, its numbers, and the line under it. */
+  shown() {
+    const { kind, state, told } = this;
+    if (state.view === "inside" && kind) return this.row();
+    if (state.view === "map" || !told.views[state.view]?.length) return kind ? { look: kind.look, kind } : null;
+    const found = told.views[state.view].filter((one) => !one.kind || one.kind === state.kind);
+    return found[state.picture] ?? found[0] ?? null;
+  }
+
+  /** How the pinned row, or the one worth a sentence, comes about; computed by the server when first asked for. */
+  row() {
+    const { kind, told } = this;
+    const lit = this.pinned() ? this.lines.of(...this.pinned()).row : -1;
+    const [layer, head] = kind.open;
+    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : at(kind.told, layer, head) };
+    const here = told.inside && Object.entries(place).every(([name, value]) => told.inside.place[name] === value);
+    if (here) return told.inside;
+    const key = JSON.stringify([told.stamp, place]);
+    if (key !== this.wanted) {
+      this.wanted = key;
+      this.host.ask({ view: "inside", ...place });
+    }
+    this.says.textContent = told.words.computing;
+    return null;
+  }
+
+  resized() {
+    const size = `${this.root.clientWidth} ${innerHeight}`;
+    if (size === this.size || !this.told || !this.root.clientWidth) return;
+    this.size = size;
+    this.lines.measured = null;
+    cancelAnimationFrame(this.waiting);
+    this.waiting = requestAnimationFrame(() => this.render());
+  }
+
+  /** Fills the card: of a head that is pointed at, or of what is pinned or open. */
+  describe(place = null) {
+    this.card.replaceChildren(...card(this, place));
+  }
+
+  /** Colours of the page have changed. */
+  themed() {
+    if (this.told) this.render();
+  }
+}

@@ -1,0 +1,76 @@
+// The stage inside Streamlit: where messages come from, and the address of the page.
+
+import { Stage } from "./stage.js";
+
+const ROW = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", ...ROW];
+const stages = new WeakMap();
+const base = new URL("../../", import.meta.url); // below which the app is served
+let memory = {}; // what was open, for when the visitor comes back from another page
+let source;
+
+/** Plotly: the page's head has begun to load it. */
+function plotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  source ??= new Promise((done, failed) => {
+    const address = document.querySelector("link[data-plotly]")?.href;
+    const script = document.querySelector("script[data-plotly]") ?? document.createElement("script");
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", () => failed(new Error("Plotly")));
+    if (script.isConnected) return;
+    script.src = address;
+    document.head.append(script);
+  });
+  return source;
+}
+
+/** Writes parameters into the address; null takes one out. No entry of the history, and the server is not asked. */
+function write(parameters, names) {
+  const query = new URLSearchParams(location.search);
+  for (const name of names ?? Object.keys(parameters)) {
+    const value = parameters[name];
+    if (value === null || value === undefined) query.delete(name);
+    else query.set(name, String(value));
+  }
+  const search = query.toString();
+  const address = location.pathname + (search ? `?${search}` : "") + location.hash;
+  if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
+}
+
+function read() {
+  const query = new URLSearchParams(location.search);
+  return Object.fromEntries(PLACE.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+}
+
+export function show({ data, parentElement, setTriggerValue }) {
+  let stage = stages.get(parentElement);
+  if (!stage) {
+    const host = {
+      plotly,
+      library: async () => (await fetch(document.querySelector("link[data-plotly]").href)).text(),
+      address: (path) => path && new URL(path, base).href,
+      read,
+      write,
+      get memory() {
+        return memory;
+      },
+      set memory(value) {
+        memory = value;
+      },
+      ask: (parameters) => {
+        write(parameters);
+        // What Streamlit itself tells the server of the address is what it was when the page was opened.
+        stage.trigger("asked", location.search);
+      },
+    };
+    const root = document.createElement("div");
+    parentElement.append(root);
+    stage = new Stage(root, host);
+    stages.set(parentElement, stage);
+  }
+  stage.trigger = setTriggerValue;
+  stage.show(data);
+  const theme = getComputedStyle(stage.root).color;
+  if (stage.colour && stage.colour !== theme) stage.themed();
+  stage.colour = theme;
+}

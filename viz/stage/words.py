@@ -1,0 +1,108 @@
+"""What the stage says: names of kinds and views, titles of axes, the lines under its pictures."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from viz.language import message, say
+
+
+class Kind(NamedTuple):
+    """A kind of attention: its name on a button, its title, and what its queries and keys are."""
+
+    name: str
+    title: str
+    query: str
+    key: str
+
+
+KINDS = {
+    "cross": Kind(
+        message("Cross"), message("Cross-attention"), message("word being written (query)"), message("source (key)")
+    ),
+    "encoder_self": Kind(
+        message("Encoder"), message("Encoder self-attention"), message("source (query)"), message("source (key)")
+    ),
+    "decoder_self": Kind(
+        message("Decoder"),
+        message("Masked decoder self-attention"),
+        message("word being written (query)"),
+        message("written so far (key)"),
+    ),
+}
+WRITTEN_ROLES = {"same token": message("last written word"), "previous token": message("word before the last")}
+READ_AXIS = message("word just read (query)")
+READS = message("<br>at the step that reads {token}")
+WRITES = message("<br>at the step that writes {token}")
+SIDES = {"source": message("Source"), "target": message("Translation")}
+AS_WAVES = message("{side} as waves")
+POSITIONS = message("Added to the embedding of each token: rows are positions, columns are dimensions.")
+WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
+CANDIDATES = message("The most probable next words at every step. Beam search may write another than the first.")
+BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
+NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
+
+WORDS = {  # by the names that the browser code uses; it fills the places in braces
+    "heads": message("Heads"),
+    "kinds": message("Kind of attention"),
+    "views": message("Picture"),
+    "map": message("Map"),
+    "mask": message("Mask"),
+    "positions": message("Positions"),
+    "words": message("Next words"),
+    "inside": message("Inside"),
+    "computing": message("Computing this row …"),
+    "head": message("{title} · layer {layer} · head {head}"),
+    "summary": message("{title} · {layer} · {head}"),
+    "tile": message("{title}, layer {layer}, head {head}"),
+    "role": message("Role over many sentences: {role}"),
+    "entropy": message("Entropy {entropy} nats (mean of its rows)"),
+    "largest": message("Largest weight {weight}"),
+    "attends": message("“{query}” attends most to “{key}” ({weight})."),
+    "attended": message("“{key}” gets the most attention from “{query}” ({weight})."),
+    "empty": message("“{query}” attends to nothing here: all its weights are 0."),
+    "strongest": message("Heads that link “{query}” most to another word:"),
+    "link": message("{layer}.{head} → {key} {weight}"),
+    "written": message("“{token}” was written with probability {probability}."),
+    "instead": message("Other candidates: {others}"),
+    "hidden": message("{share} of this row is hidden"),
+    "below": message("not drawn (below the threshold)"),
+    "play": message("Play the decoding step by step"),
+    "pause": message("Pause"),
+    "step": message("step {step} of {steps}"),
+    "slider": message("Step of the decoding"),
+    "this head": message("This head"),
+    "layer": message("All heads of the layer"),
+    "lines": message("Lines between the words"),
+    "options": message("Map options"),
+    "download": message("Download"),
+    "code": message("Python"),
+    "table": message("Table"),
+    "probability": message("probability"),
+    "word": message("word that was written"),
+    "copy": message("Copy"),
+    "reset": message("Reset"),
+    "png": message("Picture (PNG)"),
+    "svg": message("Picture (SVG)"),
+    "html": message("Web page (HTML)"),
+    "csv": message("Numbers (CSV)"),
+    "query": message("query"),
+    "key": message("key"),
+    "weight": message("weight"),
+    "source": message("Source tokens"),
+    "target": message("Tokens of the translation"),
+    "no plotly": message("The drawing library could not be loaded, so the large picture is shown as a table."),
+    "loading": message("Loading the other heads …"),
+    "failed": message("The maps of this kind could not be fetched. Please reload the page."),
+    "nothing": message("(the model wrote nothing)"),
+    "no attention": message("This model has no attention: it reads the whole sentence through one vector."),
+    "off": message("click to hide or show its lines"),
+    "pick": message("Tap or click a word to pin its row."),
+}
+
+
+def axes(kind: str, rows: str) -> tuple[str, str]:
+    """The titles of the rows and of the columns of a kind, where steps are named by the token "predicted" or "read"."""
+    spoken = KINDS[kind]
+    named = READ_AXIS if rows == "read" and kind != "encoder_self" else spoken.query
+    return say(named), say(spoken.key)
