@@ -197,6 +197,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=commands.train)
 
+    command = subcommands.add_parser("grid", help="train the small runs that tell a rate's peak from its warmup")
+    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with multi30k/")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the grid's folder")
+    command.add_argument("--resume", action="store_true", help="train the cells that the grid in --out does not have")
+    command.add_argument("--only", default="", metavar="NAME", help="the cells whose names begin so: post-0.02")
+    command.set_defaults(run=commands.grid)
+
     command = subcommands.add_parser("download", help="fetch a corpus to train on (needs a network)")
     command.add_argument("name", metavar="CORPUS")
     command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="where to put its folder")

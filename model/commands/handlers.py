@@ -204,6 +204,13 @@ def train(arguments: argparse.Namespace) -> None:
     train(arguments)
 
 
+def grid(arguments: argparse.Namespace) -> None:
+    """Train the grid of peak rates, warmups and norms."""
+    from model.training.grid_recorder import record_grid
+
+    record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
+
+
 def download(arguments: argparse.Namespace) -> None:
     """Fetch a corpus."""
     from model.training.data.download import download

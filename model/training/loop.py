@@ -34,6 +34,10 @@ SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20
 
 
+class Diverged(ValueError):
+    """A gradient is not finite: the run cannot go on."""
+
+
 class Trainer:
     """One training run.
 
@@ -240,7 +244,7 @@ class Trainer:
         total, n_told = processes.sum(torch.stack(losses).sum().item(), stop)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip_norm)
         if not torch.isfinite(norm):
-            raise ValueError(f"the gradient is not finite at step {self.progress.step + 1}: lower the learning rate")
+            raise Diverged(f"the gradient is not finite at step {self.progress.step + 1}: lower the learning rate")
         self.progress.step += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule(self.progress.step)
