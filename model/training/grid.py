@@ -1,4 +1,4 @@
-"""The grid of small runs that tell a rate's peak from its warmup: which cells there are, and how what they left is read.
+"""The grid of small runs that tell a peak rate from its warmup: which cells there are, and how what they left is read.
 
 The paper's schedule ties the two: with d_model and warmup given, its peak is d_model^-0.5 * warmup^-0.5, so that a run
 without warmup is at once a run with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020).
