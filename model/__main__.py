@@ -197,6 +197,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=commands.train)
 
+    command = subcommands.add_parser("backtranslate", help="make training pairs of sentences in the target language")
+    command.add_argument("--data", type=Path, required=True, metavar="FILE[.gz]", help="a sentence on each line")
+    command.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE.tsv.gz",
+        help="pairs of English and German; DIR/back-translated/NAME.tsv.gz is the corpus back-NAME of --data-dir DIR",
+    )
+    command.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=commands.backtranslate)
+
     command = subcommands.add_parser("grid", help="train the small runs that tell a rate's peak from its warmup")
     command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with multi30k/")
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the grid's folder")
