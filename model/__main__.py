@@ -19,6 +19,8 @@ model.config.TransformerConfig and model.training.config.TrainingConfig, where e
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
                 {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
                 factor), warmup, and decay for the last two
+  data          a mix of corpora and of groups of licences: "tatoeba + 2*multi30k", "cc0 + by + perm + sa", "all"
+  optimizer     adam, muon or sgd
   batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 
