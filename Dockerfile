@@ -1,7 +1,7 @@
 # Headlight for a class: the app and nothing else, as a user who may write nowhere but to its home.
 #
 #   docker build -t headlight --build-arg TORCH_INDEX=URL .
-#   docker run -p 127.0.0.1:8501:8501 -e STREAMLIT_SERVER_ALLOWED_HOSTS="headlight.example.org localhost" headlight
+#   docker run -p 127.0.0.1:8501:8501 -e HEADLIGHT_HOSTS=headlight.example.org headlight
 #
 # URL is the package index with the CPU build of torch, as the start page of PyTorch names it (choose "CPU"); without it
 # the plain torch comes, with several gigabytes for GPUs.
@@ -27,5 +27,6 @@ USER headlight
 
 EXPOSE 8501
 HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=5)"]
-# Inside a container every address is the container's own: who may come is for -p and the proxy to say.
-CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501"]
+# Inside a container every address is the container's own: who may come is for -p and the proxy to say. Without the last
+# option Streamlit would ask a host on the internet for its address, to print it.
+CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501", "--browser.serverAddress", "localhost"]

@@ -14,6 +14,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
+from viz.app.guard import Guard
 from viz.components.plotly_js import PLOTLY_ROUTE
 from viz.screens import page_head, starting
 
@@ -54,5 +55,5 @@ app = st.App(
     "viz/screens/main.py",
     lifespan=loading,
     routes=[PLOTLY_ROUTE],
-    middleware=[Middleware(page_head.PageHead, added=HEAD)],
+    middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD)],
 )

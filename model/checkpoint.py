@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -247,9 +250,8 @@ def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict
 
 def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """Write a safetensors file so that an interruption leaves the old one whole."""
-    part = path.with_name(path.name + ".part")
-    save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
-    part.replace(path)
+    with _replacing(path) as part:
+        save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
 
 
 def check_file(path: Path, limit: int | None = None) -> Path:
@@ -284,8 +286,19 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 file so that an interruption leaves the old one whole."""
+    with _replacing(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Lets a file be written beside `path`; it takes its place when the block ends, with the mode of any new file."""
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
+    part.unlink(missing_ok=True)  # what an interruption left
+    part.touch()
+    mode = stat.S_IMODE(part.stat().st_mode)
+    yield part
+    part.chmod(mode)  # safetensors puts a file of its own there, which only its owner may read
     part.replace(path)
 
 

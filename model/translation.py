@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from model import notebook
 from model.architectures import Config
 from model.decoding import Search
 
@@ -103,7 +103,7 @@ class Translation:
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: both texts, and a table of the steps."""
-        return notebook.page_of(self)
+        return _page_of(self)
 
     def modules(self, kind: str) -> list[str]:
         """The addresses of the attention modules of a kind, one a layer: "decoder.layers.0.cross_attention", ...
@@ -128,3 +128,40 @@ class Translation:
 def as_array(value: torch.Tensor) -> np.ndarray:
     """A recorded tensor as float32, or bool where it is a mask."""
     return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
+
+
+_HEADS = ("step", "reads", "writes", "probability", "looks at most")
+
+
+def _page_of(result: Translation) -> str:
+    """A translation as HTML.
+
+    Args:
+        result: of any model.
+
+    Returns:
+        The source, the translation, and a table with a row a step: the token that it read, the one that it wrote with
+        its probability, and the source token with the most cross-attention, mean over all layers and heads, where the
+        model has such attention.
+    """
+    try:
+        cross = result.attention("cross").mean(axis=(0, 1))  # (T, S)
+    except ValueError:  # a recurrent network without attention
+        cross = None
+    rows = []
+    steps = zip(result.target_tokens, result.predicted_tokens, np.exp(result.log_probabilities), strict=True)
+    for step, (read, written, probability) in enumerate(steps):
+        cells = [str(step), read, written, f"{probability:.1%}"]
+        if cross is not None:
+            key = int(cross[step].argmax())
+            cells.append(f"{result.source_tokens[key]} ({cross[step, key]:.2f})")
+        rows.append(_row(cells, "td"))
+    head = _row(_HEADS if cross is not None else _HEADS[:-1], "th")
+    return (
+        f"<div><p>{html.escape(result.source)}</p><p><strong>{html.escape(result.text)}</strong></p>"
+        f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _row(cells: list[str] | tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"

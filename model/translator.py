@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 
 from model import checkpoint
 from model.architectures import Config
+from model.catalogue import available, checkpoints_folder
 from model.decoding import Search, beam_search, target_limit
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
@@ -24,11 +24,8 @@ from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
 from model.transformer import Cache, Transformer
-from model.translation import KINDS, Translation, as_array
-from model.turns import in_turn
+from model.translation import Translation, as_array
 from model.writer import Writer
-
-__all__ = ["KINDS", "Translation", "Translator", "available", "checkpoints_folder", "load_translator", "tidy"]
 
 DEFAULT_CHECKPOINT = "en-de"
 MAX_BEAM = 16
@@ -73,7 +70,6 @@ class Translator:
         """The longest source in tokens, the end token counted."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
-    @in_turn
     def translate(
         self,
         text: str,
@@ -124,7 +120,6 @@ class Translator:
         """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
         return self._read(text)[1]
 
-    @in_turn
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it is made to read a given translation (teacher forcing).
 
@@ -163,7 +158,6 @@ class Translator:
         """
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
-    @in_turn
     def translate_lines(
         self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS
     ) -> list[str]:
@@ -316,31 +310,6 @@ def tidy(text: str) -> str:
     """
     words = " ".join(text.split())
     return "".join(c for c in words if unicodedata.category(c) != "Cc").strip()
-
-
-def checkpoints_folder() -> Path:
-    """Where checkpoints are looked for by name: $HEADLIGHT_CHECKPOINTS, or the project's own folder checkpoints/."""
-    own = Path(__file__).resolve().parent.parent / "checkpoints"
-    return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or own)
-
-
-def available(architecture: str | None = None) -> list[str]:
-    """The names of the checkpoints in that folder.
-
-    Args:
-        architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`), and those that do not say
-            what they are: to load one tells what is wrong with it.
-    """
-    folders = sorted(path.parent for path in checkpoints_folder().glob(f"*/{checkpoint.CONFIG}"))
-    return [path.name for path in folders if architecture is None or _architecture(path) in (architecture, None)]
-
-
-def _architecture(folder: Path) -> str | None:
-    """What a checkpoint says it is; None where it cannot be read."""
-    try:
-        return checkpoint.read_json(folder / checkpoint.CONFIG).get("architecture")
-    except ValueError:
-        return None
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:

@@ -11,7 +11,6 @@ from model.decoding.sampling import restrict, sample
 from model.language_model import LanguageModel
 from model.taps import record
 from model.translation import Translation, as_array
-from model.turns import in_turn
 
 MAX_CHARACTERS = 4000
 
@@ -35,7 +34,6 @@ class Writer:
         """The model's sizes and choices."""
         return self.model.config
 
-    @in_turn
     @torch.inference_mode()
     def read(self, text: str) -> Translation:
         """Record what the model computes when it reads a text.
@@ -70,7 +68,6 @@ class Writer:
             config=self.config,
         )
 
-    @in_turn
     @torch.inference_mode()
     def distribution(
         self, text: str, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, unknown: bool = True
@@ -113,7 +110,6 @@ class Writer:
         words = self.tokenizer.tokens(best.tolist())
         return [(word, p) for word, p in zip(words, probabilities[best].tolist()) if p > 0]
 
-    @in_turn
     def write(
         self,
         text: str,

@@ -22,6 +22,30 @@ MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.report", "viz.page")
+# The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
+ROOMS = (
+    ("model.text",),
+    ("model.masks", "model.positional", "model.taps", "model.dropout"),
+    ("model.config",),
+    ("model.attention",),
+    ("model.layers",),
+    ("model.transformer", "model.gru"),
+    ("model.language_model", "model.stepper"),
+    ("model.architectures",),
+    ("model.checkpoint", "model.decoding"),
+    ("model.catalogue", "model.translation"),
+    ("model.interventions", "model.adapters"),
+    ("model.writer",),
+    ("model.translator",),
+    ("model.analysis",),
+    ("model.training.data",),
+    ("model.training",),
+    ("model.experiments",),
+    ("model.measures",),
+    ("model.commands",),
+    ("model.__main__",),
+)
+ANALYSIS_KNOWS = ("model.analysis", "model.text")  # and nothing else of ours: it gets recorded arrays
 MASK_MAKERS = {"tril", "triu", "tril_", "triu_", "tril_indices", "triu_indices", "generate_square_subsequent_mask"}
 
 
@@ -199,12 +223,12 @@ def no_model_knows_decoding(tree: Tree) -> Iterator[str]:
 
 
 def transformers_stays_in_adapters(tree: Tree) -> Iterator[str]:
-    """The transformers library is imported under model/adapters only, and only when a function needs it."""
+    """The transformers library is imported in model/adapters and benchmarks only, and only when a function needs it."""
     for module in tree.values():
         for one in module.imports if within(module.name, *SHIPPED) else []:
             if any(within(name, "transformers") for name in one.names):
-                if not within(module.name, "model.adapters"):
-                    yield f"{module.at(one.line)} imports transformers: only model/adapters may"
+                if not within(module.name, "model.adapters", "benchmarks"):
+                    yield f"{module.at(one.line)} imports transformers: only adapters and benchmarks may"
                 elif not one.in_function:
                     yield f"{module.at(one.line)} imports transformers at the top: it belongs inside a function"
 
@@ -216,10 +240,11 @@ def nothing_imports_the_app(tree: Tree) -> Iterator[str]:
 
 
 def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
-    """Only viz/screens, viz/components and app.py import streamlit."""
+    """Only viz/screens, viz/components, viz/app and app.py import streamlit."""
+    allowed = ("viz.screens", "viz.components", "viz.app", "app")
     for module in tree.values():
-        if within(module.name, *SHIPPED) and not within(module.name, "viz.screens", "viz.components", "app"):
-            yield from forbid(module, {"streamlit"}, "only viz/screens, viz/components and app.py may")
+        if within(module.name, *SHIPPED) and not within(module.name, *allowed):
+            yield from forbid(module, {"streamlit"}, "only viz/screens, viz/components, viz/app and app.py may")
 
 
 def files_need_no_streamlit(tree: Tree) -> Iterator[str]:
@@ -272,6 +297,45 @@ def masks_are_made_in_one_place(tree: Tree) -> Iterator[str]:
                 yield f"{module.at(node.lineno)} uses {made}: every mask is made in model/masks.py"
 
 
+def room_of(name: str) -> str | None:
+    """The room of model/ in which a dotted name lies; None for what is outside, and for `model` itself."""
+    rooms = [room for rank in ROOMS for room in rank if within(name, room)]
+    return max(rooms, key=len, default=None)
+
+
+def rooms_stand_on_those_below(tree: Tree) -> Iterator[str]:
+    """A room of model/ imports only from rooms below it, and analysis only text and itself, without torch."""
+    rank = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
+    for module in tree.values():
+        own = room_of(module.name)
+        if own is None:
+            if within(module.name, "model") and module.name != "model":
+                yield f"{module.at(1)} is in no room: give it a place in ROOMS"
+            continue
+        for one in module.imports:
+            for other in {room_of(name) for name in one.names} - {own, None}:
+                if rank[other] >= rank[own]:
+                    yield f"{module.at(one.line)} imports {other}, which stands above {own} or beside it"
+                elif own == "model.analysis" and not within(other, *ANALYSIS_KNOWS):
+                    yield f"{module.at(one.line)} imports {other}: analysis gets recorded arrays"
+        if own == "model.analysis":
+            yield from forbid(module, {"torch"}, "analysis gets recorded arrays")
+
+
+def no_circle(tree: Tree) -> Iterator[str]:
+    """No file imports itself through others, neither inside functions nor for type checkers alone."""
+    for module in (module for module in tree.values() if within(module.name, *SHIPPED)):
+        for one in module.imports:
+            start = [tree[name] for name in loaded(tree, one) if name != module.name]
+            if module in reached(tree, start):
+                yield f"{module.at(one.line)} imports {one.names[0]}, which imports {module.name}"
+
+
+def loaded(tree: Tree, one: Import) -> set[str]:
+    """The files of the project that an import loads."""
+    return {name if name in tree else name.rpartition(".")[0] for name in one.names} & tree.keys()
+
+
 RULES: list[Callable[[Tree], Iterator[str]]] = [
     model_knows_no_screen,
     figures_know_only_arrays,
@@ -285,6 +349,8 @@ RULES: list[Callable[[Tree], Iterator[str]]] = [
     app_is_short,
     nothing_is_pickled,
     masks_are_made_in_one_place,
+    rooms_stand_on_those_below,
+    no_circle,
 ]
 
 
@@ -321,7 +387,7 @@ GOOD = {
     "model/__init__.py": "from model.translator import load_translator\n",
     "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
     "model/attention.py": "from torch import nn\nfrom model.masks import causal\nclass A(nn.Module): pass\n",
-    "model/decoding/beam.py": "import torch\nfrom model.decoding.protocol import Step\nfrom ..tokenizer import EOS\n",
+    "model/decoding/beam.py": "from model.decoding.protocol import Step\nfrom ..text.subwords import EOS\n",
     "model/decoding/protocol.py": "class Step: pass\n",
     "model/text/subwords.py": "EOS = 1\n",
     "model/translator.py": "from model.attention import A\nfrom model.decoding.beam import beam\n",
@@ -372,6 +438,14 @@ VIOLATIONS = [
     (masks_are_made_in_one_place, "model/layers.py", "import torch\nm = torch.tril(torch.ones(3, 3))\n"),
     (masks_are_made_in_one_place, "model/layers.py", "def f(x):\n    return x.triu(1)\n"),
     (masks_are_made_in_one_place, "model/adapters/bert.py", "from torch import triu as upper\nm = upper(1)\n"),
+    (rooms_stand_on_those_below, "model/text/words.py", "from model.checkpoint import x\n"),
+    (rooms_stand_on_those_below, "model/gru.py", "def f():\n    from .transformer import T\n"),
+    (rooms_stand_on_those_below, "model/training/data/corpora.py", "from model.training.loop import Trainer\n"),
+    (rooms_stand_on_those_below, "model/analysis/maps.py", "import torch\n"),
+    (rooms_stand_on_those_below, "model/analysis/maps.py", "from model.attention import A\n"),
+    (rooms_stand_on_those_below, "model/queue.py", ""),
+    (no_circle, "model/masks.py", "import typing\nif typing.TYPE_CHECKING:\n    from model import attention\n"),
+    (no_circle, "model/decoding/protocol.py", "def f():\n    from model.decoding import beam\n"),
 ]
 
 
@@ -389,7 +463,8 @@ def test_folders_that_do_not_exist_yet_break_no_rule(rule, tmp_path):
 def test_a_violation_is_caught_and_its_place_named(rule, name, source, tmp_path):
     complaints = list(rule(plant(tmp_path, GOOD | {name: source})))
     assert complaints
-    assert all(complaint.startswith(name) for complaint in complaints)
+    # Of a circle every file is named.
+    assert (any if rule is no_circle else all)(complaint.startswith(name) for complaint in complaints)
 
 
 def test_every_rule_is_proved():

@@ -1,51 +1,14 @@
-"""Checkpoints of one direction side by side: which there are, and which of their output words belong together."""
+"""Texts of several models side by side: which of their words belong together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from model.analysis import maps as analysis
-from model.architectures import Config
-from model.checkpoint import CARD, CONFIG, read_json
-from model.config import GruConfig
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
-from model.translator import available, checkpoints_folder
 
-TRANSFORMER, GRU_ATTENTION, GRU = SYSTEMS = ("transformer", "gru-attention", "gru")
-Direction = tuple[str, str]
 _REPLACED, _MOVED = 3, 2  # what an edit costs
-
-
-def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
-    """The checkpoints that translate, by source and target language, from their cards alone.
-
-    Returns:
-        Direction to names, and for each checkpoint whose card cannot be read a sentence that says why.
-    """
-    found: dict[Direction, list[str]] = {}
-    problems = []
-    for name in available():
-        folder = checkpoints_folder() / name
-        try:
-            if read_json(folder / CONFIG).get("architecture") == "language_model":
-                continue
-            card = read_json(folder / CARD)
-            languages = (card.get("source"), card.get("target"))
-            if not all(isinstance(language, str) and language for language in languages):
-                raise ValueError(f'{folder / CARD} must name two languages, "source" and "target"')
-        except ValueError as error:
-            problems.append(str(error))
-        else:
-            found.setdefault(languages, []).append(name)
-    return dict(sorted(found.items())), problems
-
-
-def system_of(config: Config) -> str:
-    """Which of SYSTEMS a translator is."""
-    if not isinstance(config, GruConfig):
-        return TRANSFORMER
-    return GRU_ATTENTION if config.attention else GRU
 
 
 def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> analysis.Words:

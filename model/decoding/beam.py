@@ -14,8 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.decoding.protocol import Decodable
-from model.turns import offer
+from model.decoding.protocol import Decodable, between_steps
 
 ROOT = 0
 
@@ -169,7 +168,7 @@ def beam_search(
     state = model.start(src) if state is None else state
     active = beams
     while active:
-        offer()
+        between_steps()
         # Every live hypothesis is one row of the batch; searches that are over have none.
         tokens = torch.tensor([token for beam in active for token in beam.tokens], device=src.device)
         locked = [token for beam in active for token in beam.locked]

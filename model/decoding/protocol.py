@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 from torch import Tensor
+
+BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps", default=None)
+
+
+def between_steps() -> None:
+    """Called by everything long between two of its steps: runs what the caller has put into BETWEEN_STEPS, if anything.
+
+    So a server can let others compute in between, or end work that nobody wants any more by raising.
+    """
+    if (hook := BETWEEN_STEPS.get()) is not None:
+        hook()
 
 
 class Decodable(Protocol):

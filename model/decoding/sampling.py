@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.decoding.protocol import Decodable
-from model.turns import offer
+from model.decoding.protocol import Decodable, between_steps
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -81,7 +80,7 @@ def sample(
     generator = torch.Generator().manual_seed(seed)
     drawn = []
     for _ in range(length):
-        offer()
+        between_steps()
         logits = model.step(state, tokens).clone()  # (B, V)
         logits[:, list(never)] = -math.inf
         probabilities = restrict(logits, temperature, top_k, top_p)

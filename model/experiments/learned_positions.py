@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from model.turns import in_turn, offer
+from model.decoding.protocol import between_steps
 
 MAX_STEPS = 150
 LEARNED = 0.05  # nats: a loss below this ends the training
@@ -39,7 +39,6 @@ class LearnedPositions:
     hits: float
 
 
-@in_turn
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
     """Train a table of positions so that a head finds the place before each position.
 
@@ -71,7 +70,7 @@ def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int 
     before = torch.arange(n_positions - 1)
     losses = []
     for _ in range(max_steps):
-        offer()
+        between_steps()
         scores = (table @ w_q) @ (table @ w_k).T / d_model**0.5  # (T, T)
         loss = F.cross_entropy(scores[1:], before)
         losses.append(loss.item())

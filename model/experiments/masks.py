@@ -23,7 +23,6 @@ from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import MAX_CHARACTERS, Translator, tidy
-from model.turns import in_turn
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
 MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")
@@ -111,7 +110,6 @@ class Run:
     logits: np.ndarray
 
 
-@in_turn
 @torch.inference_mode()
 def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, look_ahead: bool = True) -> Run:
     """Pass a batch through a model, recorded, with or without each of its masks.

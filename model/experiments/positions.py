@@ -18,7 +18,6 @@ from model.taps import Change, intervene, record
 from model.text.special import EOS_ID
 from model.translation import Translation
 from model.translator import Translator, tidy
-from model.turns import in_turn
 
 SIDES = ("encoder", "decoder")
 MAX_SCALE, MAX_SHIFT = 2.0, 100
@@ -113,7 +112,6 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
     )
 
 
-@in_turn
 @torch.inference_mode()
 def order_difference(translator: Translator, shuffled: Shuffle, scale: float) -> float:
     """How far the encoder is from order-blind: does shuffling its input only shuffle its output?

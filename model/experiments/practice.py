@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model import turns
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding.greedy import greedy
 from model.taps import record
@@ -194,12 +194,18 @@ class Run:
     Args:
         settings: what is trained.
         present: says whether whom the run is for is still there; asked by the thread before every step.
+        turn: every step is made inside such a context: a server can have it wait for its turn.
 
     Raises:
         ValueError: if as many runs as are allowed are under way.
     """
 
-    def __init__(self, settings: Settings, present: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        present: Callable[[], bool] = lambda: True,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         if not _SLOTS.acquire(blocking=False):
             raise ValueError(
                 f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: try again in a minute"
@@ -209,7 +215,7 @@ class Run:
         self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
         self._going.set()
         self._looked = time.monotonic()
-        self._present, self._gone_since = present, None
+        self._present, self._turn, self._gone_since = present, turn, None
         self._status = "running"
         try:
             self._practice = Practice(settings)
@@ -288,7 +294,7 @@ class Run:
             if self._wanted.is_set():
                 time.sleep(BREATH)
                 continue
-            with self._lock, turns.TURNS.turn():
+            with self._lock, self._turn():
                 self._practice.advance()
             if self._practice.right >= SOLVED:
                 return "solved"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from model.architectures import Config
 from model.config import TransformerConfig
 from model.interventions import edit_changes
+from model.interventions.edit_changes import Cell, Force
 from model.taps import Change, intervene
 from model.translation import KINDS, MODULES
 
@@ -38,50 +39,6 @@ class Head:
 
     def __str__(self) -> str:
         return f"{self.kind.replace('_', ' ')}, layer {self.layer}, head {self.head}"
-
-
-@dataclass(frozen=True, order=True)
-class Force:
-    """Attention from a step of the decoder to a source token: w' = (1 - strength) w + strength onehot(key).
-
-    Attributes:
-        query: row t of the cross-attention: the step that reads target_tokens[t] and predicts predicted_tokens[t].
-        key: source token.
-        strength: from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals.
-        heads: (layer, head) of the heads that are forced; empty: all heads of all layers.
-    """
-
-    query: int
-    key: int
-    strength: float = 1.0
-    heads: tuple[tuple[int, int], ...] = ()
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.strength <= 1:
-            raise ValueError(f"the strength of a forced attention must be from 0 to 1, got {self.strength}")
-        object.__setattr__(self, "strength", round(float(self.strength), 4))
-        object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
-
-
-@dataclass(frozen=True, order=True)
-class Cell:
-    """One cell of a mask, the same in every layer and head.
-
-    Attributes:
-        kind: of attention.
-        query, key: row and column of the mask.
-        open: True = may attend, whatever the mask said; False = blocked.
-    """
-
-    kind: str
-    query: int
-    key: int
-    open: bool
-
-    @property
-    def shows_future(self) -> bool:
-        """Whether it lets a step of the decoder read a later one, which while decoding does not exist yet."""
-        return self.kind == "decoder_self" and self.open and self.key > self.query
 
 
 @dataclass(frozen=True)

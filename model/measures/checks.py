@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.config import TransformerConfig
+from model.decoding.protocol import between_steps
 from model.experiments import masks as mask_experiments
 from model.positional import TABLES
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
 from model.translation import KINDS, Translation
 from model.translator import Translator
-from model.turns import in_turn, offer
 
 CLAIMS = ("rows", "softmax", "masked", "future", "padding", "cached_logits", "cached_maps", "decoded", "positions")
 PADS = 3
@@ -54,7 +54,6 @@ class Check:
         return self.deviation <= self.allowed
 
 
-@in_turn
 @torch.inference_mode()
 def check(translator: Translator, result: Translation) -> list[Check]:
     """Measure every claim on one translation.
@@ -142,7 +141,7 @@ def _future(translator: Translator, src: Tensor, tgt: Tensor) -> Check:
     def leak() -> tuple[float, int]:
         worst, compared = 0.0, 0
         for first in range(1, n_steps, CUTS_AT_A_TIME):
-            offer()
+            between_steps()
             cuts = range(first, min(first + CUTS_AT_A_TIME, n_steps))
             rows = tgt.repeat(1 + len(cuts), 1)  # the first row stays as it is
             for row, cut in enumerate(cuts, 1):
@@ -181,7 +180,7 @@ def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translatio
     checks = [Check("cached_logits", _largest(logits.numpy() - whole, drawn - whole), OF_LOGITS, whole.size)]
     memory, worst, compared = translator.model.start(src), 0.0, 0
     for t, token in enumerate(tgt.T):
-        offer()
+        between_steps()
         with record("decoder.*.weights") as trace:
             translator.model.step(memory, token)
         for kind in ("decoder_self", "cross"):

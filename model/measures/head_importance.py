@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model import masks, turns
+from model import masks
 from model.interventions.edits import Head, all_heads, layer_counts
 from model.taps import Change, intervene, record
 from model.text.special import BOS_ID, PAD_ID, pad_ids
@@ -39,23 +39,21 @@ def without_each_head(
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
     mask = masks.decoder_mask(tgt, PAD_ID)
     heads = all_heads(model.config)
-    with turns.TURNS.turn(), record("decoder.*.stream") as trace:
+    with record("decoder.*.stream") as trace:
         memory = model.encode(src)
         model.read(tgt, memory.fresh())
     for layer in range(model.config.n_encoder_layers):
         some = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
-        with turns.TURNS.turn():  # one for every layer: none is kept while the page draws
-            with intervene(_row_changes(some)):
-                changed = model.encode(src.expand(len(some), -1))
-            scores = _scores(model.read(tgt.expand(len(some), -1), changed), written)
+        with intervene(_row_changes(some)):
+            changed = model.encode(src.expand(len(some), -1))
+        scores = _scores(model.read(tgt.expand(len(some), -1), changed), written)
         yield some, scores
     x = trace["decoder.input.stream"]  # (1, T, D)
     for layer in range(model.config.n_decoder_layers):
         some = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
-        with turns.TURNS.turn():
-            with intervene(_row_changes(some)):
-                hidden = _decoder_from(model, layer, x.expand(len(some), -1, -1), mask, memory)
-            scores = _scores(model.output(hidden), written)
+        with intervene(_row_changes(some)):
+            hidden = _decoder_from(model, layer, x.expand(len(some), -1, -1), mask, memory)
+        scores = _scores(model.output(hidden), written)
         yield some, scores
         x = trace[f"decoder.layers.{layer}.residual_ff.stream"]
 

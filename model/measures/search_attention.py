@@ -6,18 +6,17 @@ import numpy as np
 import torch
 
 from model.decoding.beam import ROOT, SearchTree
+from model.decoding.protocol import between_steps
 from model.gru import joined
 from model.interventions.edits import Edits
 from model.taps import record
 from model.text.special import BOS_ID, pad_ids
 from model.translator import Translator
-from model.turns import in_turn, offer
 
 NO_EDITS = Edits()
 BATCH = 16  # hypotheses a pass
 
 
-@in_turn
 @torch.inference_mode()
 def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits = NO_EDITS) -> np.ndarray:
     """The mean cross-attention, over all layers and heads, of the step that wrote each node of a search tree.
@@ -42,7 +41,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
     with edits.applied(translator.config, "encoder"):
         start = translator.model.start(torch.tensor([translator.source_ids(text)]))
     for first in range(0, len(leaves), BATCH):
-        offer()
+        between_steps()
         batch = leaves[first : first + BATCH]
         read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
         with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:

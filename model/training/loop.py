@@ -24,7 +24,7 @@ from model.text.words import read_tokenizer
 from model.training import optimizers, schedules, state, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
-from model.training.history import Meter, append, forget_after
+from model.training.history import HISTORY, Meter, append, forget_after
 from model.training.interrupts import undivided
 from model.training.processes import Processes, alone
 from model.training.state import Progress
@@ -54,7 +54,7 @@ class Trainer:
 
     Raises:
         ValueError: if data are missing, there is nothing to resume from, what is there is damaged or of another run,
-            or a fresh run would overwrite another.
+            or a fresh run would overwrite another, or a checkpoint.
     """
 
     def __init__(
@@ -79,6 +79,9 @@ class Trainer:
             raise ValueError(f"there is nothing to resume in {out}: run without --resume first")
         if not resume and self._resume_dir.exists():
             raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
+        for name in () if resume else (*checkpoint.LISTED, HISTORY):
+            if (out / name).exists():
+                raise ValueError(f"{out} already has a file {name}, which is not overwritten: choose another --out")
         begun = checkpoint.load(Path(start_from)) if start_from else None
         given = begun.tokenizer if begun else None
         if resume or tokenizer:

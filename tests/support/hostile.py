@@ -23,7 +23,15 @@ MARKED = (
     "$zq7$ `zq7` **zq7** :material/zq7:",
     "</style><script>zq7</script>",
     '"><svg onload=zq7>',
+    "https://zq7.test/a",
+    "(HTTP://zq7.test/`a`)",
+    "www.zq7.test",
+    "me@zq7.test",
+    "https&colon;//zq7.test",
+    ":streamlit: :zq7:",
+    ":material_zq7:",
 )
+LINKS = "www.zq7.test me@zq7.test https://zq7.test/a"  # all within what a warning repeats
 PIECES = (
     "",
     " ",
@@ -76,9 +84,10 @@ def elements(block: Any) -> Iterator[Any]:
             yield from elements(child)
 
 
-def url_keys(at: AppTest) -> list[str]:
-    """The keys of the address that the controls of a page are bound to."""
-    found = (getattr(getattr(element, "proto", None), "query_param_key", "") for element in elements(at._tree))
+def url_keys(at: AppTest, kind: str = "") -> list[str]:
+    """The keys of the address that the controls of a page are bound to; only those of one kind of control if named."""
+    of_kind = (element for element in elements(at._tree) if kind in ("", element.type))
+    found = (getattr(getattr(element, "proto", None), "query_param_key", "") for element in of_kind)
     return sorted(set(found) - {""})
 
 
@@ -104,7 +113,9 @@ def complaints(at: AppTest) -> list[str]:
 
 def _can_act(words: str) -> bool:
     """Whether marked words stand there without what makes Markdown leave them alone."""
-    return "zq7" in words and re.search(r"(?<!\\)(?:[<\[$`]|\*\*|:material)[^\n]*zq7", words) is not None
+    words = re.sub(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)", "", words)  # code
+    alive = r"(?<!\\)(?:[<\[$`]|\*\*|:material|&colon)[^\n]*zq7|(?:https?://|www\.|@|:)(?:www\.)?zq7|:streamlit:"
+    return re.search(alive, words, re.I) is not None
 
 
 def _has_tag(label: str) -> bool:

@@ -48,8 +48,8 @@ def open_page(page: str, **query: str | list[str]) -> AppTest:
 
 
 def warnings(at: AppTest) -> list[str]:
-    """The warnings of a page as they read: without the backslashes that keep Markdown away."""
-    return [re.sub(r"\\([^\w\s])", r"\1", warning.value) for warning in at.warning]
+    """The warnings of a page as they read: without the backslashes and the backticks that keep Markdown away."""
+    return [re.sub(r"\\([^\w\s])|`", r"\1", warning.value).replace("&#58;", ":") for warning in at.warning]
 
 
 def charts(at: AppTest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from model import load_translator
+from model import catalogue, load_translator
 from model.analysis import comparison, lengths
 from model.analysis import maps as analysis
 from model.checkpoint import CARD, read_json, seal, write_json
@@ -235,4 +235,4 @@ def test_presets_that_the_page_names_exist():
         for system, preset in presets.items():
             training = PRESETS[preset].training
             assert (training.source, training.target) == languages
-            assert comparison.system_of(PRESETS[preset].model) == system
+            assert catalogue.system_of(PRESETS[preset].model) == system

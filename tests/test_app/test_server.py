@@ -1,4 +1,4 @@
-"""The running server keeps what .streamlit/config.toml says: this machine only, no foreign pages, no large uploads."""
+"""The running server keeps what it promises: this machine only, no foreign pages or names, no large uploads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
+from pathlib import Path
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -23,13 +24,35 @@ MEGABYTE = 2**20
 XSRF = "_streamlit_xsrf"
 
 
+# An empty page behind the guard of app.py. Streamlit's question what address this machine has leaves a file.
+APP = """
+from pathlib import Path
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit import net_util
+from viz.app.guard import Guard
+
+def ask():
+    Path(__file__).with_name("asked").touch()
+
+net_util.get_external_ip = ask
+app = st.App("page.py", middleware=[Middleware(Guard)])
+"""
+
+
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the app that is served."""
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def port(folder: Path) -> Iterator[int]:
     """A server of an empty page, with the project's settings and no option but its port."""
-    page = tmp_path_factory.mktemp("page") / "page.py"
-    page.write_text("import streamlit as st\nst.write('hello')\n")
+    (folder / "page.py").write_text("import streamlit as st\nst.write('hello')\n")
+    (folder / "app.py").write_text(APP)
     number = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(page), "--server.port", str(number)]
+    command = [sys.executable, "-m", "streamlit", "run", str(folder / "app.py"), "--server.port", str(number)]
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -78,16 +101,51 @@ def test_the_browser_is_told_not_to_report(port: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "origin"),
-    [("127.0.0.1", "http://elsewhere.test"), ("elsewhere.test", None), ("elsewhere.test", "http://elsewhere.test")],
+    [
+        ("127.0.0.1", "http://elsewhere.test"),
+        ("127.0.0.1", "null"),
+        ("127.0.0.1", "http://localhost:1"),  # another server of this machine
+        ("elsewhere.test", None),
+        ("elsewhere.test", "http://elsewhere.test"),
+    ],
 )
-def test_a_websocket_of_a_foreign_page_or_name_is_refused(port: int, name: str, origin: str | None) -> None:
+def test_a_websocket_of_a_foreign_page_or_name_is_refused_and_nobody_is_asked(
+    port: int, folder: Path, name: str, origin: str | None
+) -> None:
     async def come() -> None:
         async with stream(port, name, origin):
             pass
 
     with pytest.raises(InvalidStatus) as refused:
         asyncio.run(come())
-    assert refused.value.response.status_code == 403
+    answer = refused.value.response
+    assert answer.status_code == 403 and answer.body.startswith(b"Headlight ") and answer.body.endswith(b".\n")
+    assert not (folder / "asked").exists()
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("127.0.0.1", "http"), ("localhost", "http"), ("192.0.2.7", "https")])
+def test_a_websocket_of_the_apps_own_page_is_taken_and_nobody_is_asked(
+    port: int, folder: Path, name: str, scheme: str
+) -> None:
+    async def come() -> None:
+        async with stream(port, name, f"{scheme}://{name}:{port}"):
+            pass
+
+    asyncio.run(come())
+    assert not (folder / "asked").exists()
+
+
+@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config", "/nothing"])
+def test_a_page_is_not_shown_by_a_foreign_name(port: int, path: str) -> None:
+    def ask(name: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", path, headers={"Host": name})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    status, words = ask("elsewhere.test")
+    assert status == 403 and b"does not answer to the name 'elsewhere.test'" in words and b"HEADLIGHT_HOSTS" in words
+    assert {ask(name)[0] for name in ("127.0.0.1", f"localhost:{port}")} <= {200, 404}
 
 
 class TestUploads:
@@ -128,3 +186,13 @@ class TestUploads:
     def test_with_it_the_limit_holds_before_anything_is_read(self, port: int) -> None:
         assert self.upload(port, 20 * MEGABYTE + 1, token=True) == 413
         assert self.upload(port, 0, token=True) == 400  # taken, and found to hold no file
+
+
+def test_the_shipped_app_is_behind_the_guard(app_server: str) -> None:
+    def status(path: str, name: str) -> int:
+        connection = http.client.HTTPConnection(app_server.removeprefix("http://"), timeout=60)
+        connection.request("GET", path, headers={"Host": name})
+        return connection.getresponse().status
+
+    for path in ("/", "/_stcore/health", "/masks"):
+        assert (status(path, "elsewhere.test"), status(path, "localhost:8501")) == (403, 200)

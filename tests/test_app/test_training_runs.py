@@ -142,6 +142,6 @@ def test_what_cannot_be_translated_is_one_sentence(shipped, text, problem):
 
 
 def test_recorded_runs_are_no_checkpoints(shipped):
-    from model.translator import available
+    from model.catalogue import available
 
     assert available() == []

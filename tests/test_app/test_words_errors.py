@@ -36,28 +36,28 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 # Modules of `model` whose errors no visitor of the app meets.
 ELSEWHERE = {
     # Commands that the app does not have.
-    "commands.py",
+    "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",
     "adapters/marian.py",
     "adapters/outputs.py",
     "adapters/sentencepiece.py",
     "adapters/views.py",
-    "averaging.py",
-    "evaluate.py",
-    "table.py",
-    "word_links.py",
+    "training/averaging.py",
+    "measures/evaluate.py",
+    "commands/table.py",
+    "measures/word_links.py",
     # `python -m model train` and `download`: their configuration, data and states.
-    "training/commands.py",
+    "commands/train.py",
     "training/config.py",
-    "training/data.py",
-    "training/download.py",
+    "training/data/corpora.py",
+    "training/data/download.py",
     "training/loop.py",
     "training/processes.py",
     "training/recorded.py",
     "training/state.py",
     "training/tasks.py",
-    "training/windows.py",
+    "training/data/windows.py",
 }
 # Figures are for programmers, but this one is drawn from what a recorded run says, and its error is shown.
 SHOWN_TOO = ("viz/figures/curves.py",)

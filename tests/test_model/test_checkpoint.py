@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import pickle
+import stat
 import struct
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -160,6 +162,21 @@ class TestRoundTrip:
             checkpoint.write_tensors(folder / "model.safetensors", {"a": torch.zeros(1)})
         assert (folder / "model.safetensors").read_bytes() == before
         checkpoint.load(folder)
+        monkeypatch.undo()
+        checkpoint.write_tensors(folder / "model.safetensors", {"a": torch.zeros(1)})
+        assert [path for path in folder.iterdir() if path.suffix == ".part"] == []
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="files have no such modes there")
+    @pytest.mark.parametrize("umask", [0o022, 0o027, 0o002])
+    def test_files_have_the_mode_of_any_new_file(self, folder: Path, umask: int) -> None:
+        (folder / "model.safetensors.part").touch(0o600)  # what an interruption may have left
+        before = os.umask(umask)
+        try:
+            checkpoint.save(folder, model_of(), tokenizer(), {})
+        finally:
+            os.umask(before)
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+        assert modes == dict.fromkeys((*checkpoint.LISTED, checkpoint.MANIFEST), 0o666 & ~umask)
 
     @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
     def test_other_precisions_are_read(self, folder: Path, dtype: torch.dtype) -> None:

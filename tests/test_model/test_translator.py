@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from model import checkpoint, load_translator, masks
+from model.catalogue import available
 from model.config import TransformerConfig
 from model.decoding import beam_search
 from model.interventions.edits import Edits, Head
@@ -19,7 +20,8 @@ from model.taps import addresses, intervene, observed, record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translator import MAX_CHARACTERS, Translation, Translator, available, tidy
+from model.translation import Translation
+from model.translator import MAX_CHARACTERS, Translator, tidy
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
 TEXT = "Two men walk on the street, and the animal was too tired."

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from model import load_translator
-from model.translator import KINDS
+from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
 from viz import language

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model.translator import available, checkpoints_folder
+from model.catalogue import available, checkpoints_folder
 from viz.language import say
 from viz.screens import alignment_boards, controls, shared, words, words_alignment
 

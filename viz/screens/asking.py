@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.translator import available, checkpoints_folder
+from model.catalogue import available, checkpoints_folder
 from viz.language import message, say
 from viz.screens import controls, shared, words, words_steer
 

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from model.measures.checks import Check, check
+from viz.app.turns import in_turn
 from viz.language import counted, message, say
 from viz.screens import asking, controls, shared, words_check
 
@@ -15,8 +16,8 @@ def measured(checkpoint: str, text: str, beam: int, length_penalty: float, refer
     """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
     loaded = shared.translator(checkpoint)
     if reference is None:
-        return check(loaded, loaded.translate(text, beam, length_penalty))
-    return check(loaded, loaded.force(text, reference))
+        return in_turn(check)(loaded, loaded.translate(text, beam, length_penalty))
+    return in_turn(check)(loaded, loaded.force(text, reference))
 
 
 def claim_table(checks: list[Check]) -> pd.DataFrame:

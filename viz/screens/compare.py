@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import differences
+from model.catalogue import available, checkpoints_folder
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
-from model.translator import available, checkpoints_folder
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board
 from viz.language import message, say

@@ -12,7 +12,7 @@ from model.experiments import masks as mask_experiments
 from model.experiments.positions import SIDES, changed_positions
 from model.interventions.edits import Edits
 from model.taps import intervene
-from model.translator import KINDS
+from model.translation import KINDS
 from viz.figures.labels import in_quotes
 from viz.language import message
 from viz.screens import beside, recipes, shared

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from model.translator import KINDS
+from model.translation import KINDS
 from viz.language import message, say
 from viz.screens import links, maps, shared, words
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import maps as analysis
-from model.translator import KINDS, Translation
+from model.translation import KINDS, Translation
 from viz.components.chips import chips
 from viz.components.lines import lines
 from viz.figures import (

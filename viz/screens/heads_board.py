@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from model.interventions.edits import Edits, Head, all_heads
-from model.translator import KINDS
+from model.translation import KINDS
 from viz.figures import head_board
 from viz.figures.clicks import make_clickable, outline, stand_level
 from viz.language import say

@@ -8,7 +8,7 @@ import streamlit as st
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.translator import KINDS
+from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, heads_results, recipes, rollout, shared, words, words_heads

@@ -15,7 +15,8 @@ from model.interventions.edits import Edits, Head, layer_counts
 from model.measures import alignment, contribution, head_report
 from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
-from model.translator import KINDS
+from model.translation import KINDS
+from viz.app.turns import each_in_turn
 from viz.language import message, say
 from viz.screens import asking, controls, shared
 
@@ -69,7 +70,7 @@ def importance(request: controls.Request) -> Iterator[tuple[float, dict[str, np.
     found = {kind: np.full((n, loaded.config.n_heads), np.nan) for kind, n in layer_counts(loaded.config).items()}
     total, done = sum(values.size for values in found.values()), 0
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
-    for heads, scores in without_each_head(loaded.model, source, result.predicted_ids):
+    for heads, scores in each_in_turn(without_each_head(loaded.model, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score - whole
         done += len(heads)

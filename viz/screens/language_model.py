@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from model.catalogue import available, checkpoints_folder
 from model.experiments.masks import conventions
-from model.translator import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars, mask_heatmap
 from viz.language import counted, message, say

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import streamlit as st
 
-from model.translator import Translation
+from model.translation import Translation
 from viz.language import message
 from viz.screens import shared
 

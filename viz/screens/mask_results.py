@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import masks as experiments
+from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import recipes, shared, words_masks
 from viz.screens.beside import Recipe
@@ -97,8 +98,9 @@ def compute(request: Request, left_out: str) -> Result:
     """
     translator = shared.translator(request.checkpoint)
     batch = batch_of(request)
-    both = experiments.run(translator.model, batch.src, batch.tgt)
-    other = experiments.run(
+    run = in_turn(experiments.run)
+    both = run(translator.model, batch.src, batch.tgt)
+    other = run(
         translator.model,
         batch.src,
         batch.tgt,

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.catalogue import checkpoints_folder
 from model.experiments import masks as mask_experiments
-from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, shared, words, words_masks

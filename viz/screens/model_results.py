@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model import catalogue
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
@@ -23,7 +24,7 @@ class Side:
 
     Attributes:
         name: of the checkpoint.
-        system: one of comparison.SYSTEMS.
+        system: one of catalogue.SYSTEMS.
         result: the translation.
         words, keys: what was written and read, in words, the end included.
         weights: float32 (L, H, T, S), what each word read; None without attention.
@@ -49,7 +50,7 @@ class Side:
             layer, head: of a Transformer, the last one where there are fewer; no head: the mean of all.
         """
         n_layers, n_heads = self.weights.shape[:2]
-        if self.system != comparison.TRANSFORMER:
+        if self.system != catalogue.TRANSFORMER:
             return self.weights[0, 0], say("One head; each row adds up to 1.")
         layer = min(layer, n_layers - 1)
         if head is None:
@@ -66,9 +67,9 @@ def side_of(name: str, text: str, beam: int) -> Side:
     result = shared.translate(name, text, beam)
     written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
-    system = comparison.system_of(loaded.config)
+    system = catalogue.system_of(loaded.config)
     weights = context = None
-    if system == comparison.GRU:
+    if system == catalogue.GRU:
         firsts = [written.of_token.index(word) for word in range(len(written.names))]
         context = result.trace["decoder.context"][firsts]
     else:
@@ -82,7 +83,7 @@ def usable(names: list[str]) -> tuple[list[str], list[str]]:
     for name in names:
         try:
             loaded = shared.translator(name)
-            systems[name] = comparison.SYSTEMS.index(comparison.system_of(loaded.config))
+            systems[name] = catalogue.SYSTEMS.index(catalogue.system_of(loaded.config))
         except ValueError as error:
             problems.append(shared.sentence(error))
     return sorted(systems, key=systems.__getitem__), problems
@@ -130,7 +131,7 @@ def recipe(side: Side, beam: int) -> Recipe:
 def map_code(side: Side, layer: int, head: int | None) -> Code:
     """What `Side.map` returns, in Python."""
     n_layers, n_heads = side.weights.shape[:2]
-    if side.system != comparison.TRANSFORMER:
+    if side.system != catalogue.TRANSFORMER:
         return Code("weights[0, 0]")
     layer = min(layer, n_layers - 1)
     return Code(f"weights[{layer}].mean(axis=0)" if head is None else f"weights[{layer}, {min(head, n_heads - 1)}]")

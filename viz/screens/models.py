@@ -7,8 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from model import catalogue
 from model.analysis import comparison, lengths
-from model.translator import checkpoints_folder
+from model.catalogue import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.language import say
 from viz.screens import controls, explore, shared, words, words_masks, words_models
@@ -21,7 +22,7 @@ VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 Rows = list[tuple[int | None, ...]]
 
 
-def choose_direction(found: dict[comparison.Direction, list[str]]) -> comparison.Direction:
+def choose_direction(found: dict[catalogue.Direction, list[str]]) -> catalogue.Direction:
     """Let the visitor choose the languages; the direction with most models is chosen at first."""
     options = {"-".join(languages): languages for languages in found}
     names = {option: words_models.direction(languages) for option, languages in options.items()}
@@ -29,7 +30,7 @@ def choose_direction(found: dict[comparison.Direction, list[str]]) -> comparison
     return options[controls.choose(say("Direction"), list(options), "direction", default, names)]
 
 
-def ask(languages: comparison.Direction) -> tuple[str, str, int]:
+def ask(languages: catalogue.Direction) -> tuple[str, str, int]:
     """Ask for a sentence and how to search; return the sentence, the example, and the width of the search."""
     source = languages[0]
     examples = words_models.EXAMPLES.get(source, words.EXAMPLES)
@@ -89,7 +90,7 @@ def show_translations(sides: list[Side]) -> None:
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """Let the visitor choose which map of the Transformers is drawn; a head of None is the mean of all."""
-    shapes = [side.weights.shape for side in sides if side.system == comparison.TRANSFORMER]
+    shapes = [side.weights.shape for side in sides if side.system == catalogue.TRANSFORMER]
     if not shapes:
         return 0, None
     n_layers, n_heads = (max(sizes) for sizes in list(zip(*shapes))[:2])
@@ -201,10 +202,10 @@ def show_lengths(names: list[str]) -> None:
         st.code("\n".join(words_models.MEASURE.format(name=name) for name in missing), "bash", wrap_lines=True)
 
 
-def show_missing(languages: comparison.Direction, names: list[str]) -> None:
+def show_missing(languages: catalogue.Direction, names: list[str]) -> None:
     """Say which systems of a direction are not there, and how to train one."""
-    here = {comparison.system_of(shared.translator(name).config) for name in names}
-    missing = [system for system in comparison.SYSTEMS if system not in here]
+    here = {catalogue.system_of(shared.translator(name).config) for name in names}
+    missing = [system for system in catalogue.SYSTEMS if system not in here]
     if not missing:
         return
     systems = ", ".join(say(words_models.SYSTEMS[system].name) for system in missing)
@@ -222,7 +223,7 @@ def show_problems(problems: list[str]) -> None:
             shared.small(problem, f"unreadable-{number}")
 
 
-def show(languages: comparison.Direction, names: list[str]) -> None:
+def show(languages: catalogue.Direction, names: list[str]) -> None:
     """Ask for a sentence, and draw what every model of a direction makes of it."""
     text, example, beam = ask(languages)
     with controls.place():
@@ -242,7 +243,7 @@ def show(languages: comparison.Direction, names: list[str]) -> None:
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    found, unreadable = comparison.by_direction()
+    found, unreadable = catalogue.by_direction()
     if not found:
         st.error(say("There is no model that translates."))
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")

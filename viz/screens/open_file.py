@@ -9,7 +9,7 @@ from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, re
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.turns import TURNS
+from viz.app.turns import TURNS
 from viz.figures import mask_heatmap
 from viz.language import message, say
 from viz.screens import (

@@ -12,8 +12,8 @@ from model import positional
 from model.analysis import maps as analysis
 from model.experiments import learned_positions
 from model.experiments import positions as experiments
-from model.translation import Translation
-from model.translator import KINDS
+from model.translation import KINDS, Translation
+from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import recipes, shared, words_positions
 from viz.screens.beside import Recipe
@@ -25,7 +25,7 @@ LEARNED = {"learned_start": "initial", "learned": "trained"}
 @st.cache_data(max_entries=8, show_spinner=shared.Waiting(message("Training a table of positions …")))
 def learn(n_positions: int, d_model: int) -> learned_positions.LearnedPositions:
     """Train the learned table; the same sizes give the same table."""
-    return learned_positions.learn(n_positions, d_model)
+    return in_turn(learned_positions.learn)(n_positions, d_model)
 
 
 def table_of(name: str, n_positions: int, d_model: int) -> np.ndarray:
@@ -92,7 +92,7 @@ def _cut(result: Translation) -> Reading:
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Translating …")))
 def read(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Reading:
     """Translate with changed positions; arguments and errors as `position_experiments.translate`."""
-    return _cut(experiments.translate(shared.translator(checkpoint), text, scale, shift, sides))
+    return _cut(in_turn(experiments.translate)(shared.translator(checkpoint), text, scale, shift, sides))
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Shuffling …")))

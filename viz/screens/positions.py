@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from model.catalogue import checkpoints_folder
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
-from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, positional_heatmap
 from viz.language import message, say
 from viz.screens import (

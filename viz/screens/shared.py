@@ -6,7 +6,6 @@ State has three homes: models in `st.cache_resource`, results in `st.cache_data`
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -18,9 +17,12 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model.analysis import maps as analysis
-from model.translator import DEFAULT_CHECKPOINT, KINDS, Translation, Translator, available, load_translator
-from model.turns import TURNS
+from model.catalogue import available
+from model.translation import KINDS, Translation
+from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
+from viz.app.turns import TURNS, queued
 from viz.language import current, message, say, using
+from viz.markdown import literal
 from viz.screens.words_errors import understood
 
 Asked = TypeVar("Asked")
@@ -34,9 +36,6 @@ COLOR_BAR_WIDTH = 70
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
-
-# What begins a link, a picture, code, a formula, stress, a tag or a symbol.
-_MARKDOWN = re.compile(r"([\\`*\[\]$<~]|:(?=[a-z]))")
 
 _STYLE = """
 <style>
@@ -120,7 +119,7 @@ def translator(name: str) -> Translator:
         ValueError: if it cannot be loaded; the message says why.
     """
     try:
-        return load_translator(name)
+        return queued(load_translator(name))
     except OSError as error:
         raise ValueError(say("the checkpoint {name!r} cannot be read: {error}", name=name, error=error)) from None
 
@@ -265,7 +264,7 @@ def warn(text: str) -> None:
 
     A link could otherwise make the page show a picture from elsewhere, or a link of its own in the page's name.
     """
-    st.warning(_MARKDOWN.sub(r"\\\1", text))
+    st.warning(literal(text))
 
 
 def compute_or_keep(

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Cell, Edits, Force
-from model.translator import KINDS
+from model.translation import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
 from viz.language import say

@@ -12,6 +12,7 @@ from model.decoding import Search
 from model.interventions.edits import VERSION, Edits
 from model.measures.search_attention import looked_at
 from model.translation import Translation
+from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import controls, recipes, shared
 from viz.screens.beside import Recipe
@@ -183,7 +184,7 @@ def tree(request: Request) -> Tree:
     return Tree(
         search=search,
         tokens=tokenizer.tokens(search.tree.token),
-        looked_at=looked_at(translator, request.text, search.tree, edits),
+        looked_at=in_turn(looked_at)(translator, request.text, search.tree, edits),
         keys=result.source_tokens,
         texts={one.node: tokenizer.decode(one.ids) for one in search.hypotheses},
     )

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import practice
+from viz.app.turns import TURNS
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.figures.labels import in_quotes
 from viz.language import counted, message, say
@@ -44,7 +45,7 @@ def start(settings: practice.Settings) -> None:
     if before is not None and before.active:
         return
     try:
-        run = practice.Run(settings, shared.presence())
+        run = practice.Run(settings, shared.presence(), TURNS.turn)
     except ValueError as error:
         st.session_state["practice-problem"] = shared.sentence(error)
         return

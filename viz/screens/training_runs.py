@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from model.catalogue import checkpoints_folder
 from model.training import runs
-from model.translator import checkpoints_folder
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.language import counted, say
 from viz.screens import controls, explore, recipes, shared

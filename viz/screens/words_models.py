@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.analysis import comparison
+from model import catalogue
 from viz.language import message, say
 from viz.screens import words
 
@@ -43,17 +43,17 @@ class SystemWords:
 
 
 SYSTEMS = {
-    comparison.TRANSFORMER: SystemWords(
+    catalogue.TRANSFORMER: SystemWords(
         message("Transformer"),
         message("Every step reads all source tokens, in every layer and head."),
         message("Transformer: cross-attention"),
     ),
-    comparison.GRU_ATTENTION: SystemWords(
+    catalogue.GRU_ATTENTION: SystemWords(
         message("GRU with attention"),
         message("Word by word; every step reads the encoder's states (Bahdanau et al. 2015)."),
         message("GRU with attention: additive attention"),
     ),
-    comparison.GRU: SystemWords(
+    catalogue.GRU: SystemWords(
         message("GRU"),
         message("Word by word; all that a step knows of the source is one vector (Cho et al. 2014)."),
         message("GRU: one vector"),
@@ -65,11 +65,11 @@ MISSING = message(
 )
 PRESETS = {
     ("de", "en"): {
-        comparison.TRANSFORMER: "multi30k-de-en",
-        comparison.GRU_ATTENTION: "multi30k-de-en-gru-attention",
-        comparison.GRU: "multi30k-de-en-gru",
+        catalogue.TRANSFORMER: "multi30k-de-en",
+        catalogue.GRU_ATTENTION: "multi30k-de-en-gru-attention",
+        catalogue.GRU: "multi30k-de-en-gru",
     },
-    ("en", "de"): {comparison.TRANSFORMER: "en-de"},
+    ("en", "de"): {catalogue.TRANSFORMER: "en-de"},
 }
 TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{preset}"
 OTHER_DIRECTION = message(
@@ -126,7 +126,7 @@ DIRECTIONS = {
 }
 
 
-def direction(languages: comparison.Direction) -> str:
+def direction(languages: catalogue.Direction) -> str:
     """The name of a direction, in English."""
     return DIRECTIONS.get(languages) or " → ".join(words.LANGUAGES.get(code, code) for code in languages)
 

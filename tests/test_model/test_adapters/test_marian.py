@@ -19,7 +19,8 @@ from model.adapters import marian
 from model.decoding import greedy, target_limit
 from model.taps import intervene, record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
-from model.translator import KINDS, Translator
+from model.translation import KINDS
+from model.translator import Translator
 from tests.test_model.builders import assert_near
 from tests.test_model.test_adapters.marian_models import CODE, ENGLISH, GERMAN, SIZES, save_marian, write_sentencepiece
 

@@ -262,6 +262,12 @@ class TestWhatIsRefused:
         with pytest.raises(ValueError, match="holds another run: pass --resume to continue it, or choose"):
             Trainer(EVERY_NOISE, data_dir, uninterrupted)
 
+    @pytest.mark.parametrize("name", [*checkpoint.LISTED, HISTORY])
+    def test_a_fresh_run_does_not_overwrite_a_checkpoint_or_a_history(self, data_dir, tmp_path, name):
+        (tmp_path / name).write_text("precious")
+        with pytest.raises(ValueError, match=f"already has a file {name}, which is not overwritten: choose another"):
+            Trainer(EVERY_NOISE, data_dir, tmp_path)
+
     def test_nothing_to_resume(self, data_dir, tmp_path):
         with pytest.raises(ValueError, match="there is nothing to resume in .*: run without --resume first"):
             Trainer(EVERY_NOISE, data_dir, tmp_path, resume=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def test_a_wrong_configuration_is_refused(tmp_path, data_dir, capsys, content, w
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_writes_a_checkpoint_with_its_command(tmp_path, data_dir):
+def test_a_run_writes_a_checkpoint_with_its_command_and_overwrites_none(tmp_path, data_dir, capsys):
     out = tmp_path / "out"
     arguments = ["train", config_file(tmp_path), "--data-dir", str(data_dir), "--out", str(out), "--steps", "3"]
     assert main(arguments) == 0
@@ -98,3 +99,10 @@ def test_a_run_writes_a_checkpoint_with_its_command(tmp_path, data_dir):
     assert main([*arguments[:-1], "4", "--resume"]) == 0
     assert checkpoint.load(out).card["steps"] == 4
     assert main(arguments) == 2  # another run is there
+    shutil.rmtree(out / "resume")  # as of a checkpoint that somebody was given
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    capsys.readouterr()
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err
+    assert "which is not overwritten: choose another --out" in errors and len(errors.splitlines()) == 1
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -11,7 +11,7 @@ from model.__main__ import main
 from model.checkpoint import CARD, CONFIG, read_json, write_json
 from model.commands import table
 
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 
 
 def test_the_shipped_table_is_up_to_date() -> None:

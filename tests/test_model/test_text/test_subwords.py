@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from model.text.special import BOS_ID, BYTE_TOKENS, EOS_ID, MARK, PAD_ID, SPECIAL_TOKENS, UNK_ID
 from model.text.subwords import Tokenizer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 N_RESERVED = len(SPECIAL_TOKENS) + len(BYTE_TOKENS)
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",

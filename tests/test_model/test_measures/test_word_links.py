@@ -11,7 +11,7 @@ import pytest
 from model.measures.word_links import read_linked_text, text_hash
 from tests.test_model.builders import write_folder
 
-SHIPPED = Path(__file__).parents[2] / "model" / "measures" / "links" / "multi30k_test_2016_flickr.json"
+SHIPPED = Path(__file__).parents[3] / "model" / "measures" / "links" / "multi30k_test_2016_flickr.json"
 
 
 def write_json(folder: Path, **changes) -> list[Path]:

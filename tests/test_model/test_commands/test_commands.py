@@ -22,7 +22,7 @@ from model.config import TransformerConfig
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAIRS = [("A man walks.", "Ein Mann geht."), ("Two dogs.", "Zwei Hunde."), ("The street.", "Die Straße.")]
 
 

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from model import load_translator, turns
+from model import load_translator
 from model.measures.head_importance import without_each_head
-from model.turns import Turns
 from tests.test_app.conftest import SENTENCES, save_tiny
+from viz.app import turns
+from viz.app.turns import Turns
 
 PATIENCE = 60
 
@@ -183,7 +184,7 @@ class TestOfTheModel:
     @pytest.fixture
     def translator(self, tmp_path, monkeypatch):
         monkeypatch.setattr(turns, "TURNS", Turns(1, slice=0.0))
-        return load_translator(str(save_tiny(tmp_path / "tiny")))
+        return turns.queued(load_translator(str(save_tiny(tmp_path / "tiny"))))
 
     def test_a_short_sentence_passes_a_long_search(self, translator, monkeypatch) -> None:
         done, queue = [], turns.TURNS
@@ -228,6 +229,6 @@ class TestOfTheModel:
     def test_importance_has_a_turn_for_every_layer(self, translator) -> None:
         result = translator.translate(SENTENCES[1])
         source = translator.source_ids(SENTENCES[1])
-        for heads, scores in without_each_head(translator.model, source, result.predicted_ids):
+        for heads, scores in turns.each_in_turn(without_each_head(translator.model, source, result.predicted_ids)):
             assert turns.TURNS._free == 1  # none is kept while the page draws
             assert len(heads) == len(scores) > 0

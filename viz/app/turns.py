@@ -18,6 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from model.decoding.protocol import BETWEEN_STEPS
+from model.translator import Translator
+from model.writer import Writer
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -56,9 +60,11 @@ class Turns:
             yield
             return
         self._take()
+        hook = BETWEEN_STEPS.set(self.offer)
         try:
             yield
         finally:
+            BETWEEN_STEPS.reset(hook)
             if self._has_place():  # it has none if the work ended while it waited to go on
                 self._give()
 
@@ -109,13 +115,8 @@ def cores() -> int:
 TURNS = Turns(cores())  # of all visitors of this process
 
 
-def offer() -> None:
-    """Between two steps of a computation: `Turns.offer` of all visitors' places."""
-    TURNS.offer()
-
-
 def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Have a function that only computes do so in its turn."""
+    """A function that only computes, as one that does so in its turn."""
 
     @functools.wraps(function)
     def waits(*args: Given.args, **kwargs: Given.kwargs) -> Result:
@@ -123,3 +124,18 @@ def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
             return function(*args, **kwargs)
 
     return waits
+
+
+def each_in_turn(steps: Iterator[Result]) -> Iterator[Result]:
+    """The same values, each computed in a turn of its own: none is kept while the page draws."""
+    nothing = object()
+    while (step := in_turn(next)(steps, nothing)) is not nothing:
+        yield step
+
+
+def queued(loaded: Translator | Writer) -> Translator | Writer:
+    """Have a model that visitors share compute in their turns; returns the same object."""
+    for name in ("translate", "force", "translate_lines", "read", "distribution", "write"):
+        if hasattr(loaded, name):
+            setattr(loaded, name, in_turn(getattr(loaded, name)))
+    return loaded
