@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from tqdm import tqdm
@@ -27,14 +25,14 @@ def backtranslate(
 ) -> tuple[int, int]:
     """Translate the sentences of a file, and write pairs of English, a tab, German, as a corpus has them.
 
-    What is done stands in OUT.part: a line that says what is translated with what, pairs, and after each chunk a line
+    What is done stands in OUT.begun: a line that says what is translated with what, pairs, and after each chunk a line
     with the number of sentences read so far.
 
     Args:
         translator: from English to German or back; its card says which.
         data: a sentence on each line, gzip-compressed or not.
         out: the corpus, NAME.tsv.gz.
-        resume: go on with what is in OUT.part.
+        resume: go on with what is in OUT.begun.
         beam: width of the search.
         length_penalty: of the search.
 
@@ -60,47 +58,39 @@ def backtranslate(
         "length_penalty": length_penalty,
     }
     out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(out.name + ".part")
-    done = _begin(part, about, resume)
+    begun = out.with_name(out.name + ".begun")
+    done = _begin(begun, about, resume)
     lines = [tidy(line) for line in read_lines(data)]
     limit = min(MAX_TOKENS, translator.config.max_length)
-    with part.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=done) as bar:
-        for chunk in _chunks(lines[done:]):
+    with begun.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=done) as bar:
+        for start in range(done, len(lines), CHUNK):
+            chunk = lines[start : start + CHUNK]
             short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
             translations = translator.translate_lines(short, beam, length_penalty)
             pairs = [pair for pair in zip(short, translations) if all(pair)]
-            done += len(chunk)
             file.writelines("\t".join(pair if languages[0] == "en" else pair[::-1]) + "\n" for pair in pairs)
-            file.write(f"{done}\n")
+            file.write(f"{start + len(chunk)}\n")
             file.flush()
             bar.update(len(chunk))
-    pairs = [line for line in read_lines(part) if "\t" in line]
-    with gzip.open(out.with_name(out.name + ".whole"), "wt", encoding="utf-8", newline="\n") as file:
-        file.writelines(pair + "\n" for pair in pairs)
-    out.with_name(out.name + ".whole").replace(out)
-    part.unlink()
+    pairs = [line for line in read_lines(begun) if "\t" in line]
+    written = gzip.compress("".join(pair + "\n" for pair in pairs).encode())
+    with checkpoint.replacing(out) as whole:
+        whole.write_bytes(written)
+    begun.unlink()
     return len(pairs), len(lines) - len(pairs)
 
 
-def _begin(part: Path, about: dict[str, object], resume: bool) -> int:
-    """Make OUT.part, or cut off what follows its last whole chunk; returns how many sentences are done."""
-    if not resume:
-        if part.exists():
-            raise ValueError(f"{part} holds a translation that was interrupted: pass --resume, or delete it")
-        checkpoint.write_text(part, json.dumps(about) + "\n")
-        return 0
-    if not part.exists():
-        raise ValueError(f"there is nothing to resume: no {part}")
-    lines = checkpoint.read_text(part, limit=1_000_000_000).split("\n")[:-1]
-    if not lines or lines[0] != json.dumps(about):
-        raise ValueError(f"{part} was begun with another checkpoint, other data or another search: delete it")
+def _begin(begun: Path, about: dict[str, object], resume: bool) -> int:
+    """Make OUT.begun, or cut off what follows its last whole chunk; returns how many sentences are done."""
+    if resume and not begun.exists():
+        raise ValueError(f"there is nothing to resume: no {begun}")
+    lines = checkpoint.read_text(begun, limit=1_000_000_000).split("\n")[:-1] if begun.exists() else []
     ends = [number for number, line in enumerate(lines) if line.isdecimal()]
-    kept = lines[: ends[-1] + 1] if ends else lines[:1]
-    checkpoint.write_text(part, "".join(line + "\n" for line in kept))
+    if not resume and ends:
+        raise ValueError(f"{begun} holds a translation that was interrupted: pass --resume, or delete it")
+    header = json.dumps(about)
+    if resume and lines[:1] != [header]:
+        raise ValueError(f"{begun} was begun with another checkpoint, other data or another search: delete it")
+    kept = lines[: ends[-1] + 1] if ends else [header]
+    checkpoint.write_text(begun, "".join(line + "\n" for line in kept))
     return int(lines[ends[-1]]) if ends else 0
-
-
-def _chunks(lines: list[str]) -> Iterator[list[str]]:
-    rest = iter(lines)
-    while chunk := list(islice(rest, CHUNK)):
-        yield chunk

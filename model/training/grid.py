@@ -233,10 +233,8 @@ def read_files(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def write_files(folder: Path, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write the two files so that an interruption leaves a grid that can be read: the arrays first."""
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / (ARRAYS + ".part")
-    with part.open("wb") as file:
+    with checkpoint.replacing(folder / ARRAYS) as part, part.open("wb") as file:
         np.savez_compressed(file, **arrays)
-    part.replace(folder / ARRAYS)
     checkpoint.write_json(folder / VALUES, values)
 
 

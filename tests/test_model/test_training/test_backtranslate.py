@@ -67,12 +67,12 @@ def test_an_interrupted_one_goes_on_to_the_same_file(german_english, data, tmp_p
 
     monkeypatch.setattr(Translator, "translate_lines", stopping)
     assert main(arguments(german_english, data, parts)) == 130
-    part = tmp_path / "parts.tsv.gz.part"
-    with part.open("a", encoding="utf-8") as file:
+    begun = tmp_path / "parts.tsv.gz.begun"
+    with begun.open("a", encoding="utf-8") as file:
         file.write("half a chunk\thalb")  # the machine went off while it wrote
     assert main(arguments(german_english, data, parts)) == 2  # there is something to resume
     assert main(arguments(german_english, data, parts, "--resume")) == 0
-    assert calls[3] == calls[2] and not part.exists()
+    assert calls[3] == calls[2] and not begun.exists()
     assert gzip.decompress(parts.read_bytes()) == gzip.decompress(whole.read_bytes())
 
 
@@ -92,11 +92,12 @@ def test_wrong_input_is_one_line_and_exit_code_2(change, words, german_english, 
     error = capsys.readouterr().err.splitlines()
     assert words in error[-1] and error[-1].startswith("error: ")
     assert not (tmp_path / "x.tsv.gz").exists()
+    assert main(arguments(german_english, data, tmp_path / "x.tsv.gz")) == 0  # nothing that was begun is in the way
 
 
 def test_what_was_begun_with_something_else_is_not_gone_on_with(german_english, data, tmp_path, capsys):
-    part = tmp_path / "x.tsv.gz.part"
-    part.write_text('{"weights": "others"}\n')
+    begun = tmp_path / "x.tsv.gz.begun"
+    begun.write_text('{"weights": "others"}\n')
     assert main(arguments(german_english, data, tmp_path / "x.tsv.gz", "--resume")) == 2
     assert "was begun with another checkpoint" in capsys.readouterr().err
     (tmp_path / "y.tsv.gz").write_bytes(b"")
