@@ -191,6 +191,7 @@ def _parser() -> argparse.ArgumentParser:
         "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
+    command.add_argument("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)")
     command.add_argument(
         "--record",
         type=Path,
