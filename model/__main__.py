@@ -19,6 +19,8 @@ model.config.TransformerConfig and model.training.config.TrainingConfig, where e
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
                 {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
                 factor), warmup, and decay for the last two
+  data          a mix of corpora and of groups of licences: "tatoeba + 2*multi30k", "cc0 + by + perm + sa", "all"
+  optimizer     adam, muon or sgd
   batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 
@@ -189,6 +191,7 @@ def _parser() -> argparse.ArgumentParser:
         "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
+    command.add_argument("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)")
     command.add_argument(
         "--record",
         type=Path,
@@ -196,6 +199,27 @@ def _parser() -> argparse.ArgumentParser:
         help="also keep six snapshots and a history with command, seed and hash there, for the page Training",
     )
     command.set_defaults(run=commands.train)
+
+    command = subcommands.add_parser("backtranslate", help="make training pairs of sentences in the target language")
+    command.add_argument("--data", type=Path, required=True, metavar="FILE[.gz]", help="a sentence on each line")
+    command.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FILE.tsv.gz",
+        help="pairs of English and German; DIR/back-translated/NAME.tsv.gz is the corpus back-NAME of --data-dir DIR",
+    )
+    command.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=commands.backtranslate)
+
+    command = subcommands.add_parser("grid", help="train the small runs that tell a rate's peak from its warmup")
+    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with multi30k/")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the grid's folder")
+    command.add_argument("--resume", action="store_true", help="train the cells that the grid in --out does not have")
+    command.add_argument("--only", default="", metavar="NAME", help="the cells whose names begin so: post-0.02")
+    command.set_defaults(run=commands.grid)
 
     command = subcommands.add_parser("download", help="fetch a corpus to train on (needs a network)")
     command.add_argument("name", metavar="CORPUS")

@@ -250,7 +250,7 @@ def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict
 
 def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """Write a safetensors file so that an interruption leaves the old one whole."""
-    with _replacing(path) as part:
+    with replacing(path) as part:
         save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
 
 
@@ -286,12 +286,12 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 file so that an interruption leaves the old one whole."""
-    with _replacing(path) as part:
+    with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Lets a file be written beside `path`; it takes its place when the block ends, with the mode of any new file."""
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)  # what an interruption left

@@ -204,6 +204,23 @@ def train(arguments: argparse.Namespace) -> None:
     train(arguments)
 
 
+def backtranslate(arguments: argparse.Namespace) -> None:
+    """Make pairs of sentences of one language."""
+    from model.commands.backtranslate import backtranslate
+
+    translator = _load(arguments)
+    search = (arguments.beam, arguments.length_penalty)
+    pairs, left_out = backtranslate(translator, arguments.data, arguments.out, arguments.resume, *search)
+    print(f"{arguments.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
+
+
+def grid(arguments: argparse.Namespace) -> None:
+    """Train the grid of peak rates, warmups and norms."""
+    from model.training.grid_recorder import record_grid
+
+    record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
+
+
 def download(arguments: argparse.Namespace) -> None:
     """Fetch a corpus."""
     from model.training.data.download import download

@@ -8,6 +8,7 @@ from typing import Any
 from model.checkpoint import CARD, CONFIG, read_json, write_text
 
 README = "README.md"
+MOST_NAMED = 6  # corpora
 _SYSTEMS = {
     "transformer": "Transformer",
     "gru": "GRU encoder-decoder",
@@ -71,7 +72,7 @@ def _row(folder: Path) -> str:
         scores: dict[str, Any] = card.get("scores", {})
         cells = (
             f"[{folder.name}]({folder.name}): {system}, {card['task'].replace('translation ', '')}",
-            ", ".join(f"{name} × {entry['weight']:g}" for name, entry in card["data"].items()),
+            _data(card),
             f"{card['parameters']:,}",
             "<br>".join(f"{test}: {figure(score)}" for test, score in scores.items()) or "not scored",
             "<br>".join(f"{test}: {text}" for (name, test), text in PUBLISHED.items() if name == folder.name) or "none",
@@ -80,6 +81,13 @@ def _row(folder: Path) -> str:
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def _data(card: dict[str, Any]) -> str:
+    """What a model was trained on: its corpora, or where there are many the mix that stands for them."""
+    if len(card["data"]) > MOST_NAMED:
+        return f"{card['training']['data']}: {len(card['data'])} corpora, listed on its card"
+    return ", ".join(f"{name} × {entry['weight']:g}" for name, entry in card["data"].items())
 
 
 def figure(score: dict[str, Any]) -> str:

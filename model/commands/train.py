@@ -25,8 +25,8 @@ def train(arguments: argparse.Namespace) -> None:
 
         make = partial(RecordingTrainer, record_to=arguments.record)
     run = read_run(arguments.config)
-    if arguments.steps is not None:
-        run = replace(run, training=replace(run.training, steps=arguments.steps))
+    said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
+    run = replace(run, training=replace(run.training, **said))
     # Being told to end is answered like Ctrl-C: the state is saved.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with joined() as processes:

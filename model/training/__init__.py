@@ -1,4 +1,5 @@
-"""From a configuration to a checkpoint: loop, state, schedules, losses, runs and presets. Begin with `loop`.
+"""From a configuration to a checkpoint: loop, state, schedules, optimizers, losses, presets. Begin with `loop`.
 
-`data/` is what it reads. Nothing outside of commands, experiments and measures imports it.
+`data/` is what it reads; `grid` and `runs` are what it recorded for the pages. Nothing outside of commands, experiments
+and measures imports it.
 """

@@ -13,7 +13,7 @@ from model.training.data.batching import Noise
 from model.training.data.corpora import parse_mix
 
 LANGUAGES = ("en", "de")
-OPTIMIZERS = ("adam", "sgd")
+OPTIMIZERS = ("adam", "muon", "sgd")
 PRECISIONS = ("auto", "bfloat16", "float32")
 
 
@@ -44,7 +44,9 @@ class TrainingConfig(JsonConfig):
     warmup: int = 2000  # steps until the peak, for every schedule
     # of the final decay, for "warmup_stable_decay"; between two drops, for "step_decay"
     decay: int = 0
-    optimizer: str = "adam"  # or "sgd"
+    # or "sgd"; "muon" for the matrices of the layers, with Adam for embeddings, output, norms and biases
+    optimizer: str = "adam"
+    adam_share: float = 1.0  # beside Muon, of its learning rate
     betas: tuple[float, ...] = (0.9, 0.98)  # of Adam, the paper's
     adam_eps: float = 1e-9
     teacher_forcing: float = 1.0  # how often a recurrent decoder reads the target's token and not its own
@@ -91,7 +93,7 @@ class TrainingConfig(JsonConfig):
         for name in ("label_smoothing", "bpe_dropout", "bpe_dropout_target", *rates):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)}")
-        for name in ("learning_rate", "clip_norm", "adam_eps"):
+        for name in ("learning_rate", "clip_norm", "adam_eps", "adam_share"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if self.lowercase and self.recase_rate:

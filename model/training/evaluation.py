@@ -38,7 +38,7 @@ class Validation:
         n_pairs: int,
         lowercase: bool = False,
     ) -> None:
-        self._corpora = {name: _spread(pairs, n_pairs // len(corpora)) for name, pairs in corpora.items()}
+        self._corpora = {name: _spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
         self._bleu = BLEU(lowercase=lowercase)
 
@@ -49,13 +49,17 @@ class Validation:
             model: in evaluation mode.
 
         Returns:
-            For each corpus "valid_perplexity.NAME" (a token, teacher-forced) and "valid_bleu.NAME" (greedy, sacreBLEU);
-            for a recurrent model also "valid_free_perplexity.NAME", without teacher forcing.
+            For each corpus "valid_perplexity.NAME" (a token, teacher-forced), "valid_nats_per_character.NAME" (the same
+            loss, comparable between tokenizers) and "valid_bleu.NAME" (greedy, sacreBLEU); for a recurrent model also
+            "valid_free_perplexity.NAME", without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():
             if pairs:
-                scores[f"valid_perplexity.{name}"] = round(perplexity(model, self._tokenizer, pairs), 3)
+                total, count = cross_entropy(model, self._tokenizer, pairs)
+                scores[f"valid_perplexity.{name}"] = round(_exp(total / count), 3)
+                characters = sum(len(target) + 1 for _, target in pairs)  # an end each
+                scores[f"valid_nats_per_character.{name}"] = round(total / characters, 4)
                 if isinstance(model, GruModel):
                     free = perplexity(model, self._tokenizer, pairs, teacher_forcing=0)
                     scores[f"valid_free_perplexity.{name}"] = round(free, 3)
@@ -72,14 +76,29 @@ def _spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
     return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
-@torch.no_grad()
 def perplexity(
     model: Transformer | GruModel,
     tokenizer: Tokenizer | WordTokenizers,
     pairs: Sequence[Pair],
     **forcing: float,
 ) -> float:
-    """Perplexity a target token, the end token counted; teacher-forced unless said otherwise.
+    """Perplexity a target token: exp of the mean of `cross_entropy`, whose arguments it has."""
+    total, count = cross_entropy(model, tokenizer, pairs, **forcing)
+    return _exp(total / count)
+
+
+def _exp(nats: float) -> float:
+    return math.exp(min(nats, 700.0))  # e^709 is the largest float; a model that diverged may exceed it
+
+
+@torch.no_grad()
+def cross_entropy(
+    model: Transformer | GruModel,
+    tokenizer: Tokenizer | WordTokenizers,
+    pairs: Sequence[Pair],
+    **forcing: float,
+) -> tuple[float, int]:
+    """Cross entropy of the target tokens, end tokens counted; teacher-forced unless said otherwise.
 
     Args:
         model: in evaluation mode.
@@ -89,7 +108,7 @@ def perplexity(
             and is still asked for the reference's token.
 
     Returns:
-        exp of the mean cross entropy in nats.
+        The sum in nats, and the number of tokens.
     """
     device = next(model.parameters()).device
     examples = [(tokenizer.source.encode(source), tokenizer.target.encode(target)) for source, target in pairs]
@@ -100,7 +119,7 @@ def perplexity(
         logits = model(batch.src.to(device), tgt[:, :-1], **forcing).flatten(0, 1)  # (B * T, V)
         total += F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=PAD_ID, reduction="sum").item()
         count += int((tgt[:, 1:] != PAD_ID).sum())
-    return math.exp(min(total / count, 700.0))  # e^709 is the largest float; a model that diverged may exceed it
+    return total, count
 
 
 def translate_all(

@@ -21,8 +21,8 @@ from tqdm import tqdm
 
 from model import architectures, checkpoint
 from model.text.words import read_tokenizer
-from model.training import schedules, state, tasks
-from model.training.config import RunConfig, TrainingConfig
+from model.training import optimizers, schedules, state, tasks
+from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
 from model.training.history import HISTORY, Meter, append, forget_after
 from model.training.interrupts import undivided
@@ -32,6 +32,10 @@ from model.training.tasks import TrainingBatch
 
 SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20
+
+
+class Diverged(ValueError):
+    """A gradient is not finite: the run cannot go on."""
 
 
 class Trainer:
@@ -91,7 +95,7 @@ class Trainer:
         self.model = architectures.build(self.run.model).to(self.device)
         if begun:
             self._warm_start(begun.model)
-        self.optimizer = _optimizer(self.model, config)
+        self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
         self.schedule = schedules.by_name(
             config.schedule,
             d_model=getattr(self.run.model, "d_model", 1),
@@ -104,7 +108,7 @@ class Trainer:
         self.snapshots: list[dict[str, Tensor]] = []
         if resume:
             self.progress = state.read(self._resume_dir, self.run, self.processes.count)
-            self.snapshots = state.load_tensors(self._resume_dir, self.progress, self.model, self.optimizer)
+            self.snapshots = state.load_tensors(self._resume_dir, self.progress, self.model, self.optimizers)
             if self.processes.is_first:
                 forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
@@ -233,7 +237,7 @@ class Trainer:
         weights = [count * processes.count / sum(counts) for count in counts]
         own = processes.share(list(zip(batches, weights)))
         processes.draw_anew(config.seed, self.progress.step)
-        self.optimizer.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         losses = []
         for i, (batch, weight) in enumerate(own, start=1):
             with nullcontext() if i == len(own) else processes.keeps_gradients(self._wrapped):
@@ -243,11 +247,12 @@ class Trainer:
         total, n_told = processes.sum(torch.stack(losses).sum().item(), stop)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip_norm)
         if not torch.isfinite(norm):
-            raise ValueError(f"the gradient is not finite at step {self.progress.step + 1}: lower the learning rate")
+            raise Diverged(f"the gradient is not finite at step {self.progress.step + 1}: lower the learning rate")
         self.progress.step += 1
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.schedule(self.progress.step)
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = self.schedule(self.progress.step) * group.get("share", 1.0)
+            optimizer.step()
         return total / processes.count, norm.item(), n_told > 0
 
     def _loss(self, batch: TrainingBatch) -> Tensor:
@@ -301,12 +306,4 @@ class Trainer:
         where, count = (self.run, self.progress), self.processes.count
         with undivided():
             checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
-            state.save(self._resume_dir, *where, self.model, self.optimizer, self.snapshots, count)
-
-
-def _optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """The optimiser of a configuration; its learning rate is set before every step."""
-    if config.optimizer == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=0.0)
-    betas = (config.betas[0], config.betas[1])
-    return torch.optim.Adam(model.parameters(), lr=0.0, betas=betas, eps=config.adam_eps, fused=True)
+            state.save(self._resume_dir, *where, self.model, self.optimizers, self.snapshots, count)

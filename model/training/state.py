@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 
 from model import architectures, checkpoint
 from model.training.config import RunConfig, TrainingConfig
+from model.training.optimizers import REMEMBERED
 
 STATE, TENSORS = "state.json", "state.safetensors"
 # What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
@@ -28,7 +30,6 @@ MAY_DIFFER = (
     "average_last",
     "average_every",
 )
-_ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
 @dataclass
@@ -67,7 +68,7 @@ def save(
     run: RunConfig,
     progress: Progress,
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Sequence[torch.optim.Optimizer],
     snapshots: list[dict[str, Tensor]],
     n_processes: int = 1,
 ) -> None:
@@ -78,15 +79,15 @@ def save(
         run: what the run is resumed with, or with what `check` allows.
         progress: where it stands.
         model: its parameters.
-        optimizer: Adam, or one that remembers nothing.
+        optimizers: over its parameters, each its own.
         snapshots: the weights that the average is made of.
         n_processes: how many processes train together.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"model.{name}": value for name, value in model.named_parameters()}
-    for name, parameter in model.named_parameters():
+    for name, parameter, optimizer in _remembering(model, optimizers):
         for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"adam.{key}.{name}"] = value
+            tensors[f"{REMEMBERED[type(optimizer)][0]}.{key}.{name}"] = value
     for i, snapshot in enumerate(snapshots):
         tensors |= {f"snapshot.{i}.{name}": value for name, value in snapshot.items()}
     tensors["random.cpu"] = torch.get_rng_state()
@@ -146,16 +147,26 @@ def _check_same(out: Path, begun: dict[str, Any], batches: int, config: Training
             )
 
 
+def _remembering(
+    model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+) -> Iterator[tuple[str, nn.Parameter, torch.optim.Optimizer]]:
+    """The parameters of which an optimiser remembers something, by name."""
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    for optimizer in optimizers:
+        for group in optimizer.param_groups if type(optimizer) in REMEMBERED else ():
+            yield from ((names[parameter], parameter, optimizer) for parameter in group["params"])
+
+
 def load_tensors(
-    folder: Path, progress: Progress, model: nn.Module, optimizer: torch.optim.Optimizer
+    folder: Path, progress: Progress, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> list[dict[str, Tensor]]:
-    """Set weights, Adam's state and the random state to what `save` wrote.
+    """Set weights, the optimisers' state and the random state to what `save` wrote.
 
     Args:
         folder: as written by `save`.
         progress: as given by `read`.
         model: of the saved sizes.
-        optimizer: over its parameters, of the kind that was saved.
+        optimizers: over its parameters, of the kinds that were saved.
 
     Returns:
         The snapshots.
@@ -166,12 +177,22 @@ def load_tensors(
     path = folder / TENSORS
     tensors = checkpoint.read_tensors(path)
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
-    remembered = _ADAM if isinstance(optimizer, torch.optim.Adam) and progress.step else ()
-    _check_complete(path, tensors, progress, dict(model.named_parameters()), count, remembered)
+    states: dict[tuple[torch.optim.Optimizer, nn.Parameter], dict[str, str]] = {}
+    shapes: dict[str, torch.Size | None] = {"random.cpu": None}
+    for name, parameter, optimizer in _remembering(model, optimizers) if progress.step else ():
+        prefix, keys = REMEMBERED[type(optimizer)]
+        states[optimizer, parameter] = {key: f"{prefix}.{key}.{name}" for key in keys}
+        shapes |= dict.fromkeys(states[optimizer, parameter].values(), parameter.shape)
+        if isinstance(optimizer, torch.optim.Adam):  # counts its steps in a tensor, where the fused kernel runs
+            states[optimizer, parameter]["step"] = f"adam.step.{name}"
+            shapes[f"adam.step.{name}"] = torch.Size()
+    for name, parameter in model.named_parameters():
+        shapes[f"model.{name}"] = parameter.shape
+        shapes |= {f"snapshot.{i}.{name}": parameter.shape for i in range(count)}
+    _check_complete(path, tensors, progress, shapes)
     checkpoint.load_parameters(model, _under("model.", tensors))
-    for name, parameter in model.named_parameters() if remembered else ():
-        # Adam counts its steps in a tensor that lives where the fused kernel runs.
-        optimizer.state[parameter] = {key: tensors[f"adam.{key}.{name}"].to(parameter.device) for key in remembered}
+    for (optimizer, parameter), keys in states.items():
+        optimizer.state[parameter] = {key: tensors[name].to(parameter.device) for key, name in keys.items()}
     try:
         torch.set_rng_state(tensors["random.cpu"])
         if "random.cuda" in tensors and next(model.parameters()).device.type == "cuda":
@@ -182,22 +203,10 @@ def load_tensors(
 
 
 def _check_complete(
-    path: Path,
-    tensors: dict[str, Tensor],
-    progress: Progress,
-    parameters: dict[str, nn.Parameter],
-    n_snapshots: int,
-    remembered: tuple[str, ...],
+    path: Path, tensors: dict[str, Tensor], progress: Progress, shapes: dict[str, torch.Size | None]
 ) -> None:
     """Refuse tensors that are missing, misshapen or not finite, before anything is changed."""
-    expected: dict[str, torch.Size | None] = {"random.cpu": None}
-    for name, parameter in parameters.items():
-        expected[f"model.{name}"] = parameter.shape
-        if remembered:
-            expected |= {f"adam.{key}.{name}": parameter.shape for key in remembered}
-            expected[f"adam.step.{name}"] = torch.Size()
-        expected |= {f"snapshot.{i}.{name}": parameter.shape for i in range(n_snapshots)}
-    for name, shape in expected.items():
+    for name, shape in shapes.items():
         if name not in tensors:
             raise ValueError(f"{path} is damaged: the tensor {name} is missing")
         tensor = tensors[name]

@@ -17,7 +17,7 @@ from model.text.subwords import Tokenizer
 from model.text.words import TextWords, WordTokenizer, WordTokenizers, read_tokenizer
 from model.training.config import RunConfig
 from model.training.data.batching import TrainingStream
-from model.training.data.corpora import CORPORA, TEXTS, Pair, leave_out, load_corpus, load_text, parse_mix
+from model.training.data.corpora import TEXTS, Pair, find, leave_out, load_corpus, load_text, parse_mix
 from model.training.data.windows import TextValidation, WindowStream
 from model.training.evaluation import Validation
 from model.training.objectives import NextWordLoss, TranslationLoss
@@ -117,7 +117,7 @@ def _translation(
     mix = parse_mix(config.data)
     pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
     if tokenizer is None:
-        texts = [pair for name in mix for pair in pairs[name]]
+        texts = [pair for name, weight in mix.items() for pair in _share(pairs[name], weight)]
         trained = _learn(texts, run).to_json() if processes.is_first else ""
         tokenizer = read_tokenizer(processes.agree(trained))
     if tokenizer.lowercase != config.lowercase:
@@ -141,7 +141,7 @@ def _translation(
             config.batch_pairs,
         ),
         validation=Validation(
-            {name: load_corpus(data_dir, name, "valid", languages) for name in mix},
+            {name: valid for name in mix if (valid := load_corpus(data_dir, name, "valid", languages))},
             tokenizer,
             config.validation_pairs,
             config.lowercase,
@@ -151,9 +151,18 @@ def _translation(
             "task": f"translation {config.source}-{config.target}",
             "source": config.source,
             "target": config.target,
-            "data": {name: {"weight": weight, "licence": CORPORA[name].licence} for name, weight in mix.items()},
+            "data": {
+                name: {"weight": weight, "licence": find(name).licence, "group": find(name).group}
+                for name, weight in mix.items()
+            },
         },
     )
+
+
+def _share(pairs: Sequence[Pair], weight: float) -> Sequence[Pair]:
+    """As many of the pairs as a pass sees, at equal distances; each once at most."""
+    count = round(len(pairs) * min(weight, 1.0))
+    return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
 def _learn(pairs: Sequence[Pair], run: RunConfig) -> Tokenizer | WordTokenizers:

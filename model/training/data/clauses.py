@@ -7,6 +7,7 @@ clause keeps its word order before a subordinate clause in both languages, so th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from model.text.special import MARK
 
@@ -70,6 +71,8 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
         >>> subordinate_clause((english, [*german, "▁ich", "▁kann", "."]))
         (['▁because', '▁I', '▁can', '.'], [',', '▁weil', '▁ich', '▁kann', '.'])
     """
+    if any(side[-1:] != ["."] for side in pair):  # most pairs of a dictionary, at once
+        return None
     spoken = [_spoken(side) for side in pair]
     places = [[i for i, word in enumerate(side) if word in _WORDS] for side in spoken]
     if any(len(found) != 1 or found[0] == 0 for found in places):
@@ -78,7 +81,7 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
     words = tuple(side[i] for side, i in zip(spoken, at, strict=True))
     if words not in CONJUNCTIONS and words[::-1] not in CONJUNCTIONS:
         return None
-    if any(side[-1] != "." or not all(_is_word(piece) for piece in side[i:-1]) for side, i in zip(pair, at)):
+    if not all(_is_word(piece) for side, i in zip(pair, at) for piece in side[i:-1]):
         return None
     english = 0 if words in CONJUNCTIONS else 1
     if _BOUND & set(spoken[english][at[english] :]) or spoken[1 - english][at[1 - english] - 1] != ",":
@@ -92,7 +95,12 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
 
 
 def _spoken(pieces: Sequence[str]) -> list[str]:
-    return [piece.lstrip(MARK).lower() for piece in pieces]
+    return [_word(piece) for piece in pieces]
+
+
+@cache
+def _word(piece: str) -> str:
+    return piece.lstrip(MARK).lower()
 
 
 def _is_word(piece: str) -> bool:

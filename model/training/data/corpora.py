@@ -8,7 +8,10 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from model.training.data.more import GROUPS, MONOLINGUAL, MORE
 
 Pair = tuple[str, str]
 SPLITS = ("train", "valid")
@@ -20,13 +23,17 @@ class Corpus:
 
     Attributes:
         folder: the folder below the data folder.
-        licence: in words, for the model card.
-        read: (folder, split, language) -> the lines of one language.
+        licence: in words, for the model card, with the attribution that it asks for.
+        read: (folder, split, language) -> the lines of one language; none where there is no such split.
+        group: what may be done with it, a key of `more.GROUPS`.
+        share: of it that is seen in a pass where a mix names its group.
     """
 
     folder: str
     licence: str
     read: Callable[[Path, str, str], list[str]]
+    group: str
+    share: float = 1.0
 
 
 def _read_multi30k(folder: Path, split: str, language: str) -> list[str]:
@@ -35,7 +42,21 @@ def _read_multi30k(folder: Path, split: str, language: str) -> list[str]:
 
 
 def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
-    path, column = folder / f"{split}.tsv.gz", ("en", "de").index(language)
+    return read_column(folder / f"{split}.tsv.gz", language)
+
+
+def _read_file(name: str, folder: Path, split: str, language: str) -> list[str]:
+    """All of the one file of a corpus is for training."""
+    return read_column(folder / f"{name}.tsv.gz", language) if split == "train" else []
+
+
+def read_column(path: Path, language: str) -> list[str]:
+    """The sentences of one language in a file of pairs: English, a tab, German.
+
+    Raises:
+        ValueError: if it cannot be read, or a line has no tab.
+    """
+    column = ("en", "de").index(language)
     sentences = []
     for number, line in enumerate(read_lines(path), start=1):
         if "\t" not in line:
@@ -52,11 +73,35 @@ def _read_wmt16(folder: Path, split: str, language: str) -> list[str]:
 
 
 CORPORA = {
-    "multi30k": Corpus("multi30k", "non-commercial research and education (Elliott et al. 2016, 2017)", _read_multi30k),
-    "tatoeba": Corpus("tatoeba-de-en", "CC-BY 2.0 (tatoeba.org, manythings.org/anki)", _read_tsv),
-    "news": Corpus("news-de-en", "WMT news test sets, research use", _read_tsv),
-    "wmt16": Corpus("wmt16-de-en", "WMT 2016 training data (Europarl, Common Crawl, News), research use", _read_wmt16),
+    "multi30k": Corpus(
+        "multi30k", "non-commercial research and education (Elliott et al. 2016, 2017)", _read_multi30k, "nc"
+    ),
+    "tatoeba": Corpus("tatoeba-de-en", "CC-BY 2.0 (tatoeba.org, manythings.org/anki)", _read_tsv, "by"),
+    "news": Corpus("news-de-en", "WMT news test sets, research use", _read_tsv, "res", 0.5),
+    "wmt16": Corpus(
+        "wmt16-de-en", "WMT 2016 training data (Europarl, Common Crawl, News), research use", _read_wmt16, "res", 0.0
+    ),
+} | {
+    name: Corpus("more-de-en", f"{licence} ({origin})", partial(_read_file, name), group, share)
+    for name, (group, share, licence, origin) in MORE.items()
 }
+BACK = "back-"  # before the name of a corpus that `python -m model backtranslate` made
+BACK_FOLDER = "back-translated"
+
+
+def find(name: str) -> Corpus:
+    """The corpus of a name: a key of CORPORA, or back-NAME, which is read from back-translated/NAME.tsv.gz.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if name in CORPORA:
+        return CORPORA[name]
+    text = name.removeprefix(BACK)
+    if text in ("", name):
+        raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}, and {BACK}NAME")
+    group, licence = MONOLINGUAL.get(text, ("res", "not stated"))
+    return Corpus(BACK_FOLDER, f"text: {licence}; translated by a model", partial(_read_file, text), group, 0.0)
 
 
 @dataclass(frozen=True)
@@ -116,25 +161,25 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
 
     Args:
         data_dir: the folder that holds the corpora's folders.
-        name: a key of CORPORA.
+        name: as for `find`.
         split: "train" or "valid".
         languages: source and target, such as ("en", "de").
 
     Returns:
-        The pairs in which neither side is empty.
+        The pairs in which neither side is empty; none of a corpus that has no such split.
 
     Raises:
         ValueError: if the name is unknown, a file is missing, or the sides differ in length.
     """
-    if name not in CORPORA:
-        raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
-    folder = data_dir / CORPORA[name].folder
+    corpus = find(name)
+    folder = data_dir / corpus.folder
     if not folder.is_dir():
-        raise ValueError(
-            f"the corpus {name!r} is not in {data_dir} (no folder {CORPORA[name].folder}); fetch it with: "
-            f"python -m model download {name} --data-dir {data_dir}"
-        )
-    source, target = (CORPORA[name].read(folder, split, language) for language in languages)
+        advice = f"fetch it with: python -m model download {name} --data-dir {data_dir}"
+        if corpus.folder == BACK_FOLDER:
+            file = folder / f"{name.removeprefix(BACK)}.tsv.gz"
+            advice = f"make its file with: python -m model backtranslate --out {file}"
+        raise ValueError(f"the corpus {name!r} is not in {data_dir} (no folder {corpus.folder}); {advice}")
+    source, target = (corpus.read(folder, split, language) for language in languages)
     if len(source) != len(target):
         raise ValueError(f"{folder}: {len(source)} source lines but {len(target)} target lines in {split}")
     return [(s.strip(), t.strip()) for s, t in zip(source, target, strict=True) if s.strip() and t.strip()]
@@ -176,10 +221,13 @@ def comparable(sentence: str) -> str:
 
 
 def parse_mix(mix: str) -> dict[str, float]:
-    """Read a mix such as "tatoeba + 2*multi30k".
+    """Read a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr".
 
     Args:
-        mix: names joined by "+", each with an optional weight (how often it is seen in a pass) before "*".
+        mix: names joined by "+", each with an optional weight (how often it is seen in a pass; a fraction draws anew in
+            each) before "*". A group of licences, a key of `more.GROUPS`, stands for its corpora with their own shares,
+            times its weight, and "all" for all groups; what is named besides has the weight that is said there, and
+            with 0 is left out.
 
     Returns:
         Name to weight.
@@ -190,16 +238,25 @@ def parse_mix(mix: str) -> dict[str, float]:
     Example:
         >>> parse_mix("tatoeba + 2*multi30k")
         {'tatoeba': 1.0, 'multi30k': 2.0}
+        >>> parse_mix("0.5*cc0 + tatoeba")
+        {'mlqe-pe': 0.5, 'tatoeba': 1.0}
     """
-    weights: dict[str, float] = {}
+    named: dict[str, float] = {}
     for term in mix.split("+"):
         match = re.fullmatch(r"\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?([a-z0-9-]+)\s*", term)
         if not match:
             raise ValueError(f'a mix is written like "tatoeba + 2*multi30k", got {mix!r}')
         weight, name = match.groups()
-        if name not in CORPORA | TEXTS:
-            raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA | TEXTS)}")
-        if name in weights:
+        if name in named:
             raise ValueError(f"the corpus {name!r} is named twice in {mix!r}")
-        weights[name] = float(weight or 1)
-    return weights
+        if name not in (*TEXTS, *GROUPS, "all"):
+            find(name)
+        named[name] = float(weight or 1)
+    weights: dict[str, float] = {}
+    for name, weight in named.items():
+        members = {name: weight}
+        if name in (*GROUPS, "all"):
+            members = {one: corpus.share * weight for one, corpus in CORPORA.items() if name in (corpus.group, "all")}
+        weights |= {one: share for one, share in members.items() if one not in named or one == name}
+    groups = [name for name in named if name in (*GROUPS, "all")]
+    return {name: weight for name, weight in weights.items() if weight or not groups}

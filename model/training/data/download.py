@@ -23,6 +23,7 @@ from typing import Any
 from tqdm import tqdm
 
 from model.training.data.corpora import CORPORA, Pair, comparable
+from model.training.data.more import MORE
 
 URLS = {
     "multi30k": "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw",  # a folder
@@ -61,6 +62,8 @@ def download(name: str, data_dir: Path, url: str | None = None) -> list[Path]:
     if name not in CORPORA:
         raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
     folder = data_dir / CORPORA[name].folder
+    if name in MORE:
+        return _more(folder, name)
     if name in ("news", "wmt16"):
         return {"news": _news, "wmt16": _wmt16}[name](folder)
     fetch = {"multi30k": _multi30k, "tatoeba": _tatoeba}[name]
@@ -124,6 +127,16 @@ def _wmt16(folder: Path) -> list[Path]:
         "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the news "
         f"task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into {path}, "
         "gzip-compressed, each line English, a tab, German"
+    )
+
+
+def _more(folder: Path, name: str) -> list[Path]:
+    path = folder / f"{name}.tsv.gz"
+    if path.exists():
+        return [path]
+    raise ValueError(
+        f"the corpus {name!r} ({MORE[name][3]}; {MORE[name][2]}) has no public original in this form: "
+        f"put pairs of it into {path}, gzip-compressed, each line English, a tab, German"
     )
 
 

@@ -45,6 +45,16 @@ def test_figures_stand_beside_published_ones(tmp_path: Path) -> None:
     assert row.count(" | ") == 5
 
 
+def test_many_corpora_are_named_by_their_mix(tmp_path: Path) -> None:
+    folder = copy_of_en_de(tmp_path, "a")
+    card = read_json(folder / CARD)
+    card["data"] = {f"corpus{i}": {"weight": 1.0, "licence": "CC0"} for i in range(9)}
+    card["training"]["data"] = "cc0 + by"
+    write_json(folder / CARD, card)
+    row = table.render(tmp_path).splitlines()[6]
+    assert "cc0 + by: 9 corpora, listed on its card" in row and "corpus1" not in row
+
+
 def test_the_command_writes_it(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     folder = copy_of_en_de(tmp_path, "a")

@@ -78,5 +78,5 @@ def test_whole_runs_end_with_the_same_weights(trainers):
 def test_the_learning_rate_follows_updates_not_batches(trainers):
     accumulating, _ = trainers
     accumulating.train()
-    assert accumulating.optimizer.param_groups[0]["lr"] == accumulating.schedule(STEPS)
-    assert {int(value["step"]) for value in accumulating.optimizer.state.values()} == {STEPS}
+    assert accumulating.optimizers[0].param_groups[0]["lr"] == accumulating.schedule(STEPS)
+    assert {int(value["step"]) for value in accumulating.optimizers[0].state.values()} == {STEPS}

@@ -57,11 +57,14 @@ def test_a_translation_may_be_twice_as_long_and_ten_more_within_the_positions():
 
 def test_the_scores_have_the_name_of_their_corpus(model, tokenizer):
     scores = Validation({"tatoeba": PAIRS, "multi30k": PAIRS[::-1]}, tokenizer, n_pairs=20).run(model)
-    names = [f"{score}.{name}" for score in ("valid_perplexity", "valid_bleu") for name in ("tatoeba", "multi30k")]
-    assert sorted(scores) == sorted(names)
+    kinds = ("valid_perplexity", "valid_nats_per_character", "valid_bleu")
+    assert sorted(scores) == sorted(f"{kind}.{name}" for kind in kinds for name in ("tatoeba", "multi30k"))
     for name, pairs in (("tatoeba", PAIRS), ("multi30k", PAIRS[::-1])):
         spread = [pairs[i * len(pairs) // 10] for i in range(10)]
         assert scores[f"valid_perplexity.{name}"] == round(perplexity(model, tokenizer, spread), 3)
+        n_tokens, n_characters = (sum(len(cut(text)) + 1 for _, text in spread) for cut in (tokenizer.encode, str))
+        nats = math.log(perplexity(model, tokenizer, spread)) * n_tokens / n_characters
+        assert scores[f"valid_nats_per_character.{name}"] == pytest.approx(nats, abs=1e-4)
 
 
 def test_validation_can_be_turned_off(model, tokenizer):

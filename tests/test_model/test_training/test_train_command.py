@@ -106,3 +106,13 @@ def test_a_run_writes_a_checkpoint_with_its_command_and_overwrites_none(tmp_path
     errors = capsys.readouterr().err
     assert "which is not overwritten: choose another --out" in errors and len(errors.splitlines()) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_the_mix_can_be_said_on_the_command_line(tmp_path, data_dir, capsys):
+    out = tmp_path / "out"
+    arguments = ["train", config_file(tmp_path), "--data-dir", str(data_dir), "--out", str(out), "--data"]
+    assert main([*arguments, "0.5*multi30k"]) == 0
+    assert checkpoint.load(out).card["training"]["data"] == "0.5*multi30k"
+    assert main([*arguments, "cc0 + by +"]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("error: a mix is written like")

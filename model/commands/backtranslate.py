@@ -1,0 +1,96 @@
+"""What `python -m model backtranslate` does: sentences of one language become pairs to train the other direction with.
+
+What was written by people stands on the side that a later model learns to write; the model's translation is only read
+(Sennrich et al. 2016, "Improving Neural Machine Translation Models with Monolingual Data").
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from tqdm import tqdm
+
+from model import checkpoint
+from model.training.data.corpora import read_lines
+from model.translator import Translator, tidy
+
+CHUNK = 256  # sentences after which what there is can be gone on from
+MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves them out
+
+
+def backtranslate(
+    translator: Translator, data: Path, out: Path, resume: bool = False, beam: int = 4, length_penalty: float = 0.6
+) -> tuple[int, int]:
+    """Translate the sentences of a file, and write pairs of English, a tab, German, as a corpus has them.
+
+    What is done stands in OUT.begun: a line that says what is translated with what, pairs, and after each chunk a line
+    with the number of sentences read so far.
+
+    Args:
+        translator: from English to German or back; its card says which.
+        data: a sentence on each line, gzip-compressed or not.
+        out: the corpus, NAME.tsv.gz.
+        resume: go on with what is in OUT.begun.
+        beam: width of the search.
+        length_penalty: of the search.
+
+    Returns:
+        How many pairs were written, and how many sentences were left out: empty ones, those that are too long, and
+        those whose translation is empty.
+
+    Raises:
+        ValueError: if the checkpoint has no such direction, the data cannot be read, `out` is there already or is not
+            named as it should be, or there is something or nothing to resume.
+    """
+    languages = (translator.card.get("source"), translator.card.get("target"))
+    if languages not in (("en", "de"), ("de", "en")):
+        raise ValueError(f"the card of {translator.name!r} does not say that it translates between en and de")
+    if not out.name.endswith(".tsv.gz"):
+        raise ValueError(f"the corpus is a file NAME.tsv.gz, got {out}")
+    if out.exists():
+        raise ValueError(f"{out} is there already: move it away, or choose another --out")
+    about = {
+        "weights": checkpoint.sha256_of(translator.folder / checkpoint.WEIGHTS),
+        "data": checkpoint.sha256_of(data),
+        "beam": beam,
+        "length_penalty": length_penalty,
+    }
+    out.parent.mkdir(parents=True, exist_ok=True)
+    begun = out.with_name(out.name + ".begun")
+    done = _begin(begun, about, resume)
+    lines = [tidy(line) for line in read_lines(data)]
+    limit = min(MAX_TOKENS, translator.config.max_length)
+    with begun.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=done) as bar:
+        for start in range(done, len(lines), CHUNK):
+            chunk = lines[start : start + CHUNK]
+            short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
+            translations = translator.translate_lines(short, beam, length_penalty)
+            pairs = [pair for pair in zip(short, translations) if all(pair)]
+            file.writelines("\t".join(pair if languages[0] == "en" else pair[::-1]) + "\n" for pair in pairs)
+            file.write(f"{start + len(chunk)}\n")
+            file.flush()
+            bar.update(len(chunk))
+    pairs = [line for line in read_lines(begun) if "\t" in line]
+    written = gzip.compress("".join(pair + "\n" for pair in pairs).encode())
+    with checkpoint.replacing(out) as whole:
+        whole.write_bytes(written)
+    begun.unlink()
+    return len(pairs), len(lines) - len(pairs)
+
+
+def _begin(begun: Path, about: dict[str, object], resume: bool) -> int:
+    """Make OUT.begun, or cut off what follows its last whole chunk; returns how many sentences are done."""
+    if resume and not begun.exists():
+        raise ValueError(f"there is nothing to resume: no {begun}")
+    lines = checkpoint.read_text(begun, limit=1_000_000_000).split("\n")[:-1] if begun.exists() else []
+    ends = [number for number, line in enumerate(lines) if line.isdecimal()]
+    if not resume and ends:
+        raise ValueError(f"{begun} holds a translation that was interrupted: pass --resume, or delete it")
+    header = json.dumps(about)
+    if resume and lines[:1] != [header]:
+        raise ValueError(f"{begun} was begun with another checkpoint, other data or another search: delete it")
+    kept = lines[: ends[-1] + 1] if ends else [header]
+    checkpoint.write_text(begun, "".join(line + "\n" for line in kept))
+    return int(lines[ends[-1]]) if ends else 0
