@@ -3,31 +3,31 @@
     python -m benchmarks.pages [--rounds 5]
 
 Runs the app with `streamlit run app.py` on a free port and looks at it in Chromium, in a window of 1400 by 900 pixels.
-Before the clock runs, every page is opened once, so that what is shared by all visitors is loaded and
-what is remembered is remembered. Then the pages are opened one after the other, as often as asked, by a click on their
-names, and two clocks run inside the browser from the mouse button going up: until the last of the charts that are in
-the window without scrolling (or, where there is none there, the whole page) is drawn; and until the whole page is: its
-heading, its run over, every chart. Drawn is two animation frames later.
+Before the clock runs, every page is opened once, so that what is shared by all visitors is loaded and what is
+remembered is remembered. Then the pages are opened one after the other, as often as asked, by a click on their names
+in the menus, and two clocks run inside the browser from the mouse button going up: until the last of the charts that
+are in the window without scrolling (or, where there is none there, the whole page) is drawn; and until the whole page
+is: its heading, its run over, every chart. Drawn is two animation frames later.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.browsing import PATIENCE, chromium
 from benchmarks.common import row, table
+from tests.support import menu
 from tests.support.server import serve
 
-LAPTOP, WIDE = {"width": 1400, "height": 900}, {"width": 3000, "height": 900}  # wide enough for every name
-NAMES = """() => [...document.querySelectorAll('[data-testid="stTopNavLink"]')].map(link => link.innerText.trim())"""
+LAPTOP = {"width": 1400, "height": 900}
 # What Streamlit leaves of the page before stays in the window, marked as stale, until the new run is over.
 OPENED = """title => {
   const app = document.querySelector('[data-testid="stApp"]');
   return app?.dataset.testScriptState === 'notRunning'
-    && [...document.querySelectorAll('h1')].some(heading => heading.innerText.trim() === title)
+    && (title ? [...document.querySelectorAll('h1')].some(heading => heading.innerText.trim() === title)
+      : document.querySelector('.hl-stage[data-ready] .main-svg'))
     && !document.querySelector('[data-stale="true"]')
     && [...document.querySelectorAll('.stPlotlyChart')].every(chart => chart.querySelector('.main-svg'));
 }"""
@@ -54,38 +54,35 @@ WATCH = f"""title => {{
 }}"""
 
 
-def open_by_name(page: Any, name: str, title: str | None = None) -> tuple[float, float]:
-    """Click a name of the navigation; return the seconds until its window and until its whole page is drawn.
+def open_by_name(page: Any, name: str, title: str) -> tuple[float, float]:
+    """Click a name in the menus; return the seconds until its window and until its whole page is drawn.
 
     Args:
         page: of the app.
-        name: in the navigation.
-        title: the page's heading, if it is not the name.
+        name: in the menus.
+        title: the page's heading; "" for the one with the stage.
     """
-    page.evaluate(WATCH, title or name)
-    link = page.get_by_test_id("stTopNavLink").filter(has_text=name).last
-    if not link.is_visible():  # the last names are below "more" here
-        page.get_by_role("button", name=re.compile(r"^\d+ more$")).click()
-    link.click()
+    item = menu.unfold(page, name)
+    page.evaluate(WATCH, title)
+    item.click()
     return page.evaluate("() => window.opened")
 
 
 def measure(browser: Any, rounds: int, only: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
     """Open every page so often, or only some, each time coming from the one before; return the seconds by name."""
+    names = [*menu.groups()]
+    if unknown := set(only) - set(names):
+        raise SystemExit(f"error: there is no page {min(unknown)!r}; there are {', '.join(names)}")
     with serve() as url:
-        page = browser.new_context(viewport=WIDE).new_page()
+        page = browser.new_context(viewport=LAPTOP).new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(url)
-        page.wait_for_function(OPENED, arg="Headlight")
-        names = page.evaluate(NAMES)
-        page.set_viewport_size(LAPTOP)
+        page.wait_for_function(OPENED, arg="")
         page.wait_for_timeout(1000)
-        if unknown := set(only) - set(names):
-            raise SystemExit(f"error: there is no page {min(unknown)!r}; there are {', '.join(names)}")
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in (only or names)}
         for _ in range(1 + rounds):
             for name in [*times][1:] + [*times][:1]:  # the first one is open
-                times[name].append(open_by_name(page, name, "Headlight" if name == names[0] else None))
+                times[name].append(open_by_name(page, name, "" if name == names[0] else name))
         page.context.close()
     return {name: seconds[1:] for name, seconds in times.items()}
 

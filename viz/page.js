@@ -60,8 +60,8 @@ function heads(text) {
 }
 
 for (const place of document.querySelectorAll("[data-figure]")) {
-  const { data, layout, frames } = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-  Plotly.newPlot(place, { data, layout, frames, config: settings(place.dataset.name) }).then((plot) => {
+  const { data, layout } = JSON.parse(document.getElementById(place.dataset.figure).textContent);
+  Plotly.newPlot(place, { data, layout, config: settings(place.dataset.name) }).then((plot) => {
     if (!place.dataset.opens) return;
     const all = heads(document.getElementById(place.dataset.heads).textContent);
     plot.on("plotly_click", (event) => {

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
+from tests.support import menu
 from viz.screens.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
@@ -115,7 +116,7 @@ def test_positions_are_switched_off_and_nobody_else_sees_it(page, app_server, re
     expect(page.get_by_text("Changed: positions off")).to_be_visible()
     drawn = np.array(plot(page, "map-changed").evaluate(DRAWN), dtype=np.float32)
     np.testing.assert_allclose(drawn, changed.attention("encoder_self")[0, 0], atol=1e-5)
-    page.get_by_role("link", name="Translate").click()  # the sentence comes along, the change does not
+    menu.go(page, "Translate")  # the sentence comes along, the change does not
     expect(page.get_by_test_id("stage-translation")).to_have_text(recorded.translate(SENTENCE).text)
 
 
@@ -142,7 +143,7 @@ def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     expect(encoder).to_have_text("인코더")
     expect(encoder).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(re.compile("kind=encoder_self"))
-    page.get_by_role("link", name="레슨", exact=True).click()
+    menu.go(page, "레슨")
     expect(page.get_by_role("heading", name="레슨", exact=True)).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="레슨", exact=True)).to_be_visible()
@@ -150,7 +151,7 @@ def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     expect(page.get_by_role("textbox", name="Satz (Englisch)", exact=True)).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(encoder).to_have_attribute("aria-selected", "true")
-    page.get_by_role("link", name="Lektionen", exact=True).click()
+    menu.go(page, "Lektionen")
     expect(page).to_have_url(re.compile(r"/lessons\?lang=Deutsch"))
 
 

@@ -19,7 +19,7 @@ from tests.test_app.test_browser_pages import PATIENCE, click_cell, plot
 TEXT = "A man is too tired."
 PATIENT = 10  # looks
 EDITS = Edits(off=(Head("cross", 1, 2),), forced=(Force(0, 1, 0.5),), cells=(Cell("cross", 1, 1, False),)).code
-# Everything that a visitor has chosen or is shown: controls, words, the numbers of every map, the step of the film.
+# Everything that a visitor has chosen or is shown: controls, words, the numbers of every map.
 PICTURE = """() => {
   const all = (query, look) => Array.from(document.querySelectorAll(`.stMain ${query}`), look);
   const key = node => (node.closest('[class*=st-key-]')?.className.match(/st-key-[\\w-]+/g) || []).join(' ');
@@ -31,7 +31,6 @@ PICTURE = """() => {
     words: all('.stText', node => node.textContent),
     maps: all('.js-plotly-plot', plot => [key(plot), (plot._fullData || []).map(trace =>
       trace.z ? Array.from(trace.z, row => Array.from(row, cell => Number(cell).toPrecision(5))) : trace.name)]),
-    film: all('.film', film => [film.dataset.step, film.querySelector('.said').textContent]),
   });
 }"""
 
@@ -95,23 +94,6 @@ def on_contribution(page: Page) -> None:
     radio(page, "sinks", "special tokens")
 
 
-def on_inside(page: Page) -> None:
-    radio(page, "step", "q, k")
-    page.locator(".st-key-query").get_by_role("slider").focus()
-    page.keyboard.press("ArrowRight")
-    page.locator(".st-key-unscaled label").click()
-
-
-def on_steps(page: Page) -> None:
-    radio(page, "head", "2")
-    radio(page, "encoder-layer", "1")
-    picture(page)  # a film that comes anew begins at the step of the address
-    page.locator(".film").get_by_role("slider", name="Step").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile("film-step=2"))
-
-
 def on_force(page: Page) -> None:
     radio(page, "steer", "Force attention")
     radio(page, "where", "chosen heads")
@@ -151,8 +133,6 @@ def on_positions(page: Page) -> None:
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
     "heads": ("heads", on_heads, on_contribution, on_roles),
-    "inside": ("inside", on_inside),
-    "steps": ("steps", on_steps),
     "steer": ("steer", on_word, on_force, on_mask),
     "compare": (f"compare?versus=Before+and+after+an+edit&edits={EDITS}", on_compare),
     "masks": ("masks", on_masks),
@@ -209,29 +189,6 @@ def test_the_same_picture_elsewhere(page, context, app_server, name):
             there, here = picture(other), picture(page)
         assert there == here
         assert other.url == address, "what was read is written again"
-
-
-def test_the_step_follows_the_film_and_a_wrong_one_is_told(page, app_server, recorded):
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/steps?film-step=1&text={quote(TEXT)}")
-    film = page.locator(".film")
-    expect(film).to_have_attribute("data-step", "1")
-    radio(page, "head", "1")
-    expect(page).to_have_url(re.compile("head=1"))
-    picture(page)
-    expect(film).to_have_attribute("data-step", "1")
-    expect(page).to_have_url(re.compile("film-step=1"))
-    box = page.locator(".st-key-text input")
-    box.fill("A man is riding a bicycle.")
-    box.press("Enter")
-    expect(film).to_have_attribute("data-step", "0")
-    expect(page).not_to_have_url(re.compile("film-step"))
-    last = len(recorded.translate(TEXT).target_tokens) - 1
-    for wrong in ("99", "-1", "<b>x</b>", "1e0", ""):
-        page.goto(f"{app_server}/steps?film-step={quote(wrong)}&text={quote(TEXT)}")
-        expect(film).to_have_attribute("data-step", "0")
-        said = f"The address asks for step “{wrong}”, but the steps of this film are 0 to {last}."
-        expect(page.locator(".film .tip")).to_have_text(said)
 
 
 def test_a_link_leads_from_a_click_on_the_board_to_both_sides_and_back(page, app_server, recorded):

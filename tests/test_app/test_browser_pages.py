@@ -11,12 +11,10 @@ import shutil
 import numpy as np
 import pytest
 from playwright.sync_api import Error, Page, expect
-from plotly.colors import sample_colorscale
 
 from model.interventions.edits import Cell, Edits, Head
+from tests.support import menu
 from tests.test_app.systems import save_comparison, save_language_model
-from tests.test_app.test_translate import EXAMPLE
-from viz import theme
 from viz.screens.pitfall_words import PITFALLS
 from viz.screens.words_check import ALL_HOLD, CLAIMS
 from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
@@ -26,35 +24,16 @@ WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 
 
-# The colour in the middle of every cell of a canvas, rows of [red, green, blue, alpha].
-CELLS = """canvas => {
-  const {cellWidth, cellHeight} = canvas.dataset, context = canvas.getContext('2d');
-  const count = (size, cell) => Math.round(size / cell);
-  return Array.from({length: count(canvas.height, cellHeight)}, (_, i) =>
-    Array.from({length: count(canvas.width, cellWidth)}, (_, j) => Array.from(
-      context.getImageData(Math.floor((j + 0.5) * cellWidth), Math.floor((i + 0.5) * cellHeight), 1, 1).data)));
-}"""
-
-
 def plot(page: Page, key: str):
     """The drawn Plotly element of a chart."""
     return page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first
 
 
 def open_page(page: Page, url: str, title: str) -> None:
-    """Goes to a page as visitors do, by the navigation, from one without charts."""
+    """Goes to a page as visitors do, by the menus, from one without charts."""
     page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/lessons")
-    link = page.get_by_role("link", name=title, exact=True)
-    item = page.get_by_role("menuitem", name=title, exact=True)
-    more = page.get_by_role("button", name=re.compile(r"^\d+ more$"))
-    for _ in range(PATIENCE // 100):  # the names come, and those without room go below "more"
-        if link.or_(item).count():
-            break
-        if more.count() and not page.get_by_role("menu").count():
-            more.click()
-        page.wait_for_timeout(100)
-    link.or_(item).click()
+    menu.go(page, title)
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
 
@@ -103,7 +82,7 @@ def test_every_pitfall_is_drawn(page, app_server):
 
 
 def test_the_schedule_lab_follows_its_controls(page, app_server):
-    open_page(page, app_server, "Training")
+    open_page(page, app_server, "Warm-up")
     expect(plot(page, "schedules")).to_be_visible()
     expect(page.get_by_text("Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000")).to_be_visible()
     page.get_by_role("slider", name="d_model").focus()
@@ -118,7 +97,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
 
 
 def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
-    open_page(page, app_server, "Training")
+    open_page(page, app_server, "Warm-up")
     choose(page, "Train here")
     train, pause = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Pause"))
     train.click()
@@ -145,14 +124,14 @@ def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
 
 
 def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server):
-    open_page(page, app_server, "Training")
+    open_page(page, app_server, "Warm-up")
     choose(page, "Recorded runs")
     expect(page.get_by_text("No recorded runs ship with this copy yet")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
 
 
 def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
-    open_page(page, app_server, "Open")
+    open_page(page, app_server, "Your own model")
     file = tmp_path / "mine.npz"
     np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
     page.locator("input[type=file]").set_input_files(file)
@@ -196,81 +175,6 @@ def test_two_sentences_are_compared_and_partners_light_up_together(page, app_ser
 def test_alignment_says_how_heads_are_measured(page, app_server):
     open_page(page, app_server, "Alignment")
     expect(page.locator("[data-testid=stCode]")).to_contain_text("python -m model align --data FOLDER")
-
-
-def colors_of(weights: np.ndarray) -> np.ndarray:
-    """The colours that stand for weights, (..., 3)."""
-    flat = sample_colorscale(theme.SEQUENTIAL, np.clip(weights, 0, 1).ravel().tolist())
-    return np.array([[int(c) for c in text[4:-1].split(",")] for text in flat]).reshape(*weights.shape, 3)
-
-
-def cells(page: Page, name: str) -> np.ndarray:
-    """What a canvas of the film shows, (rows, columns, 4)."""
-    return np.array(page.locator(f".panel.{name} canvas").evaluate(CELLS))
-
-
-def assert_step(page: Page, result, step: int) -> None:
-    """The film shows the recorded rows of a step of the last decoder layer, head 0."""
-    expect(page.locator(".film")).to_have_attribute("data-step", str(step))
-    said = page.locator(".film .said").text_content()
-    assert f"reads “{result.target_tokens[step]}”, writes “{result.predicted_tokens[step]}”" in said
-    cross = result.attention("cross")[-1, 0, step]
-    most = int(cross.argmax())
-    assert f"Looks most at “{result.source_tokens[most]}” {cross[most]:.3f}" in said
-    shown = cells(page, "cross")
-    assert shown.shape[:2] == (1, len(cross))
-    # Half a step of the scale and what three decimals lose: two neighbouring colours at most.
-    np.testing.assert_allclose(shown[0, :, :3], colors_of(cross), atol=6)
-    assert page.locator(".panel.cross .rows .name:visible").all_text_contents() == [result.target_tokens[step]]
-    decoder, drawn = result.attention("decoder_self")[-1, 0], cells(page, "decoder")
-    assert not drawn[step + 1 :].any(), "rows to come are blank"
-    written = np.tril(np.ones(decoder.shape, bool))[: step + 1]
-    np.testing.assert_allclose(drawn[: step + 1][written][:, :3], colors_of(decoder[: step + 1][written]), atol=6)
-    blocked = drawn[: step + 1][~written]
-    assert (np.ptp(blocked[:, :3], axis=1) < 12).all() and (blocked[:, 3] == 255).all(), "masked cells are grey"
-    numbers = page.locator(".panel.next .number").all_text_contents()
-    written_at = [number.endswith("✓") for number in numbers]
-    names = page.locator(".panel.next .name").all_text_contents()
-    assert written_at == [name == result.predicted_tokens[step] for name in names]
-
-
-def test_the_film_is_stepped_by_keyboard_and_shows_the_recorded_rows(page, app_server, recorded):
-    look_at(page, f"{app_server}/steps", *WIDE, reduced_motion="reduce")
-    slider = page.locator(".film").get_by_role("slider", name="Step")
-    expect(slider).to_be_visible()
-    result = recorded.translate(EXAMPLE)
-    last = len(result.target_tokens) - 1
-    assert_step(page, result, 0)  # nothing plays by itself
-    slider.focus()
-    for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0)):
-        page.keyboard.press(key)
-        assert_step(page, result, step)
-    page.keyboard.press("Space")
-    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()  # it stops at the end
-    assert_step(page, result, last)
-    page.get_by_role("button", name="Back", exact=True).click()
-    assert_step(page, result, last - 1)
-    assert_it_fits(page)
-    assert_step(page, result, last - 1)  # in dark, too
-    page.locator(".panel.cross canvas").hover()
-    expect(page.locator(".film .tip")).to_contain_text(f"query {last - 1} “{result.target_tokens[last - 1]}”, key")
-    assert_nothing_sticks_out(page)
-
-
-def test_the_steps_inside_a_head_are_walked_by_keyboard(page, app_server):
-    look_at(page, f"{app_server}/inside", *WIDE)
-    expect(plot(page, "project-1")).to_be_visible()
-    page.locator(".st-key-step").get_by_role("radio", name="q, k", exact=True).focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(plot(page, "multiply-0")).to_be_visible()
-    expect(page.get_by_text("Step 2 of 8: Their products")).to_be_visible()
-    page.locator(".st-key-query").get_by_role("slider").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-large-query")).to_contain_text("2 ")
-    choose(page, "all")
-    assert_it_fits(page, "context-0")
 
 
 # Where on the screen the middle of a cell of a clickable map lies.
@@ -355,7 +259,7 @@ def systems(checkpoints):
 
 @pytest.mark.long
 def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems):
-    open_page(page, app_server, "Models")
+    open_page(page, app_server, "Four systems")
     assert_it_fits(page, "map-0", "map-1", "map-2", "lengths")
     choose(page, "English → German")
     expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()

@@ -12,6 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from plotly.offline import get_plotlyjs_version
 
+from model.experiments import inside as experiment
+from model.experiments.inside import Row, Switches
+from tests.support.menu import go
 from tests.support.server import serve
 from tests.test_app.conftest import save_tiny
 from viz.views.view import EXAMPLE
@@ -69,11 +72,6 @@ def type_in(page: Page, text: str) -> None:
     box.fill(text)
     box.press("Enter")
     ready(page, before + 1)
-
-
-def go(page: Page, name: str) -> None:
-    """Goes to another page by the menu."""
-    page.get_by_role("link", name=name, exact=True).first.click()
 
 
 def tile(page: Page, layer: int, head: int):
@@ -245,6 +243,128 @@ def test_the_film_goes_through_the_steps(page, app_server, recorded):
     part(page, "play").click()
     expect(page).not_to_have_url(re.compile("step="))
     wait_for_map(page, weights)
+
+
+def test_the_slider_hides_what_comes_later(page, app_server, recorded):
+    text = "A man is too tired."
+    result = recorded.translate(text)
+    count = len(result.predicted_tokens)
+    assert count > 10
+    show(page, app_server, f"?text={quote(text)}&layer=0&head=1")
+    slider = page.get_by_role("slider", name="Step of the decoding")
+    later = part(page, "target").locator(".hl-token.hl-later")
+    expect(later).to_have_count(0)
+    weights = result.attention("cross")[0, 1]
+    slider.focus()
+    for step in range(count - 2, -1, -1):
+        page.keyboard.press("ArrowLeft")
+        expect(later).to_have_count(count - 1 - step)
+        expect(page).to_have_url(re.compile(f"step={step}(&|$)"))
+        wanted = weights.copy()
+        wanted[step + 1 :] = np.nan
+        wait_for_map(page, np.nan_to_num(wanted))
+        assert np.isnan(drawn(page)).all(1).tolist() == [False] * (step + 1) + [True] * (count - 1 - step)
+        shown = part(page, "target").locator("[data-index]:not(.hl-later)")
+        expect(shown).to_have_count(step + 1)
+    page.keyboard.press("End")
+    expect(later).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("step="))
+    wait_for_map(page, weights)
+
+
+def test_the_card_of_a_pinned_word_names_heads_and_opens_them(page, app_server, recorded):
+    show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self")
+    part(page, "source").locator("[data-index='2']").click()
+    page.mouse.move(0, 0)
+    named = page.locator(".hl-card .hl-links button")
+    expect(named).to_have_count(6)
+    weights = recorded.translate(EQUAL).attention("encoder_self")
+    shares = []
+    for text in named.all_text_contents():
+        layer, head, share = re.fullmatch(r"(\d)\.(\d) → .+ (\d\.\d\d)", text).groups()
+        assert float(share) in np.round(weights[int(layer), int(head), 2].astype(float), 2), "a weight of its row"
+        shares.append(float(share))
+    assert shares == sorted(shares, reverse=True) and shares[0] > 0
+    wanted = next(i for i, text in enumerate(named.all_text_contents()) if text[:3] != "{}.{}".format(*opened(page)))
+    layer, head = map(int, named.nth(wanted).text_content()[:3].split("."))
+    named.nth(wanted).click()
+    wait_for_map(page, weights[layer, head])
+    assert opened(page) == [layer, head]
+
+
+class TestInside:
+    """The view that shows how one row comes about."""
+
+    # The numbers of its five panels (null where blocked).
+    BARS = """() => {
+      const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+      const bars = (plot?.data ?? []).filter(one => one.type === "bar");
+      return bars.map(one => Array.from(one.y, y => Number.isNaN(y) ? null : y));
+    }"""
+
+    def wait_for_bars(self, page: Page, row: Row) -> None:
+        """Waits until the panels draw a row."""
+        norms = np.linalg.norm(row.weighted.astype(np.float64), axis=-1)
+        wanted = np.array([row.raw_scores, row.scaled, np.where(row.mask, row.scaled, np.nan), row.dropped, norms])
+        found = np.zeros(0)
+        for _ in range(PATIENCE // 50):
+            bars = page.evaluate(self.BARS)
+            if len({len(bar) for bar in bars}) == 1:
+                found = np.array([[np.nan if y is None else y for y in bar] for bar in bars], dtype=float)
+            if found.shape == wanted.shape and np.allclose(found, wanted, atol=1e-5, equal_nan=True):
+                return
+            page.wait_for_timeout(50)
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+    def test_it_shows_the_pinned_row_and_what_a_switch_changes(self, page, app_server, recorded):
+        result = recorded.translate(EQUAL)
+        show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self&layer=1&head=2&pin=s3")
+        arrays = experiment.recorded(result, "encoder_self", 1)
+        part(page, "views").get_by_role("tab", name="Inside", exact=True).click()
+        self.wait_for_bars(page, experiment.row(arrays, 2, 3))
+        expect(page).to_have_url(re.compile("view=inside.*row=3"))
+        line = page.locator(".hl-says")
+        expect(line).to_contain_text("largest weight")
+        expect(line).not_to_contain_text("As recorded")
+        page.get_by_label("No scaling").check()
+        unscaled = experiment.row(arrays, 2, 3, Switches(scaled=False))
+        self.wait_for_bars(page, unscaled)
+        expect(line).to_contain_text(f"largest weight {unscaled.weights.max():.2f}")
+        expect(line).to_contain_text("As recorded")
+        expect(page).to_have_url(re.compile("unscaled=1"))
+        page.reload()
+        ready(page)
+        self.wait_for_bars(page, unscaled)
+        part(page, "source").locator("[data-index='5']").click()
+        self.wait_for_bars(page, experiment.row(arrays, 2, 5, Switches(scaled=False)))
+        page.get_by_label("No scaling").uncheck()
+        self.wait_for_bars(page, experiment.row(arrays, 2, 5))
+        tile(page, 0, 1).click()
+        wait_for_map(page, result.attention("encoder_self")[0, 1])
+        expect(page).not_to_have_url(re.compile("view=|row=|unscaled="))
+
+    def test_another_sentence_and_another_kind_have_rows_of_their_own(self, page, app_server, recorded):
+        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=decoder_self&layer=1&head=3&row=0&pin=t0")
+        result = recorded.translate(EQUAL)
+        self.wait_for_bars(page, experiment.row(experiment.recorded(result, "decoder_self", 1), 3, 0))
+        kind(page, "cross")
+        expect(page).to_have_url(re.compile("kind=cross"))
+        layer, head = opened(page)
+        self.wait_for_bars(page, experiment.row(experiment.recorded(result, "cross", layer), head, 0))
+        type_in(page, "A man.")
+        other = experiment.recorded(recorded.translate("A man."), "cross", layer)
+        page.wait_for_function("() => /[?&]row=\\d/.test(location.search)")
+        expect(page.locator(".hl-says")).to_contain_text("largest weight")
+        row = int(re.search(r"row=(\d+)", page.url)[1])
+        self.wait_for_bars(page, experiment.row(other, opened(page)[1], row))
+
+    @pytest.mark.parametrize("wrong", ["row=99", "row=-1", "row=x", "layer=9&row=0", "row=1&temperature=x", "kind=x"])
+    def test_a_link_to_no_row_shows_one_that_there_is(self, page, app_server, wrong):
+        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&{wrong}")
+        expect(page.locator(".hl-says")).to_contain_text("largest weight")
+        expect(page.locator("[data-testid=stException]")).to_have_count(0)
+        expect(part(page, "views").get_by_role("tab", name="Inside")).to_have_attribute("aria-selected", "true")
+        page.wait_for_function(f"() => ({self.BARS})().length === 5")
 
 
 def background(page: Page) -> int:

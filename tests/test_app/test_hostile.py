@@ -55,7 +55,7 @@ def test_no_link_comes_of_an_address(page: str) -> None:
 
 BOXES = [
     ("translate.py", "sentence"),
-    ("steps.py", "text"),
+    ("pitfalls.py", "text"),
     ("steer.py", "edits"),
     ("steer.py", "prefix"),
     ("heads.py", "edits"),

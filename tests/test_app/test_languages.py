@@ -23,7 +23,6 @@ NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys
 # The control that chooses what a page shows, by page.
 VIEWS = {
     "heads.py": "part",
-    "inside.py": "step",
     "steer.py": "steer",
     "compare.py": "versus",
     "masks.py": "batch",
@@ -64,13 +63,23 @@ def spoken(told: dict) -> Iterator[tuple[str, str]]:
     for name, text in told["words"].items():
         yield f"stage {name}", re.sub(r"\{\w+\}", "", text)
     for field in told["options"]:
-        yield "stage option", " ".join([field["label"], field["help"], *(text for _, text in field.get("options", ()))])
+        yield from field_of(field)
     for kind in told["kinds"]:
         yield "stage kind", f"{kind['name']} {kind['title']}"
         yield from labels(kind["look"], "stage map")
+    if told["inside"] is not None:
+        yield "stage row", told["inside"]["line"]
+        yield from labels(told["inside"]["look"], "stage row")
+        for field in told["inside"]["options"]:
+            yield from field_of(field)
     for view in (one for views in told["views"].values() for one in views):
         yield "stage view", f"{view['name']} {view['line']}"
         yield from labels(view["look"], "stage view")
+
+
+def field_of(field: dict) -> Iterator[tuple[str, str]]:
+    """The words of a field of the stage's forms."""
+    yield "stage option", " ".join([field["label"], field["help"], *(text for _, text in field.get("options", ()))])
 
 
 def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
@@ -119,6 +128,13 @@ def test_everything_a_page_says_comes_from_the_message_file(page: str, monkeypat
             assert complaints(screen.open_page(page, lang="de", **{VIEWS[page]: name})) == [], name
 
 
+def test_a_row_of_a_head_comes_about_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "MESSAGES", Marked(MESSAGES))
+    for more in ({}, {"unscaled": "1", "temperature": "2", "unmasked": "1", "dropout": "1"}):
+        at = screen.open_app(lang="de", view="inside", kind="decoder_self", layer="0", head="1", row="1", **more)
+        assert screen.stage(at)["inside"] is not None and complaints(at) == []
+
+
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_the_address_says_the_language(code: str) -> None:
     at = screen.open_app(lang=code)
@@ -129,7 +145,7 @@ def test_the_address_says_the_language(code: str) -> None:
 
 @pytest.mark.parametrize("name", ["Deutsch", "de"])
 def test_the_address_may_name_the_language_as_the_control_does(name: str) -> None:
-    assert screen.open_page("check.py", lang=name).title[0].value == "Prüfung"
+    assert screen.open_page("check.py", lang=name).title[0].value == "Selbsttest"
 
 
 def test_an_unknown_language_is_one_sentence() -> None:

@@ -63,7 +63,12 @@ def assert_on_stage(at, query) -> None:
     told = screen.stage(at)
     assert at.text_input(key="sentence").value == query["text"]
     (kind,) = [one for one in told["kinds"] if one["code"] == query.get("kind", told["kinds"][0]["code"])]
-    assert all(int(query[name]) < count for name, count in zip(("layer", "head"), kind["layers"]))
+    assert all(int(query.get(name, "0")) < count for name, count in zip(("layer", "head"), kind["layers"]))
+    assert int(query.get("step", "0")) < len(told["target"]["tokens"])
+    if query.get("view") == "inside":
+        place = {name: int(query[name]) for name in ("layer", "head", "row")}
+        assert told["inside"]["place"] == {"kind": kind["code"], **place}
+        assert query["pin"] == f"t{query['row']}", "the row that the browser asks for is that of the pinned word"
     assert view.read(query, []) == (view.View(text=query["text"]), [])
 
 
@@ -103,14 +108,14 @@ def test_the_links_walk_through_every_lesson() -> None:
     "value", ["masks", "masks-0", "masks-99", "masks-²", "masks--1", "nonsense-1", "", "<script>-1", "x" * 5000]
 )
 def test_another_value_is_answered_in_a_sentence_and_the_page_stays(value) -> None:
-    at = screen.open_page("steps.py", lesson=value)
+    at = screen.open_page("masks.py", lesson=value)
     assert not at.exception
     assert screen.warnings(at) == [words_lessons.unknown(value)]
-    assert at.title[0].value == "Steps"
+    assert at.title[0].value == "Masks"
 
 
 def test_without_a_lesson_no_page_has_a_bar() -> None:
-    assert "Next step" not in screen.links(screen.open_page("steps.py"))
+    assert "Next step" not in screen.links(screen.open_page("masks.py"))
 
 
 # What the answers say of the model that ships.
@@ -122,6 +127,13 @@ def test_the_step_that_has_read_einem_and_writes_fahrrad_attends_to_bicycle(bicy
     assert bicycle.source_tokens[weights.argmax()] == "▁bicycle" and weights.max() > 0.5
     assert bicycle.predicted_tokens[row] == "▁Fahrrad"
     assert row == 5
+
+
+def test_the_steps_of_the_head_that_is_opened_at_first_often_attend_to_one_or_two(shipped_pages, bicycle) -> None:
+    cross = screen.stage(screen.open_app(text=words_lessons.BICYCLE))["kinds"][0]
+    assert cross["code"] == "cross"
+    weights = np.sort(bicycle.attention("cross")[tuple(cross["first"])])[:, ::-1]
+    assert np.mean(weights[:, :2].sum(-1) > 0.8) >= 0.5
 
 
 def test_without_scaling_entropy_and_gradient_are_nearly_0(bicycle) -> None:

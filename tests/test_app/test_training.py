@@ -33,7 +33,7 @@ def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def test_it_is_in_the_navigation():
     at = screen.open_app().switch_page("training.py").run()
-    assert [element.value for element in at.title] == ["Training"] and not at.exception
+    assert [element.value for element in at.title] == ["Warm-up"] and not at.exception
 
 
 def test_the_papers_curve_and_its_peak():

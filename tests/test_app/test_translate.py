@@ -227,7 +227,7 @@ class TestOtherPages:
     def test_a_sentence_goes_along_and_comes_back(self, recorded):
         at = type_in(screen.open_app(), SENTENCE)
         at = at.select_slider(key="stage-beam").set_value(2).run()
-        at = at.switch_page("steps.py").run()
+        at = at.switch_page("heads.py").run()
         assert not at.exception
         assert at.text_input(key="text").value == SENTENCE and at.button_group(key="beam").value == 2
         assert recorded.translate(SENTENCE, beam=2).text in screen.written(at)
@@ -245,13 +245,13 @@ class TestOtherPages:
     def test_an_address_comes_first(self):
         at = type_in(screen.open_app(), SENTENCE)
         at.query_params["text"] = "A man."
-        at = at.switch_page("steps.py").run()
+        at = at.switch_page("heads.py").run()
         assert at.text_input(key="text").value == "A man."
 
     def test_a_reference_goes_along(self, recorded):
         at = screen.open_app(text=SENTENCE, reference=REFERENCE)
         at.query_params.clear()
-        at = at.switch_page("steps.py").run()
+        at = at.switch_page("heads.py").run()
         assert at.text_input(key="reference").value == REFERENCE
 
     def test_options_of_the_maps_are_still_there(self):

@@ -179,13 +179,13 @@ def test_more_clicks_than_heads_are_refused_before_anything_starts(environment: 
 
 @pytest.mark.long
 def test_pages_prints_when_each_was_there(environment: None, printed: Callable[..., str], capsys) -> None:
-    out = printed(pages, "--rounds", "1", "--only", "Lessons", "Check")
-    *_, lessons, check = out.splitlines()  # the last is below "more"
-    for line, name in ((lessons, "Lessons"), (check, "Check")):
+    out = printed(pages, "--rounds", "1", "--only", "Lessons", "Self-check")
+    *_, lessons, check = out.splitlines()
+    for line, name in ((lessons, "Lessons"), (check, "Self-check")):
         window, whole = re.fullmatch(rf"{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+", line).groups()
         assert 0 < float(window) <= float(whole)
-    with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Lessons, Heads"):
-        printed(pages, "--only", "Chek", "Check")
+    with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Compare, Four"):
+        printed(pages, "--only", "Chek", "Self-check")
     with pytest.raises(SystemExit):
-        printed(pages, "--only", "Check")
+        printed(pages, "--only", "Self-check")
     assert "name two pages or more" in capsys.readouterr().err

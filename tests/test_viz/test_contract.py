@@ -20,7 +20,6 @@ import pytest
 
 import viz.figures
 from viz.figures import describe, heatmap
-from viz.figures.film import Film
 
 QUERIES = ["<s>", "the", "the", "</s>"]
 KEYS = ["<s>", "ein", "<b>k</b>", "&amp;", "%{z}", "</s>"]
@@ -200,21 +199,6 @@ CASES = {
         lambda a, q, k: viz.figures.bars(a["values"], q, value="pieces"),
         tokens=("tokens",),
         z=False,
-    ),
-    "step_film": Case(
-        lambda t, s: {
-            "decoder": weights(t, t),
-            "cross": weights(t, s),
-            "encoder": weights(s, s),
-            "probabilities": weights(t, 3),
-            "entropy": np.ones(t),
-            "mask": np.ones((t, t), bool),
-        },
-        lambda a, q, k: viz.figures.step_film(
-            Film(**a, read=q, written=q, source=k, candidates=[["<s>", "$5$", "c"]] * len(a["cross"]))
-        ),
-        tokens=("tokens",),
-        kilobytes=1200,
     ),
     "curves": Case(
         lambda t, s: {"line": np.stack([np.arange(1, s + 1), signed(s)])},

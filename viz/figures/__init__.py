@@ -10,7 +10,6 @@ from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
-from viz.figures.film import step_film
 from viz.figures.heatmap import describe
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
@@ -41,7 +40,6 @@ __all__ = [
     "scores_heatmap",
     "search_tree",
     "similarity_heatmap",
-    "step_film",
     "values_heatmap",
     "wavelength_lines",
 ]

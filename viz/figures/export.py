@@ -37,9 +37,6 @@ def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go
     height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
     layout = copy.layout
     own = layout.title.text
-    for frame in copy.frames:  # a film says in its title which step it shows
-        if frame.layout is not None and frame.layout.title.text:
-            frame.layout.title.text = f"{above}<br>{frame.layout.title.text}"
     layout.template = TEMPLATE
     layout.paper_bgcolor = layout.plot_bgcolor = "white"
     layout.title = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from itertools import groupby, pairwise
+from itertools import groupby
 
 import plotly.graph_objects as go
 
@@ -45,9 +45,6 @@ def in_words(figure: go.Figure) -> list[str]:
     if header[0] in ("layer", "map"):
         width = 2 if header[0] == "layer" else 1
         return [_map(list(cells), header, width) for _, cells in groupby(rows, key=lambda cell: cell[:width])]
-    if header[0] == "step":
-        starts = [i for i, row in enumerate(rows) if row[3] == 0] + [len(rows)]  # equal tokens may follow each other
-        return [_moment(rows[start:end]) for start, end in pairwise(starts)]
     return [_line(str(name), list(points)) for name, points in groupby(rows, key=lambda point: point[0])]
 
 
@@ -92,17 +89,6 @@ def _map(cells: list[list], header: list[str], width: int) -> str:
         row=_named("", header[-3], row),
         column=_named("", header[-2], column),
     )
-
-
-def _moment(cells: list[list]) -> str:
-    """What one panel of a film shows of one step, or of one row of the encoder."""
-    step, panel, query = cells[0][:3]
-    where = f"{_quoted(query)}, {say(panel)}"
-    if step is not None:
-        where = say("step {n}, {more}", n=step, more=where)
-    known = sorted((cell for cell in cells if cell[5] is not None), key=lambda cell: -cell[5])
-    said = [f"{_quoted(name)} ({i}) {value:.3g}" if name else f"{value:.3g}" for *_, i, name, value in known[:2]]
-    return _first_two(where, said) if said else say("{name}: blank.", name=where)
 
 
 def _lines_of_head(name: str, lines: list[list]) -> str:

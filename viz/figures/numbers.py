@@ -34,8 +34,6 @@ def numbers(figure: go.Figure) -> Table:
         return _of_montage(figure)
     if meta.get("figure") == "attention_lines":
         return _of_lines(meta)
-    if meta.get("figure") == "step_film":
-        return _of_film(figure)
     if meta.get("figure") == "head_board":
         return _of_board(maps[0], meta)
     if len(maps) == 1:
@@ -102,26 +100,6 @@ def _of_lines(meta: dict) -> Table:
     heads, queries, keys = meta["head_names"], meta["row_names"], meta["column_names"]
     rows = [[heads[head], i, queries[i], j, keys[j], weight] for head, i, j, weight in zip(*meta["lines"], strict=True)]
     return ["head", "row", "query", "column", "key", "weight"], rows
-
-
-def _of_film(figure: go.Figure) -> Table:
-    """A row a number of every step: what it read of itself and of the source, what it could write; then the encoder."""
-    meta = figure.layout.meta
-    rows: list[list[Any]] = []
-
-    def add(step: int | None, panel: str, query: str, names: list[str], values: np.ndarray) -> None:
-        rows.extend([step, panel, query, i, name, _number(value)] for i, (name, value) in enumerate(zip(names, values)))
-
-    for step, frame in enumerate(figure.frames):
-        query, (decoder, cross, bars, entropy) = meta["read"][step], frame.data[:4]
-        add(step, message("decoder weight"), query, meta["read"][: step + 1], np.asarray(decoder.z)[step])
-        add(step, message("cross weight"), query, meta["source"], np.asarray(cross.z)[0])
-        add(step, message("probability of"), query, meta["candidates"][step], np.asarray(bars.x))
-        add(step, message("entropy (nats)"), query, [""], np.asarray(entropy.y)[step:])
-    encoder = next(trace for trace in figure.data if trace.type == "heatmap" and trace.xaxis == "x2")
-    for query, weights in zip(meta["source"], np.asarray(encoder.z), strict=True):
-        add(None, message("encoder weight"), query, meta["source"], weights)
-    return ["step", "panel", "query", "place", "name", "value"], rows
 
 
 def _of_panels(maps: list[go.Heatmap]) -> Table:

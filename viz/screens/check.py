@@ -1,4 +1,4 @@
-"""The page Check: what must be true of every map, measured on the visitor's sentence."""
+"""The page Self-check: what must be true of every map, measured on the visitor's sentence."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def live() -> None:
     asking.one_translation(show)
 
 
-st.title(say("Check"))
+st.title(say("Self-check"))
 st.markdown(say(words_check.INTRO))
 live()

@@ -27,7 +27,6 @@ _MODULES = {
     "model.taps": ("intervene",),
     "model.training": ("schedules",),
     "model.training.runs": ("read_run",),
-    "viz.figures.film": ("Film",),
     "viz.screens.pitfall_common": ("Sentence",),
     "viz.screens.pitfall_demos": ("DEMOS",),
 }

@@ -1,4 +1,4 @@
-"""What the page Inside a head remembers: everything that a translation recorded in the attention of one layer."""
+"""What is remembered for the view Inside: everything that a translation recorded in the attention of one layer."""
 
 from __future__ import annotations
 

@@ -17,26 +17,32 @@ from viz.screens import links, shared, tour  # noqa: E402
 
 shared.style()
 begin_again = speaking.bar()
-# The last ones stand below "more" where the window is narrow.
-PAGES = [
-    st.Page("translate.py", title=say("Translate"), default=True),
-    st.Page("lessons.py", title=say("Lessons")),
-    st.Page("heads.py", title=say("Heads")),
-    st.Page("inside.py", title=say("Inside a head")),
-    st.Page("steps.py", title=say("Steps")),
-    st.Page("steer.py", title=say("Steer")),
-    st.Page("compare.py", title=say("Compare")),
-    st.Page("masks.py", title=say("Masks")),
-    st.Page("positions.py", title=say("Positions")),
-    st.Page("training.py", title=say("Training")),
-    st.Page("models.py", title=say("Models")),
-    st.Page("language_model.py", title=say("Language model")),
-    st.Page("alignment.py", title=say("Alignment")),
-    st.Page("open_file.py", title=say("Open")),
-    st.Page("pitfalls.py", title=say("Pitfalls")),
-    st.Page("check.py", title=say("Check")),
-]
-page = st.navigation(PAGES, position="top")
+GROUPS = {
+    say("Explore"): [
+        st.Page("translate.py", title=say("Translate"), default=True),
+        st.Page("compare.py", title=say("Compare")),
+        st.Page("models.py", title=say("Four systems")),
+        st.Page("language_model.py", title=say("Language model")),
+        st.Page("open_file.py", title=say("Your own model")),
+    ],
+    say("Change"): [
+        st.Page("heads.py", title=say("Heads")),
+        st.Page("steer.py", title=say("Steer")),
+        st.Page("masks.py", title=say("Masks")),
+        st.Page("positions.py", title=say("Positions")),
+    ],
+    say("Learn"): [
+        st.Page("lessons.py", title=say("Lessons")),
+        st.Page("pitfalls.py", title=say("Pitfalls")),
+        st.Page("training.py", title=say("Warm-up")),
+    ],
+    say("Measure"): [
+        st.Page("alignment.py", title=say("Alignment")),
+        st.Page("check.py", title=say("Self-check")),
+    ],
+}
+st.logo(str(ICON), size="large")
+page = st.navigation(GROUPS, position="top")
 if begin_again:
     st.rerun()
 tour.bar()

@@ -1,4 +1,4 @@
-"""What the page Models computes: one sentence through several translators, cut into words."""
+"""What the page Four systems computes: one sentence through several translators, cut into words."""
 
 from __future__ import annotations
 

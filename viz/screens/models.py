@@ -1,4 +1,4 @@
-"""The page Models: one sentence through every checkpoint of a direction, side by side."""
+"""The page Four systems: one sentence through every checkpoint of a direction, side by side."""
 
 from __future__ import annotations
 
@@ -259,6 +259,6 @@ def live() -> None:
     show_problems([shared.sentence(ValueError(problem)) for problem in unreadable] + problems)
 
 
-st.title(say("Models"))
+st.title(say("Four systems"))
 st.markdown(say(words_models.INTRO))
 live()

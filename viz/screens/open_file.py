@@ -1,4 +1,4 @@
-"""The page Open: attention of any model, from a file."""
+"""The page Your own model: attention of any model, from a file."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def live() -> None:
 
 def page() -> None:
     """Draw the page."""
-    st.title(say("Open"))
+    st.title(say("Your own model"))
     st.markdown(say(spoken.INTRODUCTION))
     live()
 

@@ -174,27 +174,3 @@ def positions(recipe: Recipe, side: str, dimensions: list[int] | None = None) ->
     of_source = say("Positional encoding of the source as waves")
     of_target = say("Positional encoding of the target as waves")
     return recipe.figure(of_source if side == "source" else of_target, made)
-
-
-def film(recipe: Recipe, title: str, layer: int, encoder_layer: int, head: int | None, twin) -> Beside:
-    """The decoding as a film; the head is None for the mean over all heads."""
-
-    def one(kind: str, layer: int) -> Code:
-        maps = f"result.attention({kind!r})[{layer}"
-        return Code(f"{maps}].mean(axis=0)" if head is None else f"{maps}, {head}]")
-
-    made = call(
-        "Film",
-        decoder=one("decoder_self", layer),
-        cross=one("cross", layer),
-        encoder=one("encoder_self", encoder_layer),
-        probabilities=Code("np.exp(logs)"),
-        entropy=Code("-(np.exp(all_logs) * all_logs).sum(axis=-1)"),
-        mask=Code("result.mask('decoder_self')"),
-        read=Code("result.target_tokens"),
-        written=Code("result.predicted_tokens"),
-        source=Code("result.source_tokens"),
-        candidates=Code("names"),
-    )
-    lines = (*CANDIDATES, "all_logs = analysis.log_softmax(result.trace['logits'])", f"film = {made}")
-    return recipe.then(*lines).figure(title, "step_film(film)", twin=twin)

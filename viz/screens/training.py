@@ -1,4 +1,4 @@
-"""The page Training: schedules, a model that learns in the browser, and recorded runs."""
+"""The page Warm-up: schedules, a model that learns in the browser, and recorded runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def live() -> None:
 
 def page() -> None:
     """Draw the page."""
-    st.title(say("Training"))
+    st.title(say("Warm-up"))
     st.markdown(say(words.INTRO))
     live()
 

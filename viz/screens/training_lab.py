@@ -1,4 +1,4 @@
-"""The schedule lab of the page Training: learning rates as curves over the steps."""
+"""The schedule lab of the page Warm-up: learning rates as curves over the steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page Training says."""
+"""What the page Warm-up says."""
 
 from __future__ import annotations
 

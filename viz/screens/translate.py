@@ -188,6 +188,7 @@ def message_of(result: shared.Shown, request: controls.Request, chosen: View) ->
         built=built,
         probabilities=np.exp(result.log_probabilities),
         candidates=result.candidates,
+        entropy=result.entropy,
         rows=chosen.rows,
         stretch=chosen.stretch,
         known=known(request.checkpoint, shared.current()),

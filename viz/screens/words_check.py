@@ -1,4 +1,4 @@
-"""The words of the page Check."""
+"""The words of the page Self-check."""
 
 from viz.language import message, say
 

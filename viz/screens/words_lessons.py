@@ -77,18 +77,17 @@ ATTENTION = Lesson(
             {"text": BICYCLE, "layer": "1", "head": "4"},
         ),
         Step(
-            "inside",
+            "",
             message(
-                "How this row is computed. It is the step that has just read “einem”, and here it has that name: its "
-                "query times the key of every source token, divided by √d_head, then softmax. Go through the steps, "
-                "then switch “No scaling” on and watch entropy and gradient."
+                "How this row is computed, from top to bottom: the query of “Fahrrad” times the key of every source "
+                "token, divided by √d, then the softmax. Switch “No scaling” on and watch entropy and gradient below."
             ),
             message("What does the division by √d_head prevent?"),
             message(
                 "Without it the row is nearly all on one token: its entropy and the size of the softmax gradient fall "
                 "to about 0, and a head whose gradient is 0 learns nothing."
             ),
-            {"text": BICYCLE, "kind": CROSS, "layer": "1", "head": "4", "query": "5", "step": "all"},
+            {"text": BICYCLE, "kind": "cross", "layer": "1", "head": "4", "view": "inside", "row": "5", "pin": "t5"},
         ),
         Step(
             "",
@@ -313,14 +312,14 @@ RECURRENT = Lesson(
             {"direction": "German → English", "quality": "BLEU"},
         ),
         Step(
-            "steps",
+            "",
             message(
-                "A Transformer at work: the film shows, for every word that is written, the row of cross-attention "
-                "with which it reads the source."
+                "A Transformer at work: press ▶, and for every word that is written the lines show which source tokens "
+                "its row of cross-attention attends to."
             ),
-            message("How much of the source does one step need?"),
-            message("Often a single token or two. Where the next word is nearly certain, the entropy below is near 0."),
-            {"text": BICYCLE},
+            message("To how many source tokens does one step attend?"),
+            message("In this head often to one or two."),
+            {"text": BICYCLE, "step": "0"},
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The plain words of the page Models: the systems, how their maps are read, and what is missing."""
+"""The plain words of the page Four systems: the systems, how their maps are read, and what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain words of the page Open."""
+"""The plain words of the page Your own model."""
 
 from __future__ import annotations
 

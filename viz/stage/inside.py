@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from viz.figures.looks import layout_of, tick_axis
 from viz.language import message, say
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
+MOST_SAMPLES = 20  # draws of dropout that can be told apart
 GAP = 0.025  # between two panels, as a part of the height
 SCALED, NOT_SCALED = message("÷ √d"), message("not scaled")
 COOLED = message("{scaling} ÷ {temperature:.1f}")
@@ -54,6 +56,9 @@ class Asked:
 def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
     """The row that an address asks for; None where it asks for none, or not for one that there can be.
 
+    What is done differently is read as far as it goes: the browser, which asks for another row where this one cannot
+    be, leaves it in the address.
+
     Args:
         query: parameters of the address.
         dropout: the model's, in training.
@@ -61,18 +66,28 @@ def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
     if query.get("view") != "inside" or query.get("kind") not in KINDS:
         return None
     try:
-        layer, head, row, sample = (int(query.get(name, "1")) for name in ("layer", "head", "row", "sample"))
-        temperature = float(query.get("temperature", "1"))
-        switches = Switches(
-            scaled=query.get("unscaled") != "1",
-            temperature=min(max(temperature, LOWEST), HIGHEST),
-            masked=query.get("unmasked") != "1",
-            dropout=dropout if query.get("dropout") == "1" else 0.0,
-            draw=sample if query.get("dropout") == "1" else 0,
-        )
+        layer, head, row = (int(query.get(name, "1")) for name in ("layer", "head", "row"))
     except ValueError:
         return None
+    temperature = _number(query, "temperature")
+    dropped = query.get("dropout") == "1"
+    switches = Switches(
+        scaled=query.get("unscaled") != "1",
+        temperature=min(max(temperature, LOWEST), HIGHEST),
+        masked=query.get("unmasked") != "1",
+        dropout=dropout if dropped else 0.0,
+        draw=int(min(max(_number(query, "sample"), 1), MOST_SAMPLES)) if dropped else 0,
+    )
     return Asked(query["kind"], layer, head, row, switches)
+
+
+def _number(query: Mapping[str, str], name: str) -> float:
+    """A number of an address, 1 where it is none."""
+    try:
+        found = float(query.get(name, "1"))
+    except ValueError:
+        return 1.0
+    return 1.0 if math.isnan(found) else found
 
 
 def told(asked: Asked, made: Row, recorded: Row, query: str, keys: Sequence[str], dropout: float) -> dict:
@@ -164,7 +179,8 @@ def form(switches: Switches, dropout: float) -> list[dict]:
     if dropout:
         about = say(DROPOUT_HELP, p=dropout)
         fields.append(field("switch", "dropout", DROPOUT, "1" if switches.dropout else "0", about))
-        sample = field("range", "sample", SAMPLE, switches.draw, about) | {"low": 1, "high": 20, "step": 1, "unit": ""}
+        sample = field("range", "sample", SAMPLE, switches.draw, about)
+        sample |= {"low": 1, "high": MOST_SAMPLES, "step": 1, "unit": ""}
         if switches.dropout:
             fields.append(sample)
     return fields

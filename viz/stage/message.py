@@ -53,6 +53,7 @@ class Shown:
         built: by kind its maps, as the options make them.
         probabilities: float (T,), of the written tokens.
         candidates: T lists of (token, probability), the most probable first; empty where they are not known.
+        entropy: float (T,), of every step's distribution over the vocabulary, in nats; None where it is not known.
         rows: whether steps are named by the token "predicted" or "read".
         stretch: whether colours end at the largest weight.
         known: by kind.
@@ -68,6 +69,7 @@ class Shown:
     built: Mapping[str, Maps]
     probabilities: np.ndarray
     candidates: Sequence[Sequence[tuple[str, float]]] = ()
+    entropy: np.ndarray | None = None
     rows: str = "predicted"
     stretch: bool = False
     known: Mapping[str, Known] = field(default_factory=dict)
@@ -100,6 +102,7 @@ def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
         "source": _line(result.source_tokens),
         "target": _line(result.predicted_tokens)
         | {"start": label(result.target_tokens[0]), "probability": shown.probabilities.astype(np.float32)}
+        | {"entropy": shown.entropy}
         | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
         "kinds": [_kind(shown, kind, keep) for kind in kinds],
         "colours": _colour_table(),

@@ -491,7 +491,10 @@ export class Stage {
 
   /** Fills the card: of a head that is pointed at, or of what is pinned or open. */
   describe(place = null) {
-    this.card.replaceChildren(...card(this, place));
+    const parts = card(this, place);
+    // A button that is replaced while it is pressed is never clicked: pressing takes the focus from a word, which
+    // describes anew what is there.
+    if (parts.map((part) => part.outerHTML).join("") !== this.card.innerHTML) this.card.replaceChildren(...parts);
   }
 
   /** Colours of the page have changed. */

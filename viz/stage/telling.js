@@ -57,6 +57,7 @@ export function card(stage, place) {
 function writing({ words, target }, index) {
   const token = target.tokens[index];
   const said = [fill(words.written, { token, probability: percent(target.probability.values[index]) })];
+  if (target.entropy) said.push(fill(words.undecided, { entropy: target.entropy.values[index].toFixed(2) }));
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
   if (others.length) {
     said.push(fill(words.instead, { others: others.map(([name, p]) => `${name} ${percent(p)}`).join(" · ") }));

@@ -64,6 +64,7 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "strongest": message("Heads that link “{query}” most to another word:"),
     "link": message("{layer}.{head} → {key} {weight}"),
     "written": message("“{token}” was written with probability {probability}."),
+    "undecided": message("Entropy of this step: {entropy} nats (0: no doubt)."),
     "instead": message("Other candidates: {others}"),
     "hidden": message("{share} of this row is hidden"),
     "below": message("not drawn (below the threshold)"),
