@@ -73,7 +73,7 @@ def test_the_first_paint_is_the_second_word_of_the_first_cross_head(recorded):
     assert result.text in screen.written(at)
     assert words_inside.RECORDED in [caption.value for caption in at.caption]
     for key, chart in screen.charts(at).items():
-        assert chart.proto.alt, key
+        assert screen.described(chart), key
 
 
 @pytest.mark.parametrize(("kind", "layer", "head", "query"), [("encoder_self", 2, 3, 4), ("decoder_self", 1, 2, 2)])

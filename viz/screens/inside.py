@@ -23,7 +23,6 @@ from viz.screens.inside_results import layer_of
 ONE_ROW = 50  # pixels that a map of a single row is lower than the lowest of several
 FEW_TICKS = 3  # on its short colour bar
 ASKS = message("asks")
-_NO_TOOLS = {"displayModeBar": False}
 
 
 def choose_switches(dropout: float) -> Switches:
@@ -199,7 +198,7 @@ def draw_step(title: str, step: str, formula: str, figures: Pictures, recipe: Re
     st.latex(formula)
     for number, (name, (figure, made)) in enumerate(figures.items()):
         st.caption(say(name))
-        explore.draw(figure, f"{step}-{number}", _NO_TOOLS, about=recipe.figure(f"{title}: {say(name)}", made))
+        explore.draw(figure, f"{step}-{number}", about=recipe.figure(f"{title}: {say(name)}", made))
 
 
 def of_row(recipe: Recipe, subject: Subject, switches: Switches) -> Recipe:
