@@ -22,12 +22,13 @@ MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.report", "viz.page")
-ON_SCREEN = ("viz.screens", "viz.components", "viz.app", "viz.stage.stage", "viz.stage.assets", "app")
+ON_SCREEN = ("viz.screens", "viz.components", "viz.ui", "viz.app", "viz.stage.stage", "viz.stage.assets", "app")
 # What the floors of viz/ below the pages may import of it, beside themselves.
 FLOORS = {
     "viz.figures": ("viz.theme", "viz.language"),
     "viz.views": ("viz.figures", "viz.theme", "viz.language"),
     "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.language"),
+    "viz.ui": ("viz.stage", "viz.views", "viz.figures", "viz.theme", "viz.language"),
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (

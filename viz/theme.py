@@ -44,7 +44,6 @@ MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 
 ROW_HEIGHT = 24  # pixels for a row of a heatmap
 PLOT_HEIGHT = (150, 620)  # smallest and largest height of a heatmap without its margins
-TILE_MARKER = 6  # pixels; small, because overlapping markers would make it chance which of them answers
 TILE_HEIGHT = 92  # pixels for a row of heads in the overview
 WAVES_HEIGHT = 260
 CELL_GAP = 1  # pixels between cells, while cells are large enough for it

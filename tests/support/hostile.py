@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from viz.stage import packing
+from viz.ui import plot
 from viz.views.view import NAMES, PLACE
 
 SCREENS = Path(__file__).resolve().parents[2] / "viz" / "screens"
@@ -111,8 +113,8 @@ def complaints(at: AppTest) -> list[str]:
     found = [f"it raised {element.value}" for element in at.exception]
     for element in elements(at._tree):
         proto = getattr(element, "proto", None)
-        if element.type == "plotly_chart":
-            found += [f"a figure holds {label!r}" for label in _strings(_drawn(proto.spec)) if _has_tag(label)]
+        if is_figure(element):
+            found += [f"a figure holds {label!r}" for label in _strings(_drawn(proto.bytes)) if _has_tag(label)]
         elif element.type not in ("text", "code", "bidi_component"):
             for name in ("body", "label", "help", "markdown", "text"):
                 words = getattr(proto, name, "")
@@ -132,11 +134,15 @@ def _has_tag(label: str) -> bool:
     return "zq7" in label and re.search(r"<[^>]*zq7|<(?:script|img|svg)|<b>zq7", label) is not None
 
 
-def _drawn(spec: str) -> dict[str, Any]:
-    """A figure without what it says about itself for tables: there the names are plain, and Plotly draws none of it."""
-    figure = json.loads(spec)
-    figure.get("layout", {}).pop("meta", None)
-    return figure
+def is_figure(element: Any) -> bool:
+    """Whether a part of a page is a figure."""
+    return element.type == "bidi_component" and element.proto.component_name == plot.COMPONENT
+
+
+def _drawn(message: bytes) -> dict[str, Any]:
+    """What Plotly draws of a figure; its description and the names of its table are set as plain text."""
+    figure = packing.unpack(message)
+    return {"data": figure["data"], "layout": figure["layout"]}
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -145,11 +151,11 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         for part in value.values():
             yield from _strings(part)
-    elif isinstance(value, list):
+    elif isinstance(value, list) or (isinstance(value, np.ndarray) and value.dtype == object):
         for part in value:
             yield from _strings(part)
 
 
 def shows_something(at: AppTest) -> bool:
     """Whether a page shows figures, or the stage."""
-    return any(element.type in ("plotly_chart", "bidi_component") for element in elements(at._tree))
+    return any(is_figure(element) or element.type == "bidi_component" for element in elements(at._tree))

@@ -69,17 +69,17 @@ def attach(log: Path) -> None:
     Args:
         log: the file that a line is added to for every run.
     """
-    import streamlit
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
     from model.translator import Translator
     from viz import figures
+    from viz.ui import plot
 
     Translator.translate = _timed(Translator.translate, "translate", _about)
     Translator.force = _timed(Translator.force, "read")
     for name in figures.__all__:
         setattr(figures, name, _timed(getattr(figures, name), "figures"))
-    streamlit.plotly_chart = _timed(streamlit.plotly_chart, "charts")
+    plot.plot = _timed(plot.plot, "charts")
     ScriptRunner._run_script = _whole(ScriptRunner._run_script, log)
 
 

@@ -8,6 +8,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from viz.ui import plot
+
 SUCCESS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
@@ -24,7 +26,7 @@ class Visitor:
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
-        self.charts: dict[str, str] = {}
+        self.charts: dict[str, bytes] = {}
         self.texts: list[str] = []
         self._input = self._fragment = self._page = self._query = ""
 
@@ -78,8 +80,8 @@ class Visitor:
             messages.append(message)
             for element, _ in _elements(message):
                 kind = element.WhichOneof("type")
-                if kind == "plotly_chart":
-                    self.charts[element.plotly_chart.id.split("-", 2)[2]] = element.plotly_chart.spec
+                if kind == "bidi_component" and element.bidi_component.component_name == plot.COMPONENT:
+                    self.charts[element.bidi_component.id.split("-", 2)[2]] = element.bidi_component.bytes
                 elif kind == "text":
                     self.texts.append(element.text.body)
                 elif kind == "exception":

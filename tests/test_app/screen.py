@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import re
@@ -11,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
+from viz.stage import packing
 from viz.stage.packing import unpack
+from viz.ui import plot
 
 MAIN = Path(__file__).resolve().parents[2] / "viz" / "screens" / "main.py"
-TYPES = {"f4": "<f4", "f8": "<f8", "i1": "i1", "i2": "<i2", "i4": "<i4", "u1": "u1", "u2": "<u2", "u4": "<u4"}
 
 
 def open_app(**query: str | list[str]) -> AppTest:
@@ -56,27 +57,44 @@ def warnings(at: AppTest) -> list[str]:
 
 
 def charts(at: AppTest) -> dict[str, Any]:
-    """The charts of a page by key, as Streamlit sends them."""
-    return {chart.proto.id.split("-", 2)[2]: chart for chart in at.get("plotly_chart")}
+    """The figures of a page by key, as Streamlit sends them."""
+    parts = at.get("bidi_component")
+    return {part.proto.id.split("-", 2)[2]: part for part in parts if part.proto.component_name == plot.COMPONENT}
+
+
+def drawn(chart: Any) -> dict[str, Any]:
+    """A figure as the browser draws it: data and layout, arrays of texts as lists."""
+    message = packing.unpack(chart.proto.bytes)
+
+    def listed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: listed(part) for name, part in value.items()}
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return value.tolist()
+        return [listed(part) for part in value] if isinstance(value, list) else value
+
+    return listed({"data": message["data"], "layout": message["layout"]})
+
+
+def described(chart: Any) -> str:
+    """What a figure says to those who cannot see it."""
+    return packing.unpack(chart.proto.bytes)["alt"]
 
 
 def figure(at: AppTest, key: str) -> dict[str, Any]:
-    """One figure of the page, as the JSON that the browser draws.
+    """One figure of the page, as `drawn` gives it.
 
     Raises:
-        AssertionError: there is no such chart; the message names those there are.
+        AssertionError: there is no such figure; the message names those there are.
     """
     found = charts(at)
-    assert key in found, f"no chart {key!r}; there are {sorted(found)}"
-    return json.loads(found[key].proto.spec)
+    assert key in found, f"no figure {key!r}; there are {sorted(found)}"
+    return drawn(found[key])
 
 
 def values(array: Any) -> np.ndarray:
-    """The numbers of a figure's array, which Plotly sends as base64 or as a list."""
-    if not isinstance(array, dict):
-        return np.array(array)
-    flat = np.frombuffer(base64.b64decode(array["bdata"]), TYPES[array["dtype"]])
-    return flat.reshape([int(size) for size in array["shape"].split(",")]) if "shape" in array else flat
+    """The numbers of a figure's array."""
+    return np.array(array)
 
 
 def tokens(at: AppTest, key: str, axis: str) -> list[str]:
@@ -119,42 +137,33 @@ def weights(at: AppTest, kind: str) -> np.ndarray:
 
 
 def click_head(at: AppTest, layer: int, head: int) -> AppTest:
-    """Clicks a tile of the overview.
-
-    AppTest has no public way to select a point of a chart: this adds to the states of all widgets what the browser
-    sends when a marker is clicked.
-
-    Args:
-        at: the page.
-        layer, head: of the tile, counted from 0.
-
-    Returns:
-        The page, after it ran again.
-    """
-    heads = values(figure(at, "overview")["data"][1]["customdata"])
-    index = [tuple(row) for row in heads.tolist()].index((layer, head))
-    point = {"curve_number": 1, "point_number": index, "point_index": index, "customdata": heads[index].tolist()}
-    return select_points(at, [point])
+    """Clicks a tile of the overview; returns the page, after it ran again."""
+    return click(at, "overview", curve=1, customdata=[layer, head])
 
 
 def click_marker(at: AppTest, key: str, *numbers: int) -> AppTest:
-    """Clicks the marker of a chart to which these numbers belong (customdata); returns the page, after it ran again."""
+    """Clicks the point of a figure to which these numbers belong; returns the page, after it ran again."""
     for curve, trace in enumerate(figure(at, key)["data"]):
-        for index, belongs in enumerate(trace.get("customdata") or []):
-            if trace["type"] == "scatter" and belongs == list(numbers):
-                point = {"curve_number": curve, "point_number": index, "point_index": index, "customdata": belongs}
-                return select_points(at, [point], key)
-    raise AssertionError(f"no marker {numbers} in the chart {key!r}")
+        if trace["type"] == "scatter" and list(numbers) in (trace.get("customdata") or []):
+            return click(at, key, curve=curve, customdata=list(numbers))
+    raise AssertionError(f"no point {numbers} in the figure {key!r}")
 
 
-def select_points(at: AppTest, points: list[dict[str, Any]], key: str = "overview") -> AppTest:
-    """Sends a selection of points of a chart, of the overview unless said; returns the page, after it ran again."""
+def click_cell(at: AppTest, key: str, row: int, column: int) -> AppTest:
+    """Clicks a cell of a map; returns the page, after it ran again."""
+    assert row < len(figure(at, key)["data"][0]["z"])
+    return click(at, key, curve=0, x=column, y=row)
+
+
+def click(at: AppTest, key: str, **point: Any) -> AppTest:
+    """Sends what the browser sends of a click on a figure; returns the page, after it ran again.
+
+    AppTest has no public way to trigger a component: this adds to the states of all widgets.
+    """
     states = at._tree.get_widget_states()
     state = states.widgets.add()
-    state.id = charts(at)[key].proto.id
-    indices = [point["point_index"] for point in points]
-    selection = {"points": points, "point_indices": indices, "box": [], "lasso": []}
-    state.string_value = json.dumps({"selection": selection})
+    state.id = _make_trigger_id(charts(at)[key].proto.id, "events")
+    state.json_trigger_value = json.dumps([{"event": "clicked", "value": point}])
     return at._run(states)
 
 

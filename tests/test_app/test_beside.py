@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from viz.figures.export import titled
 from viz.figures.in_words import in_words
 from viz.screens import beside, explore, training_words, words
 from viz.screens.pitfall_words import PITFALLS
+from viz.stage import packing
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
 DECODER = words.KINDS["decoder_self"].name
@@ -245,5 +245,6 @@ def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     ast.parse(code)
     assert repr(SENTENCE) in code
     assert {"html-board-cross", "csv-board-cross"} <= {button.key for button in at.get("download_button")}
-    title = json.loads(screen.component(at, "cross")["figure"])["layout"]["title"]["text"]
+    (taken,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_board-cross")]
+    title = packing.unpack(taken.bytes)["layout"]["title"]["text"]
     assert "&lt;/script&gt;" in title and "· en-de" in title

@@ -215,8 +215,7 @@ def test_a_token_that_asks_itself_lights_row_and_column(kind, source, target):
 
 def test_a_click_on_the_board_opens_the_head(recorded):
     at = open_page()
-    point = {"curve_number": 1, "point_number": 6, "point_index": 6, "customdata": [1, 2]}
-    at = screen.select_points(at, [point], "moved")
+    at = screen.click_cell(at, "moved", 1, 2)
     assert_shown(at, recorded.translate(A), recorded.translate(B), "cross", 1, 2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
@@ -13,7 +12,7 @@ from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head, all_heads
 from model.measures import alignment, contribution
-from tests.test_app.screen import charts, choose, figure, open_page, values, written
+from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, open_page, values, written
 from viz.screens import heads_board, words, words_heads
 from viz.screens.asking import EXAMPLE
 
@@ -24,16 +23,6 @@ OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 3)))
 
 def z(at, key: str) -> np.ndarray:
     return values(figure(at, key)["data"][0]["z"])
-
-
-def click(at, key: str, layer: int, head: int):
-    """Clicks a cell of a board or a point of the map, as the browser tells it."""
-    states = at._tree.get_widget_states()
-    state = states.widgets.add()
-    state.id = charts(at)[key].proto.id
-    point = {"curve_number": 1, "point_index": 0, "customdata": [layer, head]}
-    state.string_value = json.dumps({"selection": {"points": [point], "point_indices": [0], "box": [], "lasso": []}})
-    return at._run(states)
 
 
 def code(at) -> str:
@@ -78,23 +67,23 @@ class TestKnockOut:
         assert any(trace.get("name") == "switched off" for trace in board)
 
     def test_a_click_switches_off_and_on(self):
-        at = click(open_page(PAGE), "board-decoder_self", 1, 3)
+        at = click_cell(open_page(PAGE), "board-decoder_self", 1, 3)
         assert_whole(at)
         assert Edits.from_code(code(at)) == Edits(off=(Head("decoder_self", 1, 3),))
         assert at.session_state["kind"] == "decoder_self"
-        at = click(at, "board-decoder_self", 1, 3)
+        at = click_cell(at, "board-decoder_self", 1, 3)
         assert code(at) == ""
 
     def test_a_click_may_solo_spread_or_only_show(self, recorded):
-        at = click(choose(open_page(PAGE), action=words_heads.SOLO), "board-cross", 0, 1)
+        at = click_cell(choose(open_page(PAGE), action=words_heads.SOLO), "board-cross", 0, 1)
         others = {head for head in all_heads(recorded.config, "cross") if head != Head("cross", 0, 1)}
         assert set(Edits.from_code(code(at)).off) == others
-        at = click(at, "board-cross", 0, 1)
+        at = click_cell(at, "board-cross", 0, 1)
         assert code(at) == ""
-        at = click(choose(at, action=words_heads.UNIFORM), "board-encoder_self", 2, 0)
+        at = click_cell(choose(at, action=words_heads.UNIFORM), "board-encoder_self", 2, 0)
         assert Edits.from_code(code(at)) == Edits(uniform=(Head("encoder_self", 2, 0),))
         np.testing.assert_allclose(z(at, "head-after"), 1 / z(at, "head-after").shape[1], atol=1e-6)
-        at = click(choose(at, action=words_heads.OPEN), "board-cross", 1, 1)
+        at = click_cell(choose(at, action=words_heads.OPEN), "board-cross", 1, 1)
         assert Edits.from_code(code(at)) == Edits(uniform=(Head("encoder_self", 2, 0),))
         assert_whole(at)
 
@@ -156,14 +145,14 @@ class TestKnockOut:
         assert not at.exception and len(at.warning) == 1
         assert said in at.warning[0].value and "Nothing is changed" in at.warning[0].value
         np.testing.assert_allclose(z(at, "head-change"), 0, atol=1e-6)
-        at = click(at, "board-cross", 0, 0)
+        at = click_cell(at, "board-cross", 0, 0)
         assert code(at)  # a click starts from what can be read
 
     def test_changes_of_another_page_are_kept_and_not_made(self):
         at = open_page(PAGE, edits="v1_f1-2-1")
         assert_whole(at)
         assert words_heads.LEFT_OUT in [caption.value for caption in at.caption]
-        at = click(at, "board-cross", 0, 0)
+        at = click_cell(at, "board-cross", 0, 0)
         assert code(at) == "v1_oc0-0_f1-2-1"
 
     def test_a_reference_is_read_with_the_changes(self, recorded):
@@ -259,7 +248,7 @@ class TestRoles:
             assert not at.exception and (said in at.warning[0].value if said else at.info)
 
     def test_a_click_on_the_map_opens_a_head(self, recorded):
-        at = click(open_page(PAGE, part=ROLES), "head-map", 1, 2)
+        at = click_marker(open_page(PAGE, part=ROLES), "head-map", 1, 2)
         assert_whole(at)
         weights = recorded.translate(EXAMPLE).attention("cross")[1, 2]
         np.testing.assert_allclose(z(at, "head-opened"), weights, atol=1e-6)

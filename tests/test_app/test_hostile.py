@@ -100,9 +100,11 @@ class TestTheLook:
     def test_a_tag_in_a_figure_is_seen(self) -> None:
         def page(label: str) -> None:
             import plotly.graph_objects as go
-            import streamlit as st
 
-            st.plotly_chart(go.Figure(go.Scatter(x=[1], y=[1], text=[label])))
+            from viz.ui.plot import plot
+
+            trace = go.Scatter(x=[1], y=[1], text=[label])
+            plot(go.Figure(trace, {"meta": {"description": ""}, "margin": {"l": 0, "r": 0}}), "figure")
 
         found = [hostile.complaints(AppTest.from_function(page, args=(label,)).run()) for label in hostile.MARKED[:2]]
         assert all(found)

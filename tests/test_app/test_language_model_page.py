@@ -76,7 +76,7 @@ def test_the_first_paint(writer):
     said = words.UNKNOWN.format(count=5, total=5, size=len(writer.tokenizer))
     assert said in screen.written(at)
     for key, chart in screen.charts(at).items():
-        assert "ows " in chart.proto.alt or "One bar" in chart.proto.alt, key
+        assert "ows " in screen.described(chart) or "One bar" in screen.described(chart), key
 
 
 def test_what_the_page_says_of_its_tokens():

@@ -3,7 +3,6 @@ in another."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -46,10 +45,10 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
         proto = getattr(element, "proto", None)
         if element.type in ("text", "code", "latex"):
             continue
-        if element.type == "plotly_chart":
-            yield from labels(json.loads(proto.spec), f"figure {proto.id.split('-', 2)[2]}")
         if element.type == "bidi_component" and proto.id.endswith("-stage"):
             yield from spoken(unpack(proto.bytes))
+        if hostile.is_figure(element):
+            yield from labels(screen.drawn(element), f"figure {proto.id.split('-', 2)[2]}")
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
             if isinstance(text := getattr(proto, name, ""), str) and not text.startswith(("<style>", "<script>")):
                 yield f"{element.type} {name}", text

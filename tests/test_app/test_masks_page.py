@@ -63,7 +63,7 @@ def test_the_first_paint_draws_the_masks_and_the_head_that_the_model_computed(re
     changed = (run.logits[0, :n].argmax(-1) != without.logits[0, :n].argmax(-1)).sum()
     assert metrics(at)["Steps whose likeliest next token changes"] == f"{changed} of {n}"
     for key, chart in screen.charts(at).items():
-        assert "ows ask" in chart.proto.alt, key
+        assert "ows ask" in screen.described(chart), key
     assert "en-de" in screen.written(at)
 
 

@@ -136,4 +136,4 @@ def test_demos_leave_the_random_state_alone(sentence):
 def test_without_a_model_there_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = open_page()
-    assert not at.exception and len(at.error) == 1 and not at.get("plotly_chart")
+    assert not at.exception and len(at.error) == 1 and not screen.charts(at)

@@ -79,7 +79,7 @@ def test_the_first_paint(recorded):
     assert_read(at, recorded, EXAMPLE)
     assert "nothing is changed yet" in " ".join(element.value for element in at.markdown)
     for key, chart in screen.charts(at).items():
-        assert "ows " in chart.proto.alt or "One line" in chart.proto.alt, key
+        assert "ows " in screen.described(chart) or "One line" in screen.described(chart), key
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

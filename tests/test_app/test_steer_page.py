@@ -76,7 +76,7 @@ class TestAnotherWord:
 
     @pytest.mark.parametrize(("step", "rank"), [(0, 1), (1, 0), (2, 3)])
     def test_a_click_writes_a_word_and_translates_the_rest_anew(self, recorded, plain, step, rank):
-        at = screen.click_marker(open_page(), "words", step, rank)
+        at = screen.click_cell(open_page(), "words", step, rank)
         ids = np.argsort(-plain.trace["logits"][step], kind="stable")
         prefix = [*plain.predicted_ids[:step], int(ids[rank])]
         new = assert_shown(at, recorded, prefix=prefix_code(prefix))
@@ -89,7 +89,7 @@ class TestAnotherWord:
         assert_shown(at.button(key="unlock").click().run(), recorded)
 
     def test_before_and_after_are_aligned(self, recorded, plain):
-        at = screen.click_marker(open_page(), "words", 0, 1)
+        at = screen.click_cell(open_page(), "words", 0, 1)
         new = recorded.translate(EXAMPLE, prefix=read_prefix(at.session_state["prefix"]))
         table = at.dataframe[0].value
         assert " ".join(word for word in table.loc["before"] if word).split() == plain.text.split()
@@ -154,7 +154,7 @@ class TestTree:
 
 class TestForce:
     def test_a_click_forces_all_heads_and_locks_what_stands_before(self, recorded, plain):
-        at = screen.click_marker(open_page(words_steer.FORCE), "force-map", 2, 1)
+        at = screen.click_cell(open_page(words_steer.FORCE), "force-map", 2, 1)
         new = assert_shown(at, recorded, edits="v1_f2-1-1", prefix=prefix_code(plain.predicted_ids[:2]))
         row = np.zeros(len(new.source_tokens))
         row[1] = 1
@@ -174,7 +174,7 @@ class TestForce:
         new = assert_shown(at, recorded, edits="v1_f1-3-0.6h1-2", prefix=prefix)
         np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[1, 2])
         at = screen.choose(at, where="some").multiselect(key="heads").set_value([(0, 0), (0, 3)]).run()
-        at = screen.click_marker(at, "force-map", 1, 0)
+        at = screen.click_cell(at, "force-map", 1, 0)
         new = assert_shown(at, recorded, edits="v1_f1-0-0.6h0-0h0-3_f1-3-0.6h1-2", prefix=prefix)
         np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[1, 2])
         assert outlined(at, "force-map", "forced in this head") == {(1, 3)}
@@ -183,14 +183,14 @@ class TestForce:
         assert_shown(at, recorded, edits="v1_f1-3-0.6h1-2", prefix=prefix)
 
     def test_forcing_the_same_step_again_takes_the_place_of_the_first(self, recorded, plain):
-        at = screen.click_marker(open_page(words_steer.FORCE), "force-map", 1, 1)
-        at = screen.click_marker(at, "force-map", 1, 4)
+        at = screen.click_cell(open_page(words_steer.FORCE), "force-map", 1, 1)
+        at = screen.click_cell(at, "force-map", 1, 4)
         assert_shown(at, recorded, edits="v1_f1-4-1", prefix=prefix_code(plain.predicted_ids[:1]))
 
     def test_no_chosen_head_forces_nothing(self, recorded):
         at = screen.choose(open_page(words_steer.FORCE), where="some").multiselect(key="heads").set_value([]).run()
         assert at.button(key="force").disabled
-        assert_shown(screen.click_marker(at, "force-map", 1, 1), recorded)
+        assert_shown(screen.click_cell(at, "force-map", 1, 1), recorded)
 
 
 class TestMask:
@@ -198,7 +198,7 @@ class TestMask:
     def test_a_flipped_cell_is_what_the_model_uses(self, recorded, plain, kind):
         at = screen.choose(open_page(words_steer.MASK), kind=kind)
         np.testing.assert_array_equal(z(at, "mask-map"), plain.mask(kind))
-        at = screen.click_marker(at, "mask-map", 2, 1)
+        at = screen.click_cell(at, "mask-map", 2, 1)
         code = Edits(cells=(Cell(kind, 2, 1, False),)).code
         new = assert_shown(at, recorded, edits=code)
         assert not new.mask(kind)[2, 1]
@@ -211,7 +211,7 @@ class TestMask:
 
     def test_a_cell_that_opens_the_future_is_flagged_and_measured(self, recorded, plain):
         at = screen.choose(open_page(words_steer.MASK), kind="decoder_self")
-        at = screen.click_marker(at, "mask-map", 1, 2)
+        at = screen.click_cell(at, "mask-map", 1, 2)
         cell = Cell("decoder_self", 1, 2, True)
         edits = Edits(cells=(cell,))
         assert_shown(at, recorded, edits=edits.code)
@@ -240,8 +240,8 @@ class TestMask:
 
     def test_edits_of_several_masks_are_kept_together(self, recorded):
         at = screen.choose(open_page(words_steer.MASK), kind="encoder_self")
-        at = screen.choose(screen.click_marker(at, "mask-map", 0, 3), kind="cross")
-        at = screen.click_marker(at, "mask-map", 1, 1)
+        at = screen.choose(screen.click_cell(at, "mask-map", 0, 3), kind="cross")
+        at = screen.click_cell(at, "mask-map", 1, 1)
         assert_shown(at, recorded, edits="v1_bc1-1_be0-3")
 
 
@@ -271,11 +271,11 @@ class TestState:
         (warning,) = at.warning
         assert said in warning.value and "without changes" in warning.value
         assert plain.text in [element.value for element in at.text]
-        at = screen.click_marker(at, "words", 1, 1)
+        at = screen.click_cell(at, "words", 1, 1)
         assert not at.exception
 
     def test_a_bad_text_leaves_the_last_result(self, recorded, plain):
-        at = screen.click_marker(open_page(), "words", 0, 1)
+        at = screen.click_cell(open_page(), "words", 0, 1)
         new = recorded.translate(EXAMPLE, prefix=read_prefix(at.session_state["prefix"]))
         at = at.text_input(key="edits").set_value("v1_f1-1").run()
         (warning,) = at.warning
@@ -285,18 +285,18 @@ class TestState:
         assert "nothing to translate" in at.warning[0].value and new.text in [element.value for element in at.text]
 
     def test_a_new_sentence_starts_without_changes(self, recorded):
-        at = screen.click_marker(open_page(), "words", 0, 1)
+        at = screen.click_cell(open_page(), "words", 0, 1)
         assert state(at) != ("", "")
         assert_shown(at.text_input(key="text").set_value(SENTENCE).run(), recorded, SENTENCE)
 
     def test_greedy_search_is_steered_too(self, recorded):
-        at = screen.click_marker(screen.choose(open_page(), beam=1), "words", 1, 1)
+        at = screen.click_cell(screen.choose(open_page(), beam=1), "words", 1, 1)
         prefix = read_prefix(at.session_state["prefix"])
         assert recorded.translate(EXAMPLE, beam=1, prefix=prefix).text in [element.value for element in at.text]
 
     def test_two_visitors_do_not_feel_each_other(self, recorded, plain):
         one, other = open_page(words_steer.FORCE), open_page()
-        screen.click_marker(one, "force-map", 1, 1)
+        screen.click_cell(one, "force-map", 1, 1)
         assert_shown(other.run(), recorded)
         assert recorded.translate(EXAMPLE).text == plain.text
 

@@ -59,7 +59,7 @@ def open_page(**query: str) -> AppTest:
 
 def test_without_runs_one_sentence_and_the_command(tmp_path):
     at = open_page()
-    assert not at.exception and not at.get("plotly_chart")
+    assert not at.exception and not screen.charts(at)
     assert at.info[0].value == words.NO_RUNS
     assert at.code[0].value.startswith("python -m model train warmup-200 ") and "--record" in at.code[0].value
 
@@ -102,7 +102,7 @@ def test_the_snapshots_of_a_run_differ(shipped):
     maps = []
     for step in (20, 60):
         at = at.select_slider(key="snapshot").set_value(step).run()
-        maps.append(screen.figure(at, "run-head-map")["data"][0]["z"])
+        maps.append(screen.figure(at, "run-head-map")["data"][0]["z"].tolist())
     assert maps[0] != maps[1]
 
 

@@ -25,7 +25,7 @@ def plotly_page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def plot(browser: Browser, plotly_page: Page) -> Callable[[go.Figure], Page]:
-    """Draws a figure as `g` on the page, which then keeps its clicks and selections in `events`."""
+    """Draws a figure as `g` on the page, which then keeps its clicks in `events`."""
 
     def draw(figure: go.Figure) -> Page:
         plotly_page.mouse.move(999, 699)
@@ -35,9 +35,8 @@ def plot(browser: Browser, plotly_page: Page) -> Callable[[go.Figure], Page]:
                 Plotly.purge('g');
                 window.events = [];
                 await Plotly.newPlot('g', figure.data, figure.layout);
-                const note = name => e => events.push([name, e ? e.points.map(p => p.customdata) : null]);
-                g.on('plotly_click', note('click'));
-                g.on('plotly_selected', note('selected'));
+                g.on('plotly_click', ({points}) => events.push(
+                    ['click', points.map(p => p.customdata), points.map(p => [p.y, p.x])]));
             }""",
             figure.to_json(),
         )

@@ -1,4 +1,4 @@
-"""The board of heads: numbers, summaries, markers and the frame round the selected head."""
+"""The board of heads: numbers, summaries and the frame round the selected head."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ VALUES = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.9]])
 
 def test_every_cell_is_at_its_layer_and_head():
     figure = share_board(VALUES, value="error rate", selected=(1, 2))
-    board, markers, _ = figure.data
+    board, _ = figure.data
     np.testing.assert_array_equal(board.z, VALUES.astype(np.float32))
     assert board.customdata[1][2] == "layer 1, head 2"
     assert (board.zmin, board.zmax) == (0, 1) and not board.reversescale
-    assert markers.customdata[5] == [1, 2] and (markers.x[5], markers.y[5]) == (2, 1)
-    assert markers.text[5] == "layer 1, head 2<br>error rate 0.900"
     (frame,) = figure.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
     assert list(figure.layout.yaxis.range) == [1.5, -0.5], "layer 0 is on top"
     assert "error rate of each of 6 heads" in describe(figure)
 
 
-def test_summaries_have_columns_of_their_own_and_no_marker():
+def test_summaries_have_columns_of_their_own():
     figure = share_board(VALUES, summaries={"mean": [0.2, 0.6], "max": [0.3, 0.9]}, low_is_good=True)
-    board, markers, _ = figure.data
+    board, _ = figure.data
     np.testing.assert_allclose(board.z[:, 3:], [[0.2, 0.3], [0.6, 0.9]], rtol=1e-6)
     assert list(figure.layout.xaxis.ticktext) == ["0", "1", "2", "mean", "max"]
     assert board.customdata[0][4] == "layer 0, max"
-    assert len(markers.x) == 6 and board.reversescale
+    assert board.reversescale
     assert "mean and max of each layer. Smaller is better." in describe(figure)
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 2.5
@@ -46,8 +44,8 @@ def test_colours_may_end_at_the_largest_number_and_then_say_so():
 
 def test_many_heads_have_no_room_for_numbers():
     few, many = (share_board(np.zeros((1, n))).data for n in (12, 13))
-    assert list(few[2].text) == ["0.00"] * 12 and not few[0].showscale
-    assert len(many) == 2 and many[0].showscale
+    assert list(few[1].text) == ["0.00"] * 12 and not few[0].showscale
+    assert len(many) == 1 and many[0].showscale
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,8 @@ def head_overview(
 ) -> go.Figure:
     """Draw every head of every layer as one montage: layers in rows, heads in columns, each tile a small attention map.
 
-    One invisible marker a head, in the middle of its tile, takes the clicks (customdata = [layer, head]). Wherever the
-    pointer is, the nearest marker answers (hoverdistance -1), and tiles are equal, so a click anywhere in a tile
-    selects that tile's head. Zooming is off: there is one drag less to mistake a click for.
+    A transparent cell over each tile takes the clicks (customdata = [layer, head]), so that the cells below need not
+    name their heads. Zooming is off: there is one drag less to mistake a click for.
 
     Args:
         weights: float (L, H, T, S), probabilities after softmax or summaries; rows are queries, columns are keys.
@@ -147,7 +146,7 @@ def head_overview(
             pixels.
 
     Returns:
-        go.Figure; data[0] is the montage (float32, NaN between tiles), data[1] the L * H markers.
+        go.Figure; data[0] is the montage (float32, NaN between tiles), data[1] a cell for each tile.
 
     Raises:
         ValueError: for wrong shapes or types, NaN, values outside [0, 1], and a selected head that does not exist.
@@ -176,7 +175,7 @@ def head_overview(
     tiles = go.Heatmap(z=montage.assemble(drawn), hoverinfo="skip", **colors)
     outlines = [] if selected is None else [_outline(montage, selected)]
     return go.Figure(
-        [tiles, _head_markers(montage, weights, value)],
+        [tiles, _head_cells(montage, weights, value)],
         layout=theme.layout(
             montage.n_rows * theme.TILE_HEIGHT,
             title=labels.escape(title),
@@ -184,9 +183,7 @@ def head_overview(
             * max(labels.text_width(line) for text in montage.row_labels() for line in text.split("<br>")),
             top=theme.TICK_SIZE + theme.MARGIN,
             **montage.axes(),
-            clickmode="event+select",
             hovermode="closest",
-            hoverdistance=-1,
             dragmode=False,
             shapes=outlines,
             meta=_overview_meta(montage, top, value, (block, n_queries, n_keys)),
@@ -238,32 +235,37 @@ def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, most: fl
     return top, {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
 
 
-def _head_markers(montage: Montage, weights: np.ndarray, value: str) -> go.Scatter:
-    """Place one invisible marker in the middle of each tile, with the head's address in customdata."""
-    heads = [(layer, head) for layer in range(montage.n_layers) for head in range(montage.n_heads)]
-    xs, ys = zip(*(montage.center(layer, head) for layer, head in heads), strict=True)
-    invisible = {"marker": {"opacity": 0}}
+def _head_cells(montage: Montage, weights: np.ndarray, value: str) -> go.Heatmap:
+    """Lay one transparent cell over each tile, with its half of the gaps round it and the head in customdata."""
     value = labels.escape(say(value))
-    return go.Scatter(
-        x=np.array(xs, dtype=np.float32),
-        y=np.array(ys, dtype=np.float32),
-        # Lists on purpose: rows of an array reach Streamlit as {"0": layer, "1": head}.
-        customdata=[list(pair) for pair in heads],
-        text=[
-            say(
-                "{layer}, {head}<br>largest {value} {weight:.3f}",
-                layer=montage.layer_names[layer],
-                head=montage.head_names[head],
-                value=value,
-                weight=weights[layer, head].max(),
-            )
-            for layer, head in heads
-        ],
+    rows, columns = montage.n_rows, montage.n_columns
+    heads: list = [[None] * columns for _ in range(rows)]
+    texts = [[""] * columns for _ in range(rows)]
+    cells = np.full((rows, columns), np.nan, dtype=np.float32)
+    for layer, head in np.ndindex(montage.n_layers, montage.n_heads):
+        row, column = layer * montage.rows_per_layer + head // columns, head % columns
+        cells[row, column] = 0
+        heads[row][column] = [layer, head]
+        texts[row][column] = say(
+            "{layer}, {head}<br>largest {value} {weight:.3f}",
+            layer=montage.layer_names[layer],
+            head=montage.head_names[head],
+            value=value,
+            weight=weights[layer, head].max(),
+        )
+    x, y = montage.center(0, 0)
+    return go.Heatmap(
+        z=cells,
+        x0=x,
+        dx=montage.n_keys + montage.column_gap,
+        y0=y,
+        dy=montage.n_queries + montage.row_gap,
+        customdata=heads,
+        text=texts,
         **clicks.hover("%{text}", say("click to open")),
-        mode="markers",
-        marker={"size": theme.TILE_MARKER, "symbol": "square", "opacity": 0},
-        selected=invisible,
-        unselected=invisible,
+        hoverongaps=False,
+        colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
+        showscale=False,
         showlegend=False,
         name="heads",
     )

@@ -137,7 +137,6 @@ def head_map(
             top=theme.LEGEND_HEIGHT,
             xaxis=axis,
             yaxis={**axis, "scaleanchor": "x"},
-            clickmode="event+select",
             hovermode="closest",
             dragmode=False,
             meta={
@@ -157,7 +156,6 @@ def head_map(
 
 
 def _points(layer: int, places: np.ndarray) -> go.Scatter:
-    same = {"marker": {"opacity": 1}}
     color = theme.LINES[layer % len(theme.LINES)]
     symbol = SYMBOLS[(layer + layer // len(theme.LINES)) % len(SYMBOLS)]  # 49 layers before one looks like another
     return go.Scatter(
@@ -168,8 +166,6 @@ def _points(layer: int, places: np.ndarray) -> go.Scatter:
         textposition="top center",
         mode="markers+text",
         marker={"size": 11, "symbol": symbol, "color": color},
-        selected=same,
-        unselected=same,
         **clicks.hover(f"{labels.layer_label(layer)}, {say('head {n}', n='%{text}')}", say("click to open")),
         name=labels.layer_label(layer),
     )

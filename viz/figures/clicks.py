@@ -1,6 +1,5 @@
-"""What makes the cells of a map clickable and marks some of them: traces that lie over a heatmap."""
+"""What says that the cells of a map can be clicked, and marks some of them."""
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -9,45 +8,23 @@ import plotly.graph_objects as go
 from viz import theme
 from viz.figures import labels
 
-MARKER_SIZE = 6  # pixels; small, because overlapping markers would make it chance which of them answers
-_FIELD = re.compile(r"%\{(?:customdata\[(?P<column>\d)\]|(?P<z>z)(?::(?P<form>[^}]*))?)\}")
-
 
 def make_clickable(figure: go.Figure, action: str) -> None:
-    """Put one invisible marker on every cell of a map; clicks on the map itself would reach nobody.
-
-    Wherever the pointer is, the nearest marker answers (hoverdistance -1), and cells are equal, so a click anywhere in
-    a cell selects that cell. The marker says what the map's hover text said. Zooming is off.
+    """Have a map say what a click on a cell does; zooming is off, so that no drag is mistaken for a click.
 
     Args:
         figure: of a function for maps of tokens; it is changed.
         action: what a click does, added to the hover text; plain, as it is shown.
     """
     cells = figure.data[0]
-    rows, columns = (index.ravel() for index in np.indices(np.shape(cells.z)))
-    invisible = {"marker": {"opacity": 0}}
-    figure.add_scatter(
-        x=columns.astype(np.float32),
-        y=rows.astype(np.float32),
-        # Lists on purpose: rows of an array reach Streamlit as {"0": row, "1": column}.
-        customdata=np.stack([rows, columns], axis=1).tolist(),
-        text=[_hover(cells, row, column) for row, column in zip(rows, columns, strict=True)],
-        **hover("%{text}", action),
-        mode="markers",
-        marker={"size": MARKER_SIZE, "symbol": "square", "opacity": 0},
-        selected=invisible,
-        unselected=invisible,
-        showlegend=False,
-        name="cells",
-    )
-    cells.hoverinfo, cells.hovertemplate = "skip", None
+    cells.update(hover(cells.hovertemplate.removesuffix("<extra></extra>"), action))
     figure.update_xaxes(fixedrange=True)
     figure.update_yaxes(fixedrange=True)
-    figure.update_layout(clickmode="event+select", hovermode="closest", hoverdistance=-1, dragmode=False)
+    figure.layout.dragmode = False
 
 
 def hover(template: str, action: str) -> dict:
-    """The hover text of markers that take clicks.
+    """The hover text of what takes clicks.
 
     Args:
         template: what they say, for Plotly.
@@ -104,14 +81,3 @@ def stand_level(figures: Iterable[go.Figure]) -> None:
 def _make_room(figure: go.Figure) -> None:
     figure.layout.margin.t += theme.LEGEND_HEIGHT
     figure.layout.height += theme.LEGEND_HEIGHT
-
-
-def _hover(cells: go.Heatmap, row: int, column: int) -> str:
-    """Fill the hover template of a map for one cell, as the browser would."""
-
-    def field(match: re.Match) -> str:
-        if match["z"]:
-            return format(float(cells.z[row][column]), match["form"] or "g")
-        return str(cells.customdata[row][column][int(match["column"])])
-
-    return _FIELD.sub(field, cells.hovertemplate.replace("<extra></extra>", ""))

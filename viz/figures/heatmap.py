@@ -188,7 +188,6 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], hatched: np.nd
         text=[text for row in texts for text in row],
         mode="text",
         textfont={"size": theme.TICK_SIZE, "color": ink.ravel().tolist()},
-        selected={"textfont": {"color": _INKS[0]}},  # with it, what is not selected keeps its colour
         hoverinfo="skip",
         showlegend=False,
         name=WRITTEN,

@@ -25,8 +25,6 @@ def share_board(
 ) -> go.Figure:
     """Draw one number from 0 to 1 for every head, and numbers for whole layers beside them.
 
-    One invisible marker a head takes the clicks (customdata = [layer, head]).
-
     Args:
         values: float (L, H), within [0, 1].
         value: what a number is, for the colour bar and the hover text, in English.
@@ -37,7 +35,7 @@ def share_board(
         title: text above the board.
 
     Returns:
-        go.Figure; data[0].z is the numbers, float32 (L, H and the summaries), data[1] the L * H markers.
+        go.Figure; data[0].z is the numbers, float32 (L, H and the summaries).
 
     Raises:
         ValueError: for wrong shapes or types, NaN, values outside [0, 1], and a selected head that does not exist.
@@ -72,7 +70,7 @@ def share_board(
     numbers = [[f"{number:.2f}" for number in row] for row in drawn]
     texts = [heatmap.cell_texts(board, numbers)] if drawn.shape[1] <= MAX_NUMBERED else []
     return go.Figure(
-        [board, _markers(values, named), *texts],
+        [board, *texts],
         layout=theme.layout(
             theme.plot_height(n_layers),
             title=labels.escape(title),
@@ -80,7 +78,6 @@ def share_board(
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
             xaxis=heatmap.axis(names, 1, message("head"), tickangle=0, fixedrange=True),
             yaxis=heatmap.axis(list(map(str, range(n_layers))), 1, message("layer"), downwards=True, fixedrange=True),
-            clickmode="event+select",
             hovermode="closest",
             dragmode=False,
             shapes=_lines(n_layers, n_heads, bool(summaries), selected),
@@ -119,30 +116,6 @@ def _hover(n_layers: int, n_heads: int, summaries: list[str]) -> np.ndarray:
     own = [labels.head_label(head) for head in range(n_heads)] + [labels.escape(say(name)) for name in summaries]
     rows = [[f"{labels.layer_label(layer)}, {name}" for name in own] for layer in range(n_layers)]
     return np.array(rows, dtype=object)
-
-
-def _markers(values: np.ndarray, named: str) -> go.Scatter:
-    """Place one invisible marker in the middle of each head's cell, with its address in customdata.
-
-    Args:
-        values: (L, H).
-        named: what a number is, said and escaped.
-    """
-    heads = list(np.ndindex(*values.shape))
-    invisible = {"marker": {"opacity": 0}}
-    return go.Scatter(
-        x=np.array([head for _, head in heads], dtype=np.float32),
-        y=np.array([layer for layer, _ in heads], dtype=np.float32),
-        customdata=[list(pair) for pair in heads],  # lists: rows of an array reach Streamlit as {"0": layer, "1": head}
-        text=[f"{labels.layer_label(at[0])}, {labels.head_label(at[1])}<br>{named} {values[at]:.3f}" for at in heads],
-        hovertemplate="%{text}<extra></extra>",
-        mode="markers",
-        marker={"size": theme.ROW_HEIGHT, "symbol": "square", "opacity": 0},
-        selected=invisible,
-        unselected=invisible,
-        showlegend=False,
-        name="heads",
-    )
 
 
 def _lines(n_layers: int, n_heads: int, summarised: bool, selected: tuple[int, int] | None) -> list[dict]:

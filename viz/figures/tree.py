@@ -221,8 +221,6 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         textfont={"size": theme.TICK_SIZE},
         cliponaxis=False,
         marker=marker,
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
         name=say(fate),
         showlegend=True,
     )
@@ -245,7 +243,6 @@ def _layout(
         xaxis=heatmap.axis(ranks, 1, message("rank among these candidates"))
         | {"range": [-0.25, n_columns - 0.15], "fixedrange": True},
         yaxis=step_axis | {"range": [last + 0.5, first - 0.5], "fixedrange": True},
-        clickmode="event+select",
         hovermode="closest",
         dragmode=False,
         meta={

@@ -71,7 +71,7 @@ def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: s
         summaries=Code("{what: np.array(rates[what]) for what in ('mean', 'max')}"),
         low_is_good=True,
     )
-    explore.draw(figure, key, {"displayModeBar": False}, about=recipe.figure(title, made))
+    explore.draw(figure, key, about=recipe.figure(title, made))
     layer, head = np.unravel_index(heads.argmin(), heads.shape)
     line = words_alignment.baselines((float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"])
     mean, largest = rates["mean_of_all"], rates["max_of_all"]

@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from viz import page
-from viz.components.take import take
 from viz.figures import describe
 from viz.figures.export import titled
 from viz.figures.in_words import in_words
 from viz.figures.numbers import as_csv, numbers
 from viz.language import message, say
 from viz.screens import code_lines, shared
+from viz.ui.plot import pictures
 
 LABEL = message("Words, code, files")
 IN_WORDS = message("The figure in words:")
@@ -127,7 +127,7 @@ def _show(figure: go.Figure, beside: Beside, key: str) -> None:
         return as_csv(numbers(figure))
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        take(export, name, f"take_{key}")
+        pictures(export, name, f"pictures_{key}")
         for label, make, ending, mime in (
             ("HTML", as_page, "html", "text/html"),
             ("CSV", as_table, "csv", "text/csv"),

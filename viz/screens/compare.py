@@ -241,11 +241,9 @@ def pair_lines(kind: str) -> tuple[str, ...]:
     )
 
 
-def open_head() -> None:
+def open_head(layer: int, head: int) -> None:
     """Open the head whose cell was clicked; runs before the page is drawn again."""
-    points = st.session_state["moved"]["selection"]["points"]
-    if points and len(points[0].get("customdata") or ()) == 2:
-        st.session_state["layer"], st.session_state["head"] = map(int, points[0]["customdata"])
+    st.session_state["layer"], st.session_state["head"] = layer, head
 
 
 def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: beside.Recipe) -> None:
@@ -258,7 +256,7 @@ def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: bes
     lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")
     made = call("share_board", Code("moved"), **named)
     about = recipe.then(*lines).figure(say(words_compare.WHERE[kind]), made)
-    explore.draw(figure, "moved", {"displayModeBar": False}, about=about, on_select=open_head, selection_mode="points")
+    explore.draw(figure, "moved", about=about, on_click=open_head)
 
 
 def show(versus: str, pair: Pair, a: Side, b: Side) -> None:

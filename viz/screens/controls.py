@@ -195,18 +195,6 @@ def pick(label: str, names: list[str], key: str, **more) -> int:
     return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
 
 
-def clicked(key: str, count: int = 2) -> list[int] | None:
-    """The numbers that belong to the marker of a chart that was clicked just now; None where none was.
-
-    Args:
-        key: of the chart.
-        count: how many numbers belong to it.
-    """
-    points = st.session_state[key]["selection"]["points"]
-    numbers = (points[0].get("customdata") or []) if points else []
-    return [int(number) for number in numbers] if len(numbers) == count else None
-
-
 @dataclass(frozen=True)
 class Request:
     """What shall be translated, and how.

@@ -17,13 +17,12 @@ from viz.screens.position_results import table_code
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
 TABLE_HEIGHT = 420  # pixels that a table of encodings may take
-_NO_TOOLS = {"displayModeBar": False}
 
 
 def draw(figure: go.Figure, key: str, about: Beside) -> None:
     """Draw a figure without Plotly's buttons, not so high that two of them fill the page."""
     figure.layout.height = min(figure.layout.height, TABLE_HEIGHT)
-    explore.draw(figure, key, _NO_TOOLS, about=about)
+    explore.draw(figure, key, about=about)
 
 
 def choose_encodings() -> tuple[dict[str, str], int, int]:

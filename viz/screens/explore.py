@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,30 +14,17 @@ import streamlit as st
 from model.analysis import maps as analysis
 from model.translation import Translation
 from viz.components.lines import lines
-from viz.figures import (
-    attention_heatmap,
-    attention_lines,
-    describe,
-    head_overview,
-)
+from viz.figures import attention_heatmap, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.language import ENGLISH, current, message, say
-from viz.page import spoken_buttons
+from viz.language import message, say
 from viz.screens import beside, shared, words
 from viz.screens.recipes import MapCode, Recipe
+from viz.ui.plot import plot
 from viz.views import maps
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
-TOOLS_HEIGHT = 16  # pixels
-
-_TOOLS = {
-    "displaylogo": False,
-    "showSendToCloud": False,  # what a visitor typed leaves this machine by nobody's button
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-}
-_NO_TOOLS = {"displayModeBar": False}
 
 
 def show_table(key: str, name: str, table: pd.DataFrame) -> None:
@@ -82,41 +70,28 @@ def heading(title: str, line: str) -> None:
 def draw(
     figure: go.Figure,
     key: str,
-    config: dict = _TOOLS,
     column_width: int | None = None,
     about: beside.Beside | None = None,
-    **more,
+    on_click: Callable[..., None] | None = None,
 ) -> None:
-    """Show a figure, with its description for those who cannot see it.
+    """Show a figure.
 
     Args:
-        figure: that is shown.
-        key: of the chart.
-        config: Plotly's buttons.
-        column_width: as for `shared.keep_legible`.
+        figure, key, column_width, on_click: as for `plot`.
         about: title and code, which stand beside it with the files to take away.
-        more: further settings of the chart.
     """
-    shared.keep_legible(figure, key, column_width)
-    if config is _TOOLS:  # room for Plotly's buttons, which would otherwise hide the legend
-        figure.layout.margin.t += TOOLS_HEIGHT
-        figure.layout.height += TOOLS_HEIGHT
-        if current() != ENGLISH:  # the only language that Plotly brings: others are given to it as locales
-            config = config | {"locale": current(), "locales": {current(): {"dictionary": spoken_buttons()}}}
-    st.plotly_chart(figure, key=key, config=config, alt=describe(figure), **more)
+    plot(figure, key, on_click=on_click, column_width=column_width)
     if about is not None:
         beside.offer(figure, about, key)
 
 
-def open_head() -> None:
+def open_head(layer: int, head: int) -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
-    points = st.session_state["overview"]["selection"]["points"]
-    if points and len(points[0].get("customdata") or ()) == 2:
-        over = maps.Options(st.session_state.get("summary", maps.SINGLE), st.session_state.get("over", "heads")).axes
-        for name, number in zip(("layer", "head"), points[0]["customdata"], strict=True):
-            if f"{name}s" not in over:  # a tile of a summary names none
-                st.session_state[name] = int(number)
-        st.session_state["view"] = message("Attention")
+    over = maps.Options(st.session_state.get("summary", maps.SINGLE), st.session_state.get("over", "heads")).axes
+    for name, number in (("layer", layer), ("head", head)):
+        if f"{name}s" not in over:  # a tile of a summary names none
+            st.session_state[name] = number
+    st.session_state["view"] = message("Attention")
 
 
 def show_overview(
@@ -159,9 +134,9 @@ def show_overview(
         block=block,
     )
     # Not stretched, the large map has the same scale, and the tiles need the room.
-    figure.update_traces(showscale=stretch, selector={"type": "heatmap"})
+    figure.data[0].showscale = stretch
     about = code.overview(recipe, in_file, selected, n_columns, stretch, block)
-    draw(figure, "overview", _NO_TOOLS, about=about, on_select=open_head, selection_mode="points")
+    draw(figure, "overview", about=about, on_click=open_head)
     whole = whole and not built.options.hide and built.options.summary not in maps.NO_SUMS
     st.caption(words.how_to_read([*built.queries, *built.keys, *(built.others or ())], whole))
 

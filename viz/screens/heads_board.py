@@ -59,14 +59,8 @@ def show(edits: Edits, chosen: Head, request: controls.Request) -> None:
             lines = board_lines(colour, kind, None if values is None else values[kind].shape)
             recipe = recipes.translation(request).then(*lines, note=edits.code)
             title = f"{say(words.KINDS[kind].title)}: {say(words_heads.VALUES[colour])}"
-            explore.draw(
-                figure,
-                f"board-{kind}",
-                {"displayModeBar": False},
-                about=recipe.figure(title, made),
-                on_select=partial(_clicked, kind),
-                selection_mode="points",
-            )
+            about = recipe.figure(title, made)
+            explore.draw(figure, f"board-{kind}", about=about, on_click=partial(_clicked, kind))
 
 
 NUMBERS = {words_heads.LOG: "log_probability", words_heads.BLEU: "bleu", words_heads.GRADIENT: "gradient"}
@@ -120,12 +114,9 @@ def board_of(
     return figure, made
 
 
-def _clicked(kind: str) -> None:
-    points = st.session_state[f"board-{kind}"]["selection"]["points"]
-    if points and len(points[0].get("customdata") or ()) == 2:
-        layer, head = map(int, points[0]["customdata"])
-        st.session_state["kind"], st.session_state["layer"], st.session_state["head"] = kind, layer, head
-        change(st.session_state.get("action", words_heads.OFF), Head(kind, layer, head))
+def _clicked(kind: str, layer: int, head: int) -> None:
+    st.session_state["kind"], st.session_state["layer"], st.session_state["head"] = kind, layer, head
+    change(st.session_state.get("action", words_heads.OFF), Head(kind, layer, head))
 
 
 def change(action: str, head: Head) -> None:

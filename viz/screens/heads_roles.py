@@ -16,7 +16,6 @@ from viz.screens.beside import Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
 
-DRAWN = "head-map-drawn"  # how often the session drew the map of heads anew
 SHARPNESS = message("sharpness")  # figures say what they are called with
 
 
@@ -100,7 +99,7 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
     plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
     written = texts if aligning else plain
     about = recipe.figure(title, call("head_board", Code("sharpness"), written, value=SHARPNESS, colors=False))
-    explore.draw(figure, "role-board", {"displayModeBar": False}, 92, about)
+    explore.draw(figure, "role-board", 92, about)
     line = say(words_heads.SHARP)
     st.caption(f"{line} {say(words_heads.ALIGNS)}" if aligning else line)
 
@@ -180,15 +179,10 @@ def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None
         return
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
     figure = head_map(shown.points, n_heads, selected=(head.layer, head.head))
-    # A second click on a point takes its choice back, and would leave all others faded: drawn anew, they are not.
-    figure.layout.meta["drawn"] = st.session_state.get(DRAWN, 0)
     made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
     about = recipe.figure(name, made)
-    explore.draw(figure, "head-map", {"displayModeBar": False}, about=about, on_select=_open, selection_mode="points")
+    explore.draw(figure, "head-map", about=about, on_click=_open)
 
 
-def _open() -> None:
-    points = st.session_state["head-map"]["selection"]["points"]
-    if points and len(points[0].get("customdata") or ()) == 2:
-        st.session_state["layer"], st.session_state["head"] = map(int, points[0]["customdata"])
-    st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
+def _open(layer: int, head: int) -> None:
+    st.session_state["layer"], st.session_state["head"] = layer, head

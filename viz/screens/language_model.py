@@ -27,7 +27,6 @@ VIEWS = (message("Attention"), message("Lines"))
 WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for their numbers
 MOST_DRAWN = 100  # words
 SEEDS = 10_000
-_NO_TOOLS = {"displayModeBar": False}
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
             explore.heading(say(said.TITLES[key]), line)
             figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
             about = next_words(recipe, key, text, chance, top)
-            explore.draw(figure, f"next-{key}", _NO_TOOLS, about=about)
+            explore.draw(figure, f"next-{key}", about=about)
             with st.container(horizontal=True, gap="large"):
                 st.metric(say(said.CHANCES[key]), f"{np.count_nonzero(values):,}")
                 st.metric(say(said.SUMS[key], count=len(best)), f"{values[best].sum():.1%}")
@@ -183,7 +182,7 @@ def show_mask(result: Read, recipe: Recipe) -> None:
     written = conventions(mask)["additive"]
     figure = mask_heatmap(mask, tokens, tokens, **axes, written=written, legend=False)  # the line above names them
     axes["written"] = Code(f"conventions(result.mask({KIND!r}))['additive']")
-    explore.draw(figure, "mask", _NO_TOOLS, about=recipes.mask(recipe, title, KIND, words.READ, **axes))
+    explore.draw(figure, "mask", about=recipes.mask(recipe, title, KIND, words.READ, **axes))
 
 
 @st.fragment

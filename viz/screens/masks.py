@@ -93,7 +93,7 @@ def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: st
     title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
     if convention:
         title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
-    explore.draw(figure, key, {"displayModeBar": False}, NARROW_COLUMN, made_by.figure(title, made))
+    explore.draw(figure, key, NARROW_COLUMN, made_by.figure(title, made))
 
 
 def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:

@@ -143,7 +143,7 @@ def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam:
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         about = recipe(side, beam).figure(f"{title}, {line}", call("aligned_rows", made, places, len(rows)))
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", {"displayModeBar": False}, about=about)
+        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", about=about)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
@@ -187,7 +187,7 @@ def show_lengths(names: list[str]) -> None:
         )
         made, title = call("curves", Code("lines"), **axes), say("Quality by length of sentence")
         about = Recipe(f"{test} · {' · '.join(measured)}", lines_code).figure(title, made)
-        explore.draw(figure, "lengths", {"displayModeBar": False}, about=about)
+        explore.draw(figure, "lengths", about=about)
         with st.expander(say("The numbers, and the commands that made them")):
             rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
             table = pd.DataFrame(rows).rename(columns=lambda name: say(words_models.COLUMNS.get(name, name)))

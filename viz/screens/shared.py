@@ -11,7 +11,6 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
@@ -31,8 +30,6 @@ Result = TypeVar("Result")
 LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
 CACHED_RESULTS = 64
 CANDIDATES = 5  # tokens that could have been written at a step
-SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the next one
-COLOR_BAR_WIDTH = 70
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
@@ -45,9 +42,6 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
 .stMarkdown table { display: block; overflow-x: auto; }
 .stTextInput input { unicode-bidi: plaintext; }
-.js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .colorbar, .hovertext) text { fill: currentColor !important; }
-.st-key-tree .textpoint text { fill: currentColor !important; }
-.js-plotly-plot .modebar-group { background: transparent !important; }
 :has(> .st-key-speaking) { position: absolute; }
 .st-key-speaking { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
@@ -216,20 +210,6 @@ def cut(result: Translation, translator: Translator) -> Shown:
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
     return Shown(**kept, candidates=candidates, candidate_ids=ids.tolist(), entropy=entropy)
-
-
-def keep_legible(figure: go.Figure, key: str, column_width: int | None = None) -> None:
-    """Let a chart scroll sideways in its own box where the page is too narrow for its labels.
-
-    Args:
-        figure: with labelled columns.
-        key: the chart's.
-        column_width: pixels that a column needs, where it needs more than its label.
-    """
-    axis = figure.layout.xaxis
-    labels = len(axis.tickvals or ()) * (column_width or (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH))
-    width = round(labels + figure.layout.margin.l + figure.layout.margin.r + COLOR_BAR_WIDTH)
-    st.html(f"<style>.st-key-{key} {{ overflow-x: auto; }} .st-key-{key} > div {{ min-width: {width}px; }}</style>")
 
 
 def sentence(error: ValueError) -> str:

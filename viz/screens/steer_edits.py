@@ -16,7 +16,6 @@ from viz.screens import controls, explore, links, recipes, shared, words, words_
 from viz.screens.beside import Beside
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
-from viz.screens.steer_search import NO_TOOLS
 
 
 def show_force(request: Request, result: shared.Shown) -> None:
@@ -71,7 +70,7 @@ def show_force(request: Request, result: shared.Shown) -> None:
         read=Code("result.target_tokens"),
     )
     about = recipe(request).figure(title, made)
-    explore.draw(figure, "force-map", NO_TOOLS, about=about, on_select=_force_clicked, selection_mode="points")
+    explore.draw(figure, "force-map", about=about, on_click=force_cell)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, result.predicted_tokens) for step in range(n_steps)]
         query = controls.pick(say("Step (the token it wrote)"), names, "force-step", width=220)
@@ -126,11 +125,6 @@ def force_name(force: Force, result: shared.Shown) -> str:
     )
 
 
-def _force_clicked() -> None:
-    if place := controls.clicked("force-map"):
-        force_cell(*place)
-
-
 def force_cell(query: int, key: int) -> None:
     """Force a step to read a source token and lock what stands before the step.
 
@@ -181,7 +175,7 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     opening = [(cell.query, cell.key) for cell in cells if cell.shows_future]
     outline(figure, opening, say("opens the future"), dotted=True)
     about = of_mask(request, kind, mask, result.mask(kind), axes)
-    explore.draw(figure, "mask-map", NO_TOOLS, about=about, on_select=_flip_clicked, selection_mode="points")
+    explore.draw(figure, "mask-map", about=about, on_click=flip)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         rows, columns = ([f"{i}: {name}" for i, name in enumerate(names)] for names in (queries, keys))
         row = controls.pick(say("Row (asks)"), rows, "mask-row", width=200)
@@ -213,11 +207,6 @@ def mask_with_future(edits: Edits, result: shared.Shown, kind: str) -> np.ndarra
         if cell.kind == kind and cell.shows_future and in_steps(kind, cell.query, cell.key, len(mask)):
             mask[cell.query, cell.key] = True
     return mask
-
-
-def _flip_clicked() -> None:
-    if place := controls.clicked("mask-map"):
-        flip(*place)
 
 
 def flip(query: int, key: int) -> None:

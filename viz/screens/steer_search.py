@@ -14,7 +14,6 @@ from viz.screens import controls, explore, recipes, shared, tokens, words_steer
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, recipe, steer, tree
 
-NO_TOOLS = {"displayModeBar": False}
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
 
@@ -38,11 +37,9 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
     explore.draw(
         figure,
         "words",
-        NO_TOOLS,
         explore.CANDIDATE_WIDTH,
         recipes.candidates(recipe(request), say("What could be written at every step")),
-        on_select=_write_clicked,
-        selection_mode="points",
+        on_click=write,
     )
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, written) for step in range(len(written))]
@@ -55,11 +52,6 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
 
 def _locked(result: shared.Shown, locked: list[int]) -> list[tuple[int, list[int]]]:
     return list(enumerate(result.candidate_ids))[: len(locked)]
-
-
-def _write_clicked() -> None:
-    if place := controls.clicked("words"):
-        write(*place)
 
 
 def write(step: int, rank: int) -> None:
@@ -131,7 +123,7 @@ def show_tree(request: Request, result: shared.Shown) -> None:
     )
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
     about = recipe(request).then(*lines).figure(title, made)
-    explore.draw(figure, "tree", NO_TOOLS, width, about, on_select=_lock_clicked, selection_mode="points")
+    explore.draw(figure, "tree", width, about, on_click=_lock_clicked)
     st.markdown(say("**Ranking of what ended**"))
     table = pd.DataFrame(
         {
@@ -149,6 +141,5 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
 
 
-def _lock_clicked() -> None:
-    if node := controls.clicked("tree", 1):
-        lock(tree(st.session_state[ANSWERED]).search.tree.path(node[0]))
+def _lock_clicked(node: int) -> None:
+    lock(tree(st.session_state[ANSWERED]).search.tree.path(node))

@@ -1,4 +1,4 @@
-"""What browsers fetch beside the page: the stage's modules, Plotly, and maps too large for a message.
+"""What browsers fetch beside the page: our modules and styles, Plotly, and maps too large for a message.
 
 Everything has its hash in its address, so that browsers keep it for good, and is compressed once.
 """
@@ -19,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-FOLDER = Path(__file__).parent
-FILES = {path.name: path.read_bytes() for path in sorted(FOLDER.glob("*.js"))}
-FILES["stage.css"] = (FOLDER / "stage.css").read_bytes()
-VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "ui")
 TYPES = {".js": "text/javascript", ".css": "text/css"}
+FILES = {
+    path.name: path.read_bytes() for folder in FOLDERS for path in sorted(folder.iterdir()) if path.suffix in TYPES
+}
+VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 KEPT = 64_000_000  # bytes of maps, the newest
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
@@ -52,16 +53,44 @@ def module_address(name: str) -> str:
 
 
 def head() -> str:
-    """Tags for the head of every page: the stage's style; its modules and Plotly, fetched before they are needed."""
+    """Tags for the head of every page: our styles; our modules and Plotly, fetched before they are needed."""
     plotly_at = plotly_address()
-    names = [name for name in FILES if name.endswith(".js")]
-    modules = "".join(f'<link rel="modulepreload" href="{module_address(name)}">' for name in names)
+    how = {".js": "modulepreload", ".css": "stylesheet"}
+    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{module_address(name)}">' for name in FILES)
     return (
-        f'<link rel="stylesheet" href="{module_address("stage.css")}">{modules}'
+        f"{ours}"
         f'<link rel="preload" as="script" data-plotly href="{plotly_at}">'
-        f'<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; '
+        f"<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; "
         f'const s = document.createElement("script"); s.dataset.plotly = ""; s.src = "{plotly_at}"; '
         f"s.onerror = () => s.remove(); document.head.append(s) }})</script>"
+    )
+
+
+def component(name: str, module: str, shows: str = "show"):
+    """A component of Streamlit whose JavaScript is a module of FILES.
+
+    Args:
+        name: of the component.
+        module: of FILES.
+        shows: the function of the module that shows a message.
+
+    Returns:
+        What mounts it.
+    """
+    # Styles are not isolated: in a shadow tree Plotly's own are missing. Every class of ours begins with "hl-".
+    # The code travels with every message, so it only fetches the modules, which browsers keep.
+    return st.components.v2.component(
+        name,
+        html='<div class="hl-place"></div>',
+        js=f"""
+let modules;
+export default function (component) {{
+  modules ??= import(new URL("{module_address(module)}", location.origin).href);
+  modules.then((ours) => ours.{shows}(component));
+  return () => modules.then((ours) => ours.leave?.(component));
+}}
+""",
+        isolate_styles=False,
     )
 
 

@@ -2,7 +2,7 @@
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
 
-/** The header of a message (Uint8Array), its arrays as {values, shape, scale}. */
+/** The header of a message (Uint8Array), its arrays as {values, shape, scale}; of texts, values are places in `texts`. */
 export function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
@@ -11,9 +11,20 @@ export function unpack(bytes) {
     if (!value || !value["@"]) return value;
     const [offset, size, type, shape] = value["@"];
     const values = new TYPES[type](body.buffer, offset, size / TYPES[type].BYTES_PER_ELEMENT);
-    return { values, shape, scale: value.scale ?? 1 };
+    return { values, shape, scale: value.scale ?? 1, texts: value.texts };
   };
   return JSON.parse(text, revive);
+}
+
+/** An array, not of weights, as arrays in arrays; the innermost ones are typed, or of texts. */
+export function nested(array, axis = 0, start = 0) {
+  const { values, shape, texts } = array;
+  if (axis === shape.length - 1) {
+    const own = values.subarray(start, start + shape[axis]);
+    return texts ? Array.from(own, (place) => texts[place]) : own;
+  }
+  const size = shape.slice(axis + 1).reduce((product, length) => product * length, 1);
+  return Array.from({ length: shape[axis] }, (_, i) => nested(array, axis + 1, start + i * size));
 }
 
 /** Rows of numbers of the last two axes of an array, at a place of the axes before. */

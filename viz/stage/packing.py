@@ -26,6 +26,13 @@ class Weights:
     values: np.ndarray
 
 
+@dataclass(frozen=True)
+class Texts:
+    """An array of texts, of which many may be the same: each travels once."""
+
+    values: np.ndarray
+
+
 def quantised(values: np.ndarray) -> np.ndarray:
     """Numbers within [0, 1] as uint16: value x SCALE, rounded."""
     return np.rint(values * np.float32(SCALE)).astype(np.uint16)
@@ -35,7 +42,7 @@ def pack(header: dict) -> bytes:
     """Write a header and its arrays.
 
     Args:
-        header: of dictionaries, lists, texts, numbers, None; arrays, and Weights, anywhere in it. NaN outside of
+        header: of dictionaries, lists, texts, numbers, None; arrays, Weights and Texts anywhere in it. NaN outside of
             arrays becomes null. It is not empty.
 
     Returns:
@@ -60,6 +67,11 @@ def pack(header: dict) -> bytes:
     def walk(value: object) -> object:
         if isinstance(value, Weights):
             return put(quantised(value.values), scale=SCALE)
+        if isinstance(value, Texts):
+            numbers: dict[str, int] = {}
+            codes = np.array([numbers.setdefault(text, len(numbers)) for text in value.values.ravel().tolist()], int)
+            small = np.uint8 if len(numbers) <= 1 << 8 else np.uint16 if len(numbers) <= 1 << 16 else np.int32
+            return put(codes.reshape(value.values.shape).astype(small), texts=list(numbers))
         if isinstance(value, np.ndarray):
             if value.dtype == np.float64:
                 value = value.astype(np.float32)
@@ -95,6 +107,8 @@ def unpack(message: bytes) -> dict:
             return {key: walk(one) for key, one in value.items()}
         offset, length, dtype, shape = value["@"]
         array = np.frombuffer(message, types[dtype], length // types[dtype]().itemsize, end + offset).reshape(shape)
+        if "texts" in value:
+            return np.array(value["texts"], dtype=object)[array]
         return array / np.float32(value["scale"]) if "scale" in value else array
 
     return walk(json.loads(message[4:end]))

@@ -13,21 +13,7 @@ from viz.stage import assets
 
 @cache
 def _mounted():
-    # Styles are not isolated: in a shadow tree Plotly's own are missing. Every class of ours begins with "hl-".
-    # The code travels with every message, so it only fetches the modules, which browsers keep.
-    return st.components.v2.component(
-        "headlight_stage",
-        html='<div class="hl-place"></div>',
-        js=f"""
-let modules;
-export default function (component) {{
-  modules ??= import(new URL("{assets.module_address("streamlit.js")}", location.origin).href);
-  modules.then((stage) => stage.show(component));
-  return () => {{}};
-}}
-""",
-        isolate_styles=False,
-    )
+    return assets.component("headlight_stage", "streamlit.js")
 
 
 def stage(message: bytes, on_asked: Callable[[dict[str, str]], None], key: str = "stage") -> None:

@@ -1,5 +1,6 @@
 // The stage inside Streamlit: where messages come from, and the address of the page.
 
+import { plotly } from "./library.js";
 import { Stage } from "./stage.js";
 
 const ROW = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
@@ -7,22 +8,6 @@ const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", ...ROW];
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
 let memory = {}; // what was open, for when the visitor comes back from another page
-let source;
-
-/** Plotly: the page's head has begun to load it. */
-function plotly() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  source ??= new Promise((done, failed) => {
-    const address = document.querySelector("link[data-plotly]")?.href;
-    const script = document.querySelector("script[data-plotly]") ?? document.createElement("script");
-    script.addEventListener("load", () => done(window.Plotly));
-    script.addEventListener("error", () => failed(new Error("Plotly")));
-    if (script.isConnected) return;
-    script.src = address;
-    document.head.append(script);
-  });
-  return source;
-}
 
 /** Writes parameters into the address; null takes one out. No entry of the history, and the server is not asked. */
 function write(parameters, names) {

@@ -1,0 +1,91 @@
+"""The component for figures in a real browser: clicks, a node that stays, colours of the page, pictures, a table."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.test_app.test_browser_beside import download
+from tests.test_app.test_browser_pages import PATIENCE
+
+CELL = """([key, row, column]) => {
+  const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
+FILL = "document.querySelector('.st-key-board-cross .ytick text').style.fill"
+
+
+def open_heads(page: Page, url: str) -> None:
+    """Opens the page of heads and waits for its board."""
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/heads")
+    expect(page.locator(".st-key-board-cross .js-plotly-plot .main-svg").first).to_be_visible()
+
+
+def click(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks the middle of a cell with the mouse."""
+    page.locator(f".st-key-{key} .js-plotly-plot").scroll_into_view_if_needed()
+    x, y = page.evaluate(CELL, [key, row, column])
+    page.mouse.move(x, y)
+    page.wait_for_timeout(100)  # Plotly looks for the cell at most every 50 ms
+    page.mouse.click(x, y)
+
+
+def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_heads(page, app_server)
+    page.evaluate("document.querySelector('.st-key-board-cross .js-plotly-plot').mine = true")
+    for said in ("off", "on"):  # the same cell twice
+        click(page, "board-cross", 1, 2)
+        drawn = "gd => gd.data.find(trace => trace.mode === 'text').text[6]"
+        page.wait_for_function(
+            f"said => ({drawn})(document.querySelector('.st-key-board-cross .js-plotly-plot')) === said", arg=said
+        )
+        page.wait_for_timeout(400)  # else the next one is a double click
+    assert page.evaluate("document.querySelector('.st-key-board-cross .js-plotly-plot').mine")
+    for name in ("inside", "training", "positions"):
+        page.goto(f"{app_server}/{name}")
+        expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
+    assert not [url for url in asked if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
+    assert any("plotly.min.js" in url for url in asked)
+
+
+def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server):
+    page.emulate_media(color_scheme="light")
+    open_heads(page, app_server)
+    colour = "getComputedStyle(document.querySelector('.st-key-board-cross .hl-figure')).color"
+    light = page.evaluate(FILL)
+    assert light == page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => {FILL} !== light && {FILL} === {colour}", arg=light)
+
+
+def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):
+    open_heads(page, app_server)
+    figure = page.locator(".st-key-head-before .hl-figure")
+    expect(figure.locator(".js-plotly-plot")).to_have_attribute(
+        "aria-label", "Rows ask, columns are read: how much each query token attends to each key token, from 0 to 1."
+    )
+    button = figure.get_by_role("button", name="Table", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    shown = figure.get_by_role("table")
+    expect(shown).to_be_visible()
+    weights = page.evaluate("document.querySelector('.st-key-head-before .js-plotly-plot').data[0].z.map(r => r[0])")
+    said = [float(text) for text in shown.locator("tbody tr td:nth-child(2)").all_text_contents()]
+    assert len(said) == len(weights) and all(abs(a - b) < 6e-4 for a, b in zip(said, weights, strict=True))
+    page.keyboard.press("Enter")
+    expect(shown).to_have_count(0)
+
+
+def test_pictures_come_from_the_same_copy_of_plotly(page, app_server, tmp_path):
+    open_heads(page, app_server)
+    page.locator(".st-key-beside-head-before button").first.click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
+    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
+    assert "layer 0, head 0" in svg
+    assert not [url for url in asked if "plotly" in url.lower()]

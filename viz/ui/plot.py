@@ -1,0 +1,129 @@
+"""One component for every figure of the pages: it goes to the browser as bytes, and `plot.js` has Plotly draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from viz.figures import describe
+from viz.figures.export import WIDTH
+from viz.language import current, message, say
+from viz.stage import assets, packing
+
+MODULE = "plot.js"
+COMPONENT = "headlight_plot"
+SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the next one
+COLOR_BAR_WIDTH = 70
+_ZOOMED = message("Double-click to zoom back out")  # the one sentence that Plotly says by itself
+_MISSING = message("The drawing library could not be loaded. Please reload the page.")
+_FAILED = message("No picture could be made: {reason}.")
+
+
+@cache
+def _mounted(name: str, shows: str):
+    return assets.component(name, MODULE, shows)
+
+
+def plot(
+    figure: go.Figure,
+    key: str,
+    *,
+    on_click: Callable[..., None] | None = None,
+    column_width: int | None = None,
+) -> None:
+    """Show a figure.
+
+    Args:
+        figure: of a function of viz.figures.
+        key: a name that no other part of the page has.
+        on_click: called before the page runs again because of a click, with the numbers of what was clicked: those
+            that belong to a point (its customdata), else row and column of the cell.
+        column_width: pixels that a column needs, where it needs more than its label; a page too narrow scrolls it.
+    """
+    data = packing.pack(
+        _parts(figure, template=False)
+        | {
+            "alt": describe(figure),
+            "least": _least_width(figure, column_width),
+            "table": _table(figure.layout.meta or {}),
+            "clicks": on_click is not None,
+            "language": current(),
+            "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
+        }
+    )
+
+    def clicked() -> None:
+        if numbers := _clicked(st.session_state[key].get("clicked")):
+            on_click(*numbers)
+
+    _mounted(COMPONENT, "show")(key=key, data=data, on_clicked_change=clicked)
+
+
+def pictures(figure: go.Figure, name: str, key: str) -> None:
+    """Show a button for a PNG and one for an SVG of a figure; the browser draws them.
+
+    Args:
+        figure: with its title inside.
+        name: of the files.
+        key: a name that no other part of the page has.
+    """
+    data = packing.pack(
+        _parts(figure)
+        | {
+            "name": name,
+            "width": figure.layout.width or WIDTH,
+            "words": {"drawing": say("Drawing …"), "failed": say(_FAILED), "missing": say(_MISSING)},
+        }
+    )
+    _mounted("headlight_pictures", "pictures")(key=key, data=data, width="content")
+
+
+def _parts(figure: go.Figure, template: bool = True) -> dict[str, Any]:
+    """What Plotly draws of a figure; its template only where it is not the page that says how things look."""
+    layout = figure.layout.to_plotly_json()
+    layout.pop("meta", None)
+    if not template:
+        layout.pop("template", None)
+    return {"data": [_packed(trace.to_plotly_json()) for trace in figure.data], "layout": _packed(layout)}
+
+
+def _packed(value: Any) -> Any:
+    """Arrays as they travel: numbers in types that browsers have, texts each once."""
+    if isinstance(value, dict):
+        return {name: _packed(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+        texts = all(isinstance(text, str) for text in value.flat)
+        return packing.Texts(value) if texts else value.tolist()
+    if isinstance(value, np.ndarray) and value.dtype.name not in packing.DTYPES:
+        return value.astype(np.int32 if value.dtype.kind in "iu" else np.float32)
+    return value
+
+
+def _least_width(figure: go.Figure, column_width: int | None) -> int:
+    """Pixels below which the labels of the columns would lie on each other."""
+    axis, margin = figure.layout.xaxis, figure.layout.margin
+    labels = len(axis.tickvals or ()) * (column_width or (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH))
+    bars = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
+    return round(labels + margin.l + margin.r + bars * COLOR_BAR_WIDTH)
+
+
+def _table(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """The names of a map's rows and columns, with which the browser writes it as a table; None for other figures."""
+    if not (meta.get("row_names") and meta.get("column_names")) or meta["figure"] == "attention_lines":
+        return None
+    corner = f"{say(meta['rows'])} / {say(meta['columns'])}"
+    return {"rows": list(meta["row_names"]), "columns": list(meta["column_names"]), "corner": corner}
+
+
+def _clicked(point: Any) -> list[int]:
+    """The numbers of what was clicked; none for what no browser of ours sends."""
+    if not isinstance(point, dict):
+        return []
+    own = point.get("customdata")
+    numbers = own if isinstance(own, list) and all(type(n) is int for n in own) else [point.get("y"), point.get("x")]
+    return list(numbers) if all(type(n) is int and n >= 0 for n in numbers) else []
