@@ -44,7 +44,7 @@ def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
         )
         page.wait_for_timeout(400)  # else the next one is a double click
     assert page.evaluate("document.querySelector('.st-key-board-cross .js-plotly-plot').mine")
-    for name in ("inside", "training", "positions"):
+    for name in ("masks", "training", "positions"):
         page.goto(f"{app_server}/{name}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
     assert not [url for url in asked if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
