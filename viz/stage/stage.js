@@ -494,7 +494,9 @@ export class Stage {
     const parts = card(this, place);
     // A button that is replaced while it is pressed is never clicked: pressing takes the focus from a word, which
     // describes anew what is there.
-    if (parts.map((part) => part.outerHTML).join("") !== this.card.innerHTML) this.card.replaceChildren(...parts);
+    const old = this.card.children;
+    const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
+    if (!same) this.card.replaceChildren(...parts);
   }
 
   /** Colours of the page have changed. */
