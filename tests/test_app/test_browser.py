@@ -58,7 +58,7 @@ def test_text_and_labels_can_be_read(page, app_server, scheme):
     page.emulate_media(color_scheme=scheme)
     open_stage(page, app_server)
     assert_readable(page, ".xtick text", ".ytick text", ".hl-translation", ".hl-token", ".hl-title", ".hl-says")
-    assert_readable(page, ".hl-card p", ".hl-tabs button")
+    assert_readable(page, ".hl-card p", ".hl-tabs button[aria-selected=false]")
     background = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
     assert (int(background.strip("rgb()").split(",")[0]) > 128) == (scheme == "light")
 

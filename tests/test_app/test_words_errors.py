@@ -48,6 +48,10 @@ ELSEWHERE = {
     "commands/table.py",
     "measures/word_links.py",
     # `python -m model train` and `download`: their configuration, data and states.
+    "commands/backtranslate.py",
+    "training/grid.py",
+    "training/grid_recorder.py",
+    "training/optimizers.py",
     "commands/train.py",
     "training/config.py",
     "training/data/corpora.py",

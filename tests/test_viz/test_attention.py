@@ -136,7 +136,7 @@ def test_hover_names_what_was_read_or_predicted_and_what_is_hidden():
 def test_a_summary_says_what_its_numbers_are():
     weights = np.full((1, 1, 2, 2), 0.25, dtype=np.float32)
     figure = head_overview(weights, layer_names=["mean of 2 layers"], head_names=["head <0>"], value="mean weight")
-    assert figure.data[1].text[0].startswith("mean of 2 layers, head &lt;0&gt;<br>largest mean weight 0.250")
+    assert figure.data[1].text[0][0].startswith("mean of 2 layers, head &lt;0&gt;<br>largest mean weight 0.250")
     assert figure.data[0].colorbar.title.text.startswith("mean weight")
     large = attention_heatmap(weights[0, 0], ["a", "b"], ["c", "d"], value="mean weight")
     assert "mean weight %{z:.3f}" in large.data[0].hovertemplate
