@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -108,13 +108,8 @@ def recorded(checkpoints: Path) -> Translator:
 @pytest.fixture(scope="session")
 def app_server(checkpoints: Path) -> Iterator[str]:
     """The address of the app, served with the tiny checkpoint."""
-    before = os.environ.get("HEADLIGHT_CHECKPOINTS")
-    os.environ["HEADLIGHT_CHECKPOINTS"] = str(checkpoints)
-    try:
-        with serve() as url:
-            yield url
-    finally:
-        if before is None:
-            del os.environ["HEADLIGHT_CHECKPOINTS"]
-        else:
-            os.environ["HEADLIGHT_CHECKPOINTS"] = before
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # for the server alone: other tests of this process have their own
+            patch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
+            url = stack.enter_context(serve())
+        yield url
