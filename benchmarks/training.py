@@ -179,8 +179,9 @@ def both_loops(checkpoint: Path, out: Path, model: TransformerConfig, **training
         model: the checkpoint's sizes and choices.
         training: changes to the settings of the preset that the shipped model was trained with.
     """
-    same = {"max_length": min(100, model.max_length - 1), "precision": "float32"}  # as the plain loop has it
-    settings = PRESETS["en-de-public"].training.to_dict() | same | training
+    as_the_plain_loop = {"precision": "float32", "optimizer": "adam"}
+    same = {"max_length": min(100, model.max_length - 1)} | as_the_plain_loop
+    settings = PRESETS["en-de"].training.to_dict() | same | training
     run = RunConfig(model=model, training=TrainingConfig.from_dict(settings))
     ours = OurLoop(run, out, out, start_from=str(checkpoint))
     return ours, PlainLoop(ours.model, run.training, ours.schedule)
