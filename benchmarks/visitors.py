@@ -89,7 +89,7 @@ class Reader(Visitor):
             element = delta.new_element
             if element.WhichOneof("type") == "text_input" and element.text_input.id.endswith("-sentence"):
                 self._input, self._fragment = element.text_input.id, delta.fragment_id
-            elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.bytes:
+            elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.id.endswith("-stage"):
                 self.charts["stage"] = element.bidi_component.bytes
                 self.texts.append(unpack(element.bidi_component.bytes)["translation"] or NOTHING)
         return messages
