@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,31 +71,6 @@ ENTER = f"""text => new Promise((done, failed) => {{
     watcher.observe(document.body, {{childList: true, subtree: true, attributes: true}});
   }});
 }})"""
-
-
-def watching(keys: Sequence[str]) -> tuple[str, str]:
-    """JavaScript that sees charts appear: Streamlit puts a new chart in the place of a changed one.
-
-    Args:
-        keys: of the charts, which hold heatmaps.
-
-    Returns:
-        Definitions of `drawn`, which says whether all of them are drawn and were not there before (those before have
-        `data-seen`), and of `frames`, which calls after two animation frames; and a function that waits for it.
-    """
-    definitions = f"""
-const drawn = () => {list(keys)}.every(key => {{
-  const plot = document.querySelector(`.st-key-${{key}} .js-plotly-plot:not([data-seen])`);
-  return plot && plot._fullData && plot.querySelector('.heatmaplayer image');
-}});
-{FRAMES}
-"""
-    first = f"""() => new Promise(done => {{
-  {definitions}
-  const look = () => drawn() ? frames(done) : requestAnimationFrame(look);
-  look();
-}})"""
-    return definitions, first
 
 
 @contextmanager

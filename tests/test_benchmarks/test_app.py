@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import click, page, pages, visitors
+from benchmarks import page, pages, visitors
 from benchmarks.common import sentences
 from model import load_translator
 from model.interventions.edits import Edits
@@ -159,22 +159,6 @@ def test_page_prints_what_is_wanted_beside_each_figure(environment: None, printe
             name = f"another head by {way}, {n_tokens} tokens, ms (against: bare react)"
             assert wanted[name] == wish and re.fullmatch(r"\d+\.\d\d \(<= 1\.6\)", cells[names.index(name)][-1])
     assert [rest[1] for name, *rest in cells if name == "messages sent"] == ["0.0", "0.0"]
-
-
-@pytest.mark.long
-def test_click_prints_both_tables(environment: None, printed: Callable[..., str]) -> None:
-    out = printed(click, "--rounds", "2", "--warmup", "0")
-    rows = {part: re.findall(rf"^{part} +(-?\d+\.\d)", out, flags=re.MULTILINE) for part in click.PARTS}
-    assert len(rows["whole"]) == 2 and all(float(whole) > 0 for whole in rows["whole"])
-    numbers = {part: float(found[0]) for part, found in rows.items()}
-    assert min(numbers["translate anew"], numbers["read the old one"], numbers["build figures"]) > 0
-    assert numbers["translate anew"] + numbers["read the old one"] + numbers["build figures"] < numbers["whole"]
-
-
-def test_more_clicks_than_heads_are_refused_before_anything_starts(environment: None, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["click", "--rounds", "1000", "--warmup", "0"])
-    with pytest.raises(SystemExit, match=r"error: 0 \+ 1000 clicks need as many heads; there are \d+"):
-        click.main()
 
 
 @pytest.mark.long
