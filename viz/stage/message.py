@@ -16,7 +16,7 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.language import current, say
+from viz.language import current, say, using
 from viz.stage import words
 from viz.stage.packing import Weights, pack, quantised
 from viz.views import maps
@@ -91,9 +91,14 @@ def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
     Returns:
         What `packing.pack` makes of a header with the keys that viz/stage/data.js names.
     """
+    with using(current()):  # asked once, not for each word
+        return pack(_header(shown, keep))
+
+
+def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
     result = shown.result
     kinds = [kind for kind in KINDS_SHOWN if kind in shown.built]
-    header = {
+    return {
         "language": current(),
         "address": dict(shown.address),
         "owned": list(NAMES),
@@ -112,7 +117,6 @@ def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
         "inside": shown.inside,
         "words": {name: say(text) for name, text in words.WORDS.items()},
     }
-    return pack(header)
 
 
 def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Maps]:
