@@ -86,6 +86,7 @@ ERRORS = (
     message("{array} must be a row of texts, got {type} of shape {shape}"),
     message("there are {n} {array}; at most {most} can be drawn"),
     message("one of the {array} is longer than {most} characters"),
+    message("the {array} have {n} characters; at most {most} can be drawn"),
     message("there are {n} predicted_tokens for {target} target_tokens; each needs one"),
     message("{array} needs {tokens} to name its axes"),
     message("{array} needs {queries} and {keys} to name its axes"),

@@ -15,6 +15,7 @@ from numpy.lib import format as npy
 
 from model import load_translator
 from model.__main__ import main
+from model.adapters import attention_file
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
 from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
@@ -122,6 +123,7 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"target_tokens": np.array([TARGET])}, "target_tokens must be a row of texts"),
         ({"target_tokens": np.arange(T)}, "target_tokens must be a row of texts, got int64"),
         ({"target_tokens": np.array([*TARGET[1:], "x" * 300])}, "longer than 200 characters"),
+        ({"target_tokens": np.array(["x" * 200] * 21)}, "target_tokens have 4,200 characters; at most 4,000"),
         ({"source_tokens": np.array(["x"] * 300)}, "there are 300 source_tokens; at most 256"),
         ({"predicted_tokens": np.array(SOURCE)}, "there are 7 predicted_tokens for 5 target_tokens"),
         ({"decoder_self_mask": ~np.tri(T, dtype=bool)}, "decoder_self_mask blocks a cell with a weight of"),
@@ -219,11 +221,13 @@ class TestHostileFiles:
         file.seek(0)
         assert read_attention(file).kinds == list(KINDS)
 
-    def test_too_many_entries(self) -> None:
+    def test_too_many_entries_are_counted_before_they_are_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             for number in range(5001):
                 archive.writestr(str(number), b"")
+        monkeypatch.setattr(zipfile, "ZipFile", None)
+        monkeypatch.setattr(attention_file, "PART", 1000)
         assert "5,001 entries; at most 5,000" in refusal(file)
 
     @pytest.mark.parametrize(
