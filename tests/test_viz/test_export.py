@@ -8,12 +8,14 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from viz import figures, page
 from viz.figures.clicks import make_clickable
 from viz.figures.export import in_html, titled
 from viz.figures.numbers import as_csv, numbers
+from viz.screens import explore
 
 T, S, L, H = 5, 7, 2, 3
 QUERIES = ["<s>", "the", "the", "a,b", '"q"\n']
@@ -28,7 +30,7 @@ def weights(*shape: int) -> np.ndarray:
 
 def table(figure) -> list[list[str]]:
     """The rows of the CSV file of a figure, the header first."""
-    return list(csv.reader(io.StringIO(as_csv(numbers(figure)).decode("utf-8"))))
+    return list(csv.reader(io.StringIO(as_csv(numbers(figure)).decode("utf-8"), newline="")))
 
 
 def test_a_map_becomes_a_row_a_cell_with_whole_names():
@@ -39,6 +41,17 @@ def test_a_map_becomes_a_row_a_cell_with_whole_names():
         (i, QUERIES[i], j, KEYS[j]) for i in range(T) for j in range(S)
     ]
     np.testing.assert_array_equal(np.array([r[4] for r in rows], np.float32).reshape(T, S), values)
+
+
+@pytest.mark.parametrize("token", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"])
+def test_no_token_is_a_formula_of_a_spreadsheet(token, monkeypatch):
+    rows = table(figures.attention_heatmap(weights(T, S), [token, *QUERIES[1:]], KEYS))
+    assert {row[1] for row in rows[1 : 1 + S]} == {f"'{token}"}
+    files = []
+    monkeypatch.setattr(explore.st, "download_button", lambda label, data, *args, **kwargs: files.append(data))
+    explore.show_table("tokens", "tokens", pd.DataFrame({"token": [token, "a=1"], "weight": [-1.0, 1.0]}))
+    (_, *rows) = csv.reader(io.StringIO(files[0].decode("utf-8"), newline=""))
+    assert rows == [[f"'{token}", "-1.0"], ["a=1", "1.0"]]
 
 
 def test_blank_cells_are_empty_and_masks_are_whole_numbers():

@@ -47,12 +47,21 @@ def numbers(figure: go.Figure) -> Table:
 
 
 def as_csv(table: Table) -> bytes:
-    """The table as a file of comma-separated values, UTF-8."""
+    """The table as a file of comma-separated values, UTF-8; texts as of `no_formula`."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table[0])
-    writer.writerows(table[1])
+    writer = csv.writer(text)  # "\r\n" at the ends of lines, so that either of them inside a text is quoted
+    writer.writerows([no_formula(cell) for cell in row] for row in (table[0], *table[1]))
     return text.getvalue().encode("utf-8", "replace")
+
+
+def no_formula(cell: Any) -> Any:
+    """A cell, with an apostrophe before a text that spreadsheets would take for a formula.
+
+    Example:
+        >>> no_formula("=1+1"), no_formula("a cat"), no_formula(-0.5)
+        ("'=1+1", 'a cat', -0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
 
 
 def _of_map(values: np.ndarray, meta: dict) -> Table:

@@ -16,6 +16,7 @@ from model.translation import Translation
 from viz.components.lines import lines
 from viz.figures import attention_heatmap, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
+from viz.figures.numbers import no_formula
 from viz.language import message, say
 from viz.screens import beside, shared, words
 from viz.screens.recipes import MapCode, Recipe
@@ -33,7 +34,7 @@ def show_table(key: str, name: str, table: pd.DataFrame) -> None:
     st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
     st.download_button(
         say("Download as CSV"),
-        table.to_csv(index=False).encode("utf-8"),
+        table.map(no_formula).to_csv(index=False, lineterminator="\r\n").encode("utf-8"),
         f"headlight-{key}.csv",
         "text/csv",
         key=f"csv-{key}",
