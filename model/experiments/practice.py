@@ -1,7 +1,7 @@
 """A tiny model that learns to write strings backwards while somebody watches, in a thread of its own.
 
-The work is bounded: one model of fixed size, so many steps at most, so many runs at a time, and a run that nobody looks
-at any more ends by itself.
+The work is bounded: one model of fixed size, so many steps at most, so many runs at a time (a paused one has no place
+among them), and a run that nobody looks at any more ends by itself.
 """
 
 from __future__ import annotations
@@ -206,13 +206,10 @@ class Run:
         present: Callable[[], bool] = lambda: True,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        if not _SLOTS.acquire(blocking=False):
-            raise ValueError(
-                f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: try again in a minute"
-            )
         self.settings = settings
-        self._lock = threading.Lock()
+        self._lock, self._place, self._has_place = threading.Lock(), threading.Lock(), False
         self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
+        self._take_place()
         self._going.set()
         self._looked = time.monotonic()
         self._present, self._turn, self._gone_since = present, turn, None
@@ -222,7 +219,7 @@ class Run:
             self._thread = threading.Thread(target=self._work, daemon=True, name="practice")
             self._thread.start()
         except BaseException:
-            _SLOTS.release()
+            self._leave_place()
             raise
 
     @property
@@ -231,11 +228,17 @@ class Run:
         return not self._ended.is_set()
 
     def pause(self) -> None:
-        """Wait, until told to go on."""
+        """Wait, until told to go on; somebody else may run meanwhile."""
         self._going.clear()
+        self._leave_place()
 
     def go_on(self) -> None:
-        """Train on after a pause."""
+        """Train on after a pause.
+
+        Raises:
+            ValueError: if as many other runs as are allowed are under way; it stays paused.
+        """
+        self._take_place()
         self._going.set()
 
     def stop(self) -> None:
@@ -274,7 +277,24 @@ class Run:
             self._status = self._train()
         finally:
             self._ended.set()
-            _SLOTS.release()
+            self._leave_place()
+
+    def _take_place(self) -> None:
+        with self._place:
+            if self._has_place or self._ended.is_set():
+                return
+            if not _SLOTS.acquire(blocking=False):
+                raise ValueError(
+                    f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: "
+                    "try again in a minute"
+                )
+            self._has_place = True
+
+    def _leave_place(self) -> None:
+        with self._place:
+            if self._has_place:
+                self._has_place = False
+                _SLOTS.release()
 
     def _nobody_looks(self) -> bool:
         now = time.monotonic()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -44,19 +47,24 @@ def start(settings: practice.Settings) -> None:
     before = st.session_state.get(NOW)
     if before is not None and before.active:
         return
+    if run := allowed(partial(practice.Run, settings, shared.presence(), TURNS.turn)):
+        st.session_state[BEFORE], st.session_state[NOW] = before, run
+
+
+def allowed(call: Callable[[], practice.Run | None]) -> practice.Run | None:
+    """What a call returns; the page tells why where too many others train already."""
     try:
-        run = practice.Run(settings, shared.presence(), TURNS.turn)
+        return call()
     except ValueError as error:
         st.session_state["practice-problem"] = shared.sentence(error)
-        return
-    st.session_state[BEFORE], st.session_state[NOW] = before, run
+        return None
 
 
 def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
     """Offer what can be done now."""
     active = run is not None and run.active
     paused = active and run.frame().status == "paused"
-    pause = None if run is None else run.go_on if paused else run.pause
+    pause = None if run is None else partial(allowed, run.go_on) if paused else run.pause
     # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
     # the mouse, between press and release.
     with st.container(horizontal=True, gap="xsmall"):

@@ -177,17 +177,27 @@ class TestRun:
         run.stop()
         assert not run.active
 
-    def test_no_more_than_so_many_run_at_a_time(self):
-        runs = [Run(Settings()) for _ in range(practice.MAX_RUNS)]
+    def test_no_more_than_so_many_train_at_a_time_and_paused_ones_keep_nobody_waiting(self):
+        first, *_ = runs = [Run(Settings()) for _ in range(practice.MAX_RUNS)]
         try:
-            for run in runs:
-                run.pause()
             with pytest.raises(ValueError, match="runs are under way on this machine"):
                 Run(Settings())
+            first.pause()
+            first.pause()
+            runs.append(Run(Settings()))
+            with pytest.raises(ValueError, match="runs are under way on this machine"):
+                first.go_on()
+            assert first.frame().status == "paused"
+            runs[-1].stop()
+            first.go_on()
+            first.go_on()
+            assert first.frame().status == "running"
         finally:
             for run in runs:
                 run.stop()
-        Run(Settings()).stop()
+        first.go_on()  # what has ended takes no place again
+        for run in [Run(Settings()) for _ in range(practice.MAX_RUNS)]:
+            run.stop()
 
     def test_a_run_that_nobody_looks_at_ends(self, monkeypatch):
         monkeypatch.setattr(practice, "FORGOTTEN_AFTER", -1.0)
