@@ -31,6 +31,7 @@ LISTED = (CARD, CONFIG, WEIGHTS, TOKENIZER)  # what a manifest has
 MAX_TEXT = 50_000_000  # bytes of a text file; the largest tokenizers that are read have 5 million
 MAX_SMALL = 1_000_000  # bytes of a configuration, a card or a manifest
 MAX_HEADER = 5_000_000  # bytes that say what is in a file of tensors; a model of 200 layers has 300,000
+MAX_DIGITS = 300  # of a whole number: longer ones are no float
 WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 
 
@@ -306,12 +307,19 @@ def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:
     """Read a JSON object of at most `limit` bytes; a ValueError names the file when it is none."""
     text = read_text(path, limit)
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError also for a number of thousands of digits
+        values = json.loads(text, parse_int=_whole)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold a JSON object, got {type(values).__name__}")
     return values
+
+
+def _whole(digits: str) -> int:
+    """A whole number of JSON that is a float, too: so whoever computes with it gets a number or infinity."""
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(digits)} digits; at most {MAX_DIGITS} are read")
+    return int(digits)
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:

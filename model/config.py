@@ -14,6 +14,7 @@ LANGUAGE_MODEL_INITS = ("library", "normal")
 # A configuration that asks for more than this is refused before anything is allocated.
 MAX_NUMBERS = 500_000_000
 MAX_LAYERS = 100
+MAX_TABLE = 20_000_000  # numbers of a table of positions, which is computed in float64: a second and 0.3 GB
 
 
 class JsonConfig:
@@ -144,7 +145,7 @@ class TransformerConfig(JsonConfig):
             + self.n_encoder_layers * (attention + feed_forward)
             + self.n_decoder_layers * (2 * attention + feed_forward)
         )  # without biases and norms
-        check_numbers(self.max_length * self.d_model)
+        check_numbers(self.max_length * self.d_model, MAX_TABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,17 +255,18 @@ class LanguageModelConfig(JsonConfig):
         if self.n_layers > MAX_LAYERS:
             raise ValueError(f"at most {MAX_LAYERS} layers can be loaded")
         layers = self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
-        check_numbers((2 * self.vocab_size + self.max_length) * self.d_model + layers)
+        check_numbers(2 * self.vocab_size * self.d_model + layers)
+        check_numbers(self.max_length * self.d_model, MAX_TABLE)
 
 
-def check_numbers(count: int) -> None:
-    """Refuse a model of so many numbers; nothing has been allocated yet.
+def check_numbers(count: int, most: int = MAX_NUMBERS) -> None:
+    """Refuse a model, or a part of it, of so many numbers; nothing has been allocated yet.
 
     Raises:
-        ValueError: if they are more than MAX_NUMBERS.
+        ValueError: if they are more than `most`.
     """
-    if count > MAX_NUMBERS:
-        raise ValueError(f"the sizes ask for more than {MAX_NUMBERS:,} numbers")
+    if count > most:
+        raise ValueError(f"the sizes ask for more than {most:,} numbers")
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 MAX_BYTES = 20_000_000
 MAX_REPLACEMENTS = 500_000
+MAX_KEY = 64  # bytes that are replaced
 UNIGRAM = 1
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
@@ -72,22 +73,27 @@ def _replacements(compiled: bytes) -> dict[str, str]:
     bases = (units >> 10) << ((units & 1 << 9) >> 6)
     letters = np.arange(1, 256)
     found: dict[str, str] = {}
+    spelt, steps = MAX_KEY, 0  # bytes of what is found, and of what may be under way; each can be one step
     waiting = [(b"", int(bases[0]))]
     while waiting:
         key, base = waiting.pop()
+        steps += 1
+        if steps > spelt:
+            raise ValueError("its table of characters is damaged")  # it leads round, or nowhere
         places = base ^ letters
         inside = places < len(units)
         for letter, place in zip(letters[inside], places[inside]):
             if labels[place] != letter:
                 continue
             longer, below = key + bytes([letter]), int(place ^ bases[place])
-            if len(longer) > 64 or len(found) > MAX_REPLACEMENTS or below >= len(units):
+            if len(longer) > MAX_KEY or len(found) > MAX_REPLACEMENTS or below >= len(units):
                 raise ValueError("its table of characters is damaged")
             if units[place] >> 8 & 1:
                 start = int(units[below] & 0x7FFFFFFF)
                 end = texts.find(b"\0", start)
                 if end < 0:
                     raise ValueError("its table of characters is damaged")
+                spelt += len(longer)
                 try:
                     found[longer.decode()] = texts[start:end].decode()
                 except UnicodeDecodeError:

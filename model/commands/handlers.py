@@ -11,7 +11,6 @@ from collections.abc import Iterator
 def checkpoints(arguments: argparse.Namespace) -> None:
     """Say what can be loaded, or write the README of the checkpoints."""
     from model import translator
-    from model.checkpoint import CARD, WEIGHTS, read_json
     from model.commands import table
 
     names = translator.available()
@@ -21,11 +20,10 @@ def checkpoints(arguments: argparse.Namespace) -> None:
         print(table.write(translator.checkpoints_folder()))
         return
     for name in names:
-        folder = translator.checkpoints_folder() / name
-        card = read_json(folder / CARD)
-        scores = ", ".join(f"{test} {table.figure(score)}" for test, score in card.get("scores", {}).items())
-        size = (folder / WEIGHTS).stat().st_size / 1e6
-        print(f"{name}: {card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}")
+        try:
+            print(f"{name}: {table.line(translator.checkpoints_folder() / name)}")
+        except ValueError as error:
+            print(f"{name} cannot be read: {error}")
 
 
 def seal(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from model.checkpoint import CARD, CONFIG, read_json, write_text
+from model.checkpoint import CARD, CONFIG, WEIGHTS, check_file, read_json, write_text
 
 README = "README.md"
 MOST_NAMED = 6  # corpora
@@ -64,6 +64,16 @@ def write(folder: Path) -> Path:
     return folder / README
 
 
+def line(folder: Path) -> str:
+    """What a checkpoint is, how large, and its scores; errors as of `render`."""
+    card, size = read_json(folder / CARD), check_file(folder / WEIGHTS).stat().st_size / 1e6
+    try:
+        scores = ", ".join(f"{test} {figure(score)}" for test, score in card.get("scores", {}).items())
+        return f"{card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}"
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
+
+
 def _row(folder: Path) -> str:
     card, config = read_json(folder / CARD), read_json(folder / CONFIG)
     try:
@@ -78,7 +88,7 @@ def _row(folder: Path) -> str:
             "<br>".join(f"{test}: {text}" for (name, test), text in PUBLISHED.items() if name == folder.name) or "none",
             f"`{card['command']}`",
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 

@@ -15,6 +15,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
 from model.measures.contribution import contributions
+from model.measures.kept import has_form, is_table
 from model.measures.word_links import LinkedPair, LinkedText
 from model.text.special import MARK
 from model.text.subwords import Tokenizer
@@ -186,7 +187,14 @@ _GROUPS = {
 }
 
 
-_KEPT = ("command", "made_by", "pairs", "too_long", "words", "links", "outside", "diagonal", "best", "weights_sha256")
+_RATES = {"heads": list, "mean": list, "max": list, "mean_of_all": float, "max_of_all": float}
+_COUNTS = ("pairs", "too_long", "words", "links", "outside")
+_FORM = {
+    **dict.fromkeys(("command", "made_by", "weights_sha256"), str),
+    **dict.fromkeys(_COUNTS, int),
+    **dict.fromkeys(("diagonal", "best"), float),
+    "aer": {at: {"weights": _RATES} for at in READ_AT},
+}
 
 
 def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
@@ -269,11 +277,24 @@ def kept(translator: Translator) -> dict[str, Any]:
     path = translator.folder / FILE
     found = read_json(path) if path.is_file() else {}
     for name, result in found.items():
-        try:
-            rates = [rates for of_place in result["aer"].values() for rates in of_place.values()]
-            whole = set(_KEPT) <= set(result) and all(set(of_measure) == set(_GROUPS) for of_measure in rates)
-        except (KeyError, TypeError, AttributeError):
-            whole = False
-        if not whole:
+        if not _is_result(result):
             raise ValueError(f"{path}: the result of {name!r} is no result of 'python -m model align'")
     return found
+
+
+def _is_result(result: Any) -> bool:
+    """Whether it is what `measure` returns, with its command."""
+    if not has_form(result, _FORM) or set(result["aer"]) != set(READ_AT):
+        return False
+    places = list(result["aer"].values())
+    if not all(set(of_place) <= set(MEASURES) for of_place in places):
+        return False
+    rates = [one for of_place in places for one in of_place.values()]
+    if not all(has_form(one, _RATES) for one in rates):
+        return False
+    layers = rates[0]["heads"]
+    if not layers or not isinstance(layers[0], list) or not layers[0]:
+        return False
+    n_layers, n_heads = len(layers), len(layers[0])
+    tables = {"heads": (n_layers, n_heads), "mean": (n_layers,), "max": (n_layers,)}
+    return all(is_table(one[name], size) for one in rates for name, size in tables.items())

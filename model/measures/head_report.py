@@ -15,6 +15,7 @@ from model.analysis import head_roles
 from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 from model.interventions.edits import Edits, all_heads, layer_counts
 from model.measures.head_importance import gradient_estimates, without_each_head
+from model.measures.kept import has_form, is_table
 from model.text.special import EOS_ID
 from model.training.data.corpora import Pair
 from model.translation import KINDS
@@ -23,6 +24,13 @@ from model.translator import Translator, tidy
 FILE = "heads.json"
 IMPORTANCE = ("log_probability", "bleu", "gradient")
 _PLACES = 5  # decimals
+_FORM = {
+    "command": str,
+    "data": str,
+    "sentences": int,
+    "tokens": int,
+    "bleu": {"score": float, "sentences": int, "signature": str},
+}
 
 
 def measure(
@@ -133,18 +141,18 @@ def read(folder: Path, config) -> dict[str, Any] | None:
     report = read_json(path)
     if report.get("weights") != weights_digest(folder):
         raise ValueError(f"{path} was measured with other weights: run python -m model heads again")
-    kinds = report.get("kinds")
+    for name, form in _FORM.items():
+        if not has_form(report, {name: form}):
+            raise ValueError(f"{path} is no report of heads: {name} is incomplete")
     numbers = (*IMPORTANCE, *head_roles.NUMBERS)
+    tables = dict.fromkeys((*numbers, "role", "divergence"), list)
     for kind, n_layers in layer_counts(config).items():
-        size = (n_layers, config.n_heads)
+        if not has_form(report.get("kinds"), {kind: tables}):
+            raise ValueError(f"{path} is no report of heads: {kind} is incomplete")
+        measured, size = report["kinds"][kind], (n_layers, config.n_heads)
         n = n_layers * config.n_heads
-        try:
-            shapes = {name: (np.array(kinds[kind][name], dtype=float), size) for name in numbers}
-            shapes["divergence"] = (np.array(kinds[kind]["divergence"], dtype=float), (n, n))
-            fits = np.shape(kinds[kind]["role"]) == size
-        except (KeyError, TypeError, ValueError):
-            raise ValueError(f"{path} is no report of heads: {kind} is incomplete") from None
-        if not fits or any(value.shape != shape or not np.isfinite(value).all() for value, shape in shapes.values()):
+        fits = is_table(measured["role"], size, "U") and is_table(measured["divergence"], (n, n))
+        if not fits or not all(is_table(measured[name], size) for name in numbers):
             raise ValueError(f"{path} does not fit the model: it has other layers or heads in {kind}")
     return report
 

@@ -7,7 +7,6 @@ tokens, which has our special tokens first. Everything is data: texts, numbers a
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -19,6 +18,8 @@ from model.text.subwords import as_unicode, check_ids
 
 # Stands for what no piece covers. No character: nobody types it, and where it is typed it is not covered either.
 _NOTHING = "\ufffe"
+MAX_SCORE = 1e30  # of a piece, either side of 0; a whole number of JSON can be no float
+MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
 _KEYS = {"pieces": list, "replacements": dict, "prefix": bool, "squeeze": bool}
 
@@ -34,7 +35,8 @@ class PieceTokenizer:
         squeeze: whether spaces at the ends are left out, and several are one.
 
     Raises:
-        ValueError: if tokens or pieces are empty or twice there, or a log-probability is not finite.
+        ValueError: if tokens or pieces are empty or twice there, a replacement is too long, or a log-probability is not
+            finite.
     """
 
     def __init__(
@@ -52,7 +54,9 @@ class PieceTokenizer:
         names = [piece for piece, _ in pieces]
         if len(set(names)) != len(names) or not names or "" in names or "" in replacements:
             raise ValueError("the pieces must differ from each other, and neither they nor what is replaced be empty")
-        if not all(math.isfinite(score) for _, score in pieces):
+        if any(len(text) > MAX_REPLACEMENT for pair in replacements.items() for text in pair):
+            raise ValueError(f"at most {MAX_REPLACEMENT} characters can be replaced, and by as many")
+        if not all(-MAX_SCORE < score < MAX_SCORE for _, score in pieces):
             raise ValueError("the log-probability of every piece must be a finite number")
         self._tokens, self._pieces = list(tokens), [(piece, float(score)) for piece, score in pieces]
         self.replacements, self.prefix, self.squeeze = dict(replacements), prefix, squeeze

@@ -479,6 +479,7 @@ class TestConfiguration:
             {"d_model": 10**30, "n_heads": 1},
             {"d_ff": 10**12},
             {"max_length": 10**12},
+            {"max_length": 2 * 10**6},
             {"max_length": 10**30},
             {"max_length": 10**9, "positional": "none"},
             {"n_encoder_layers": 10**6},

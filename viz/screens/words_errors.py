@@ -113,6 +113,7 @@ ERRORS = (
     message("the file {path} cannot be read: it is not a file"),
     message("{path} has {n} bytes; at most {most} are read"),
     message("{path} is not JSON: {error}"),
+    message("a number has {n} digits; at most {most} are read"),
     message("{path} must hold a JSON object, got {type}"),
     message("{path} is a link that leads out of its folder: put the file itself there"),
     message('{path} must have, under "sha256", one entry for each of {names}, and no other'),
@@ -168,6 +169,7 @@ ERRORS = (
     message("every piece must be a text and a number"),
     message("characters can be replaced by texts only"),
     message("the pieces must differ from each other, and neither they nor what is replaced be empty"),
+    message("at most {most} characters can be replaced, and by as many"),
     message("the log-probability of every piece must be a finite number"),
     # What is kept beside the weights: the card, the reports.
     message('{path} must name two languages, "source" and "target"'),

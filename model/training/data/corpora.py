@@ -15,6 +15,7 @@ from model.training.data.more import GROUPS, MONOLINGUAL, MORE
 
 Pair = tuple[str, str]
 SPLITS = ("train", "valid")
+MAX_LINE = 1_000_000  # characters; files such as /dev/zero have no line end
 
 
 @dataclass(frozen=True)
@@ -144,11 +145,13 @@ def read_lines(path: Path) -> Iterator[str]:
         path: the file.
 
     Raises:
-        ValueError: if it does not exist or is not UTF-8 text, in one sentence that names it.
+        ValueError: if it does not exist, is not UTF-8 text or has a line without end, in one sentence that names it.
     """
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            for line in file:
+            while line := file.readline(MAX_LINE + 1):
+                if len(line) > MAX_LINE:
+                    raise ValueError(f"a line of {path} has more than {MAX_LINE:,} characters")
                 yield line.rstrip("\r\n")
     except FileNotFoundError:
         raise ValueError(f"the file {path} does not exist") from None

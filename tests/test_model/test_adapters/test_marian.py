@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import struct
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,16 @@ from tests.test_model.test_adapters.marian_models import CODE, ENGLISH, GERMAN, 
 
 END_BIAS = {"small": 3.0, "uneven": 3.0, "not-shared": 4.5}  # random models would hardly ever stop
 SENTENCES = [*ENGLISH, "a cat", "the street and the dog", f"{CODE} A man.", "Wiese 7 ♞", "x"]
+
+
+def maze(floors: int = 40) -> bytes:
+    """A map of characters in which two letters lead from every floor to the next, and nowhere to a text."""
+    units = [4 << 10]
+    for base in range(4, 4 * floors, 4):
+        units += [0] * (base + 1 - len(units))
+        units += [letter | ((base ^ letter ^ (base + 4)) << 10) for letter in (1, 2)]
+    units += [0] * (4 * floors + 4 - len(units))
+    return struct.pack(f"<{len(units) + 1}I", 4 * len(units), *units) + b"\0"
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +302,7 @@ class TestCommand:
             ({"escape_whitespaces": False}, "not a whole SentencePiece model"),
             ({"precompiled_charsmap": b"abc"}, "its table of characters is damaged"),
             ({"precompiled_charsmap": b"\x08\0\0\0" + b"\xff" * 20}, "its table of characters is damaged"),
+            ({"precompiled_charsmap": maze()}, "its table of characters is damaged"),
         ):
             write_sentencepiece(path, pieces, **changes)
             assert message in self.refusal(capsys, folder)

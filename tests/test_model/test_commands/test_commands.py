@@ -62,6 +62,23 @@ def test_checkpoints_lists_names_sizes_and_scores(run, folder: Path) -> None:
     assert out.startswith(f"small: translation en-de, {parameters:,} parameters, ")
 
 
+@pytest.mark.parametrize(
+    "card", [{}, {"task": "x"}, {"task": "x", "parameters": "x"}, {"scores": 3}, {"scores": {"a": 3}}]
+)
+def test_a_checkpoint_that_cannot_be_read_hides_no_other(
+    run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, card: dict
+) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(folder, tmp_path / name)
+    (tmp_path / "a" / "card.json").write_text(json.dumps(card))
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    code, out, err = run("checkpoints")
+    assert (code, err) == (0, "")
+    first, second = out.splitlines()
+    assert first.startswith(f"a cannot be read: {tmp_path / 'a' / 'card.json'} lacks what the table shows: ")
+    assert second.startswith("b: translation en-de, ")
+
+
 def test_checkpoints_says_when_there_are_none(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     assert run("checkpoints") == (2, "", f"error: there is no checkpoint in {tmp_path}\n")
@@ -198,6 +215,7 @@ def test_errors_are_one_line_on_stderr(run, words: list[str], message: str) -> N
         (b"no tab here\n", "line 1: expected source<TAB>reference"),
         (b"a\tb\n\tc\n", "line 2: expected source<TAB>reference"),
         (b"\xff\xfe\x00", "cannot be read as UTF-8"),
+        (b"a\t" + b"\0" * 1_000_001, "has more than 1,000,000 characters"),
     ],
 )
 def test_evaluate_refuses_bad_files(run, tmp_path: Path, content: bytes, message: str) -> None:

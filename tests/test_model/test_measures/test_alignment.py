@@ -272,7 +272,20 @@ def test_the_command_prints_and_keeps_the_result(translator, tmp_path, monkeypat
     assert kept["weights_sha256"] == alignment.weights_hash(translator)
     alignment.keep(translator, "others", kept)
     assert set(alignment.kept(translator)) == {"toys", "others"}
-    for damaged in (3, {"aer": 3}, kept | {"aer": {"output": {"weights": {}}}}, {"aer": {}}):
+    rates, of_input = kept["aer"]["output"]["weights"], kept["aer"]["input"]
+    strange = (
+        {},
+        rates | {"heads": []},
+        rates | {"heads": [["0.5"]]},
+        rates | {"heads": rates["heads"][:-1]},
+        rates | {"heads": [[1.0], [1.0, 2.0]]},
+        rates | {"max": 1},
+        rates | {"mean_of_all": None},
+    )
+    aer = [{"output": {"weights": one}, "input": of_input} for one in strange]
+    aer += [3, {}, {"output": {"weights": rates}}, kept["aer"] | {"x": of_input}, kept["aer"] | {"input": {"x": rates}}]
+    typed = [kept | {name: None} for name in kept if name not in ("source", "target")]
+    for damaged in (3, {"aer": 3}, *(kept | {"aer": one} for one in aer), *typed):
         alignment.keep(translator, "others", damaged)
         with pytest.raises(ValueError, match="the result of 'others' is no result of 'python -m model align'"):
             alignment.kept(translator)

@@ -76,12 +76,18 @@ def broken(report: dict, name: str) -> None:
         del kinds["cross"]["entropy"]
     elif name == "no numbers":
         kinds["cross"]["entropy"] = "many"
+    elif name == "a number too large for one":
+        kinds["cross"]["entropy"][0][0] = 10**400
+    elif name == "numbers as texts":
+        kinds["cross"]["entropy"] = [["0.5", "0.5"]] * 2
     elif name == "another shape":
         kinds["encoder_self"]["bleu"] = [[1.0, 2.0, 3.0]]
     elif name == "roles missing":
         kinds["decoder_self"]["role"] = [["mixed"]]
-    else:
+    elif name == "nothing in it":
         report["kinds"] = None
+    else:
+        report[name] = None if name == "bleu" else 3.5
 
 
 @pytest.mark.parametrize(
@@ -91,6 +97,11 @@ def broken(report: dict, name: str) -> None:
         ("a kind is missing", "no report of heads: cross is incomplete"),
         ("a number is missing", "cross is incomplete"),
         ("no numbers", "cross is incomplete"),
+        ("a number too large for one", "heads.json is not JSON: a number has 401 digits; at most 300 are read"),
+        ("numbers as texts", "other layers or heads in cross"),
+        ("data", "no report of heads: data is incomplete"),
+        ("sentences", "sentences is incomplete"),
+        ("bleu", "bleu is incomplete"),
         ("another shape", "does not fit the model: it has other layers or heads in encoder_self"),
         ("roles missing", "other layers or heads in decoder_self"),
         ("nothing in it", "encoder_self is incomplete"),

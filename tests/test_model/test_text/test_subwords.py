@@ -283,6 +283,7 @@ class TestJson:
             (lambda values: values["model"].pop("merges"), "not a byte-pair tokenizer"),
             (lambda values: values["model"].update(vocab=[]), "not a byte-pair tokenizer"),
             (lambda values: values["model"]["merges"].append(["qq", "zz"]), "not a byte-pair tokenizer.*qq"),
+            (lambda values: values["model"]["vocab"].pop(max(values["model"]["vocab"], key=len)), "not a byte-pair"),
             (lambda values: values["model"]["merges"].append(["a", "b", "c"]), "not a byte-pair tokenizer"),
             (lambda values: values["model"]["merges"].append(7), "not a byte-pair tokenizer"),
             (lambda values: values["model"]["vocab"].update({"x!": -1}), "not a byte-pair tokenizer"),
