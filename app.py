@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
 from viz.app.guard import Guard
-from viz.screens import page_head, starting
+from viz.screens import page_head, speaking, starting
 from viz.stage import assets
 
 
@@ -53,5 +53,5 @@ app = st.App(
     "viz/screens/main.py",
     lifespan=loading,
     routes=assets.routes(),
-    middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD)],
+    middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],
 )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 
 import pytest
 
-from viz.screens.page_head import PageHead
+from viz.screens.page_head import FRAMED_BY, PageHead
 
 ADDED = "<script>first()</script>"
+LATER = ["later()"]
 PAGE = b"<!doctype html><html><head><title>x</title></head><body>\xc3\xa4<head></body></html>"
 
 
-def answered(parts, content_type=b"text/html; charset=utf-8", status=200, more=(), kind="http"):
+def answered(parts, content_type=b"text/html; charset=utf-8", status=200, more=(), kind="http", host=b"a.test:80"):
     """What a visitor gets of an application that answers so: status, headers, body."""
     sent = []
 
@@ -26,7 +29,7 @@ def answered(parts, content_type=b"text/html; charset=utf-8", status=200, more=(
     async def send(message):
         sent.append(message)
 
-    asyncio.run(PageHead(app, ADDED)({"type": kind, "headers": []}, None, send))
+    asyncio.run(PageHead(app, ADDED, LATER)({"type": kind, "headers": [(b"host", host)]}, None, send))
     headers = dict(sent[0]["headers"])
     return sent[0]["status"], headers, b"".join(message["body"] for message in sent[1:])
 
@@ -36,6 +39,21 @@ def test_a_page_gets_what_is_added_first_in_its_head_and_its_new_length(parts):
     status, headers, body = answered(parts)
     assert status == 200 and body == PAGE.replace(b"<head><title>", b"<head>" + ADDED.encode() + b"<title>")
     assert headers[b"content-length"] == str(len(body)).encode()
+
+
+@pytest.mark.parametrize(
+    ("host", "sockets"), [(b"a.test:80", "ws://a.test:80 wss://a.test:80"), (b"[::1]:80", ""), (b"", "")]
+)
+@pytest.mark.parametrize(("framed", "frames"), [("", ""), ("https://a.test, *.b.test", " https://a.test *.b.test")])
+def test_a_page_runs_its_own_scripts_and_no_other_and_says_who_may_frame_it(monkeypatch, host, sockets, framed, frames):
+    monkeypatch.setenv(FRAMED_BY, framed)
+    _, headers, _ = answered([PAGE.replace(b"<title>", b"<script>own()</script><title>")], host=host)
+    rules = dict(rule.split(" ", 1) for rule in headers[b"content-security-policy"].decode().split("; "))
+    hashes = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (b"first()", b"own()", b"later()")]
+    allowed = ["'self'", "blob:", "'wasm-unsafe-eval'", *(f"'sha256-{one}'" for one in hashes)]
+    assert rules["script-src"].split() == allowed
+    assert rules["connect-src"] == f"'self' {sockets}".strip() and rules["frame-ancestors"] == f"'self'{frames}"
+    assert rules["default-src"] == "'self'" and rules["object-src"] == "'none'"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +69,7 @@ def test_a_page_gets_what_is_added_first_in_its_head_and_its_new_length(parts):
 def test_anything_else_passes_as_it_came(other):
     _, headers, body = answered([PAGE[:9], PAGE[9:]], **other)
     assert body == PAGE and headers[b"content-length"] == str(len(PAGE)).encode()
+    assert b"content-security-policy" not in headers
 
 
 @pytest.mark.parametrize(("accept", "kept"), [(b"text/html,*/*;q=0.8", []), (b"*/*", [b"accept-encoding"])])

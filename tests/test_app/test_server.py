@@ -189,10 +189,13 @@ class TestUploads:
 
 
 def test_the_shipped_app_is_behind_the_guard(app_server: str) -> None:
-    def status(path: str, name: str) -> int:
+    def answer(path: str, name: str) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection(app_server.removeprefix("http://"), timeout=60)
         connection.request("GET", path, headers={"Host": name})
-        return connection.getresponse().status
+        return connection.getresponse()
 
     for path in ("/", "/_stcore/health", "/masks"):
-        assert (status(path, "elsewhere.test"), status(path, "localhost:8501")) == (403, 200)
+        refused, answered = answer(path, "elsewhere.test"), answer(path, "localhost:8501")
+        assert (refused.status, answered.status) == (403, 200)
+        assert answered.headers["x-content-type-options"] == "nosniff"
+        assert path.startswith("/_stcore") or "frame-ancestors 'self'" in answered.headers["content-security-policy"]

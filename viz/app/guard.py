@@ -15,9 +15,9 @@ from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.logger import get_logger
 
@@ -51,14 +51,14 @@ class Guard:
         host, origin = headers.get("host"), headers.get("origin")
         problem = self._wrong_host(host) or (self._wrong_origin(origin, host) if is_websocket else "")
         if not problem:
-            await self.app(_decided(scope) if is_websocket else scope, receive, send)
+            await self.app(_decided(scope) if is_websocket else scope, receive, _no_sniffing(send))
             return
         if is_websocket:  # a browser does not show its answer
             get_logger(__name__).warning(problem)
         if is_websocket and "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008, "reason": ""})  # before it is accepted: a plain 403
             return
-        await PlainTextResponse(problem + "\n", 403, {"X-Content-Type-Options": "nosniff"})(scope, receive, send)
+        await PlainTextResponse(problem + "\n", 403)(scope, receive, _no_sniffing(send))
 
     def _wrong_host(self, host: str | None) -> str:
         """What is wrong with the name that a request is for. Only programs send none, and nothing can be rebound."""
@@ -107,6 +107,17 @@ def _place(origin: str) -> str:
         return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""
+
+
+def _no_sniffing(send: Send) -> Send:
+    """Tells browsers to take every answer for what it says that it is."""
+
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["x-content-type-options"] = "nosniff"
+        await send(message)
+
+    return told
 
 
 def _decided(scope: Scope) -> Scope:

@@ -1,8 +1,19 @@
-"""What Streamlit's own HTML page lacks, added to its head: where the server is, a way into popovers, Plotly early."""
+"""What Streamlit's own HTML page lacks, added to its head: where the server is, a way into popovers, Plotly early.
+
+And what browsers may do with it (its content security policy): run the scripts that stand in the page as it leaves
+here, those of this server, and what Streamlit makes of a component (a blob); fetch nothing from elsewhere; show it
+inside pages of this server and of those that HEADLIGHT_FRAMED_BY names, as a course page that embeds it.
+"""
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
@@ -27,6 +38,8 @@ ONE_ENTRY = """<script>{
     else if (!document.querySelector(".hl-stage")) history.replaceState(state, title, address);
   };
 }</script>"""
+FRAMED_BY = "HEADLIGHT_FRAMED_BY"
+_INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 
 
 class PageHead:
@@ -35,17 +48,20 @@ class PageHead:
     Args:
         app: the application that answers.
         added: HTML, put first in the head.
+        later: scripts that a page may add to itself.
     """
 
-    def __init__(self, app: ASGIApp, added: str) -> None:
+    def __init__(self, app: ASGIApp, added: str, later: Iterable[str] = ()) -> None:
         self.app = app
         self.added = added.encode()
+        self.later = [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; anything but a whole HTML page passes as it is."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        host = Headers(scope=scope).get("host", "")
         held: list[Message] = []
 
         async def pass_on(message: Message) -> None:
@@ -54,8 +70,11 @@ class PageHead:
             elif held:
                 held.append(message)
                 if not message.get("more_body"):
-                    for changed in _with(self.added, held):
-                        await send(changed)
+                    start, page = _with(self.added, held)
+                    scripts = [*_INLINE.findall(page["body"]), *self.later]
+                    MutableHeaders(scope=start)["content-security-policy"] = policy(scripts, host)
+                    await send(start)
+                    await send(page)
             else:
                 await send(message)
 
@@ -74,6 +93,30 @@ def _is_page(start: Message) -> bool:
     headers = MutableHeaders(raw=start["headers"])
     is_html = headers.get("content-type", "").startswith("text/html")
     return start["status"] == 200 and is_html and "content-encoding" not in headers
+
+
+def policy(scripts: Iterable[bytes], host: str) -> str:
+    """What browsers may do with a page.
+
+    Args:
+        scripts: that stand in the page; no others do anything.
+        host: by which it was asked for: some browsers take 'self' for pages only, not for websockets.
+    """
+    hashes = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts)
+    allowed = {
+        "default-src": "'self'",
+        # WebAssembly: a part of Streamlit's that counts with long integers.
+        "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *(f"'sha256-{one}'" for one in hashes)]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": f"'self' ws://{host} wss://{host}" if host and "[" not in host else "'self'",  # no IPv6 in these
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(["'self'", *os.environ.get(FRAMED_BY, "").replace(",", " ").split()]),
+    }
+    return "; ".join(f"{what} {where}" for what, where in allowed.items())
 
 
 def _with(added: bytes, messages: list[Message]) -> list[Message]:

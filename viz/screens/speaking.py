@@ -10,6 +10,7 @@ from viz.language import ENGLISH, LANGUAGES, say
 from viz.screens import links
 
 PARAMETER = "lang"  # of the address, and the key of the control
+SCRIPTS = {code: f"document.documentElement.lang = '{code}'" for code in LANGUAGES}
 _KNOWN = {name: code for code, name in LANGUAGES.items()} | dict(zip(LANGUAGES, LANGUAGES))
 
 
@@ -47,7 +48,7 @@ def bar() -> bool:
             width=110,
         )
         # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
-        st.html(f"<script>document.documentElement.lang = '{visitors()}'</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{SCRIPTS[visitors()]}</script>", unsafe_allow_javascript=True)
     if asked is not None and asked not in _KNOWN:
         from viz.screens import shared  # here, since this module speaks while what `shared` needs is still loaded
 

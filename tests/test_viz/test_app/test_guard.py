@@ -61,6 +61,11 @@ def test_any_other_name_is_refused_in_one_sentence(host):
     assert words.count("\n") == 1 and repr(host) in words and VARIABLE in words
 
 
+@pytest.mark.parametrize("host", ["localhost", "evil.example"])
+def test_no_answer_is_taken_for_something_else(host):
+    assert dict(ask(host)[0][0]["headers"])[b"x-content-type-options"] == b"nosniff"
+
+
 def test_names_are_added_by_a_variable_and_by_streamlits_own_settings(monkeypatch):
     monkeypatch.setenv(VARIABLE, "Headlight.example.org , *.school.test,")
     settings = {"server.allowedHosts": ["listed.test"], "browser.serverAddress": "shown.test"}
