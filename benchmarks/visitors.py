@@ -21,7 +21,7 @@ own visitor's translation and nobody else's. One in the wrong place ends the ben
 Memory is the resident set of the server's process (Linux only): when one visitor has come and gone, so that all is
 loaded, and before the others come; at most while they are there (looked at every quarter of a second); and --after
 seconds after the last one left, when Streamlit has forgotten them (disconnectedSessionTTL in .streamlit/config.toml).
-It includes what is remembered for all: 64 translations.
+It includes what is remembered for all (maxCacheDataSize there).
 """
 
 from __future__ import annotations

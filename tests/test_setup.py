@@ -481,7 +481,7 @@ class TestConfiguration:
         assert 0 < self.settings["server"]["maxUploadSize"] <= 20
 
     def test_what_is_remembered_for_visitors_has_the_size_that_the_readme_says(self):
-        from streamlit.runtime.caching.byte_util import config_max_cache_data_size_to_bytes as in_bytes
+        from streamlit.byte_util import config_max_cache_data_size_to_bytes as in_bytes
 
         size = in_bytes(self.settings["server"].get("maxCacheDataSize"))
         said = re.search(r"remembered for all takes at most (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
