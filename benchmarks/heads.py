@@ -24,7 +24,7 @@ def batched(model: Transformer, source: list[int], written: list[int]) -> dict:
     """The log-probability without each head, as the page computes it."""
     found = {}
     for some, scores in without_each_head(model, source, written):
-        found |= dict(zip(some, scores.tolist(), strict=True))
+        found |= dict(zip(some, scores.sum(1).tolist(), strict=True))
     return found
 
 

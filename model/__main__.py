@@ -107,6 +107,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=commands.trace)
 
+    command = subcommands.add_parser(
+        "effects", help="write what every part of the decoder adds directly to each written word to a file"
+    )
+    command.add_argument("text", metavar="TEXT")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    command.add_argument(
+        "--against", choices=["runner-up"], help="compare with the most probable other word, not with the mean of all"
+    )
+    _add_checkpoint(command)
+    _add_beam(command)
+    command.set_defaults(run=commands.effects)
+
     command = subcommands.add_parser("import", help="convert a model of another library into a checkpoint")
     command.add_argument("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)")
     command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
@@ -162,6 +174,17 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
     _add_checkpoint(command)
     command.set_defaults(run=commands.align)
+
+    command = subcommands.add_parser(
+        "agree", help="measure how far weights, direct effects and taking something away agree; prints JSON"
+    )
+    command.add_argument(
+        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
+    )
+    command.add_argument("--sentences", type=int, default=100, metavar="N", help="read N; default: %(default)s")
+    _add_checkpoint(command)
+    command.set_defaults(run=commands.agree)
+
     command = subcommands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
     command.add_argument(
         "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"

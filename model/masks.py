@@ -86,6 +86,23 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
     return combine(padding_mask(ids, pad_id), causal_mask(ids.size(1), device=ids.device))
 
 
+def without_each(n_keys: int) -> Tensor:
+    """Let all queries of the first batch row attend to every key, and those of each further row to all but one.
+
+    Args:
+        n_keys: S.
+
+    Returns:
+        (S + 1, 1, 1, S) bool; row 1 + s blocks key s.
+
+    Example:
+        >>> without_each(2)[:, 0, 0].int().tolist()
+        [[1, 1], [0, 1], [1, 0]]
+    """
+    keys = torch.arange(n_keys)
+    return (torch.arange(-1, n_keys)[:, None] != keys)[:, None, None]  # (S + 1, 1, 1, S)
+
+
 def everything(n_queries: int, n_keys: int) -> Tensor:
     """Let every query attend to every key: what a model does whose mask was forgotten.
 

@@ -194,16 +194,17 @@ class Transformer(nn.Module):
         """
         return self.read(tgt, self.encode(src))
 
-    def encode(self, src: Tensor) -> Cache:
+    def encode(self, src: Tensor, mask: Tensor | None = None) -> Cache:
         """Run the encoder and project its output for every decoder layer.
 
         Args:
             src: (B, S) source ids, padded with PAD_ID.
+            mask: bool, (B, 1, 1, S), of the encoder's and the cross-attention; the padding mask unless given.
 
         Returns:
             A cache from which any number of target tokens can be decoded.
         """
-        mask = masks.padding_mask(src, PAD_ID)  # (B, 1, 1, S)
+        mask = masks.padding_mask(src, PAD_ID) if mask is None else mask  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
         cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
         sentences = torch.arange(src.size(0), device=src.device)

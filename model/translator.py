@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from model import checkpoint
+from model import attribution, checkpoint
+from model.analysis.effects import Effects
 from model.architectures import Config
 from model.catalogue import available, checkpoints_folder
 from model.decoding import Search, beam_search, target_limit
@@ -157,6 +159,21 @@ class Translator:
             ValueError: as `force`.
         """
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
+
+    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
+        """The direct effects on the logit of each written word; see `model.attribution.effects`."""
+        return attribution.effects(self.model, result, against)
+
+    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
+        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
+        return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
+
+    def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
+        """How much less probable each written word becomes without each source token: float32 (T, S), in nats.
+
+        See `model.attribution.occlusion`; the edits are those of the result.
+        """
+        return attribution.occlusion(self.model, self.source_ids(result.source), result, edits)
 
     def translate_lines(
         self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
+from model import attribution
+from model.analysis.effects import Effects
 from model.checkpoint import Checkpoint, keep_scores
 from model.config import LanguageModelConfig
 from model.decoding.sampling import restrict, sample
@@ -67,6 +71,14 @@ class Writer:
             search=None,
             config=self.config,
         )
+
+    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
+        """The direct effects on the logit of each following word; see `model.attribution.effects`."""
+        return attribution.effects(self.model, result, against)
+
+    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
+        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
+        return attribution.lens(self.model, result, k, self.tokenizer.tokens)
 
     @torch.inference_mode()
     def distribution(

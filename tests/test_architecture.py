@@ -33,6 +33,7 @@ FLOORS = {
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
     ("model.text",),
+    ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps", "model.dropout"),
     ("model.config",),
     ("model.attention",),
@@ -43,9 +44,9 @@ ROOMS = (
     ("model.checkpoint", "model.decoding"),
     ("model.catalogue", "model.translation"),
     ("model.interventions", "model.adapters"),
+    ("model.attribution",),
     ("model.writer",),
     ("model.translator",),
-    ("model.analysis",),
     ("model.training.data",),
     ("model.training",),
     ("model.experiments",),

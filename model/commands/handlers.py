@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 
 def checkpoints(arguments: argparse.Namespace) -> None:
@@ -106,20 +107,46 @@ def _as_json(translation) -> dict:
 
 def trace(arguments: argparse.Namespace) -> None:
     """Write tokens and every recorded array of a text to a file."""
-    import numpy as np
+    _, result = _recorded(arguments)
+    _save(arguments.out, result, result.trace)
 
+
+def effects(arguments: argparse.Namespace) -> None:
+    """Write the direct effects on every written word of a text to a file, and what stands beside them."""
+    from model.writer import Writer
+
+    system, result = _recorded(arguments)
+    found, lens = system.effects(result, arguments.against), system.lens(result)
+    arrays = {"logits": found.logits, "rest": found.rest}
+    arrays |= {f"heads.{kind}": found.heads(kind) for kind in found.kinds}
+    arrays |= {f"parts.{name}": part for name, part in found.parts.items()}
+    arrays |= {f"lens.{name}": getattr(lens, name) for name in ("sublayers", "words", "probabilities")}
+    if found.others is not None:
+        arrays["others"] = system.tokenizer.target.tokens(found.others.tolist())
+    if not isinstance(system, Writer):
+        arrays["occlusion"] = system.occlusion(result)
+    _save(arguments.out, result, arrays)
+
+
+def _recorded(arguments: argparse.Namespace):
+    """The checkpoint, and what it makes of the text: a translation, or of a language model a reading."""
     from model.writer import Writer
 
     system = _load(arguments, writes=None)
     if isinstance(system, Writer):
-        translation = system.read(arguments.text)
-    else:
-        translation = system.translate(arguments.text, arguments.beam, arguments.length_penalty)
+        return system, system.read(arguments.text)
+    return system, system.translate(arguments.text, arguments.beam, arguments.length_penalty)
+
+
+def _save(path: Path, result, arrays) -> None:
+    """Write the tokens of a result and arrays to a file, and say so."""
+    import numpy as np
+
     names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
-    words = {name: np.array(getattr(translation, name)) for name in names}
-    with arguments.out.open("wb") as file:  # given a name, numpy would add .npz to it
-        np.savez_compressed(file, **words, **translation.trace)
-    print(f"{arguments.out}: {len(translation.trace)} arrays of {translation.text!r}")
+    words = {name: np.array(getattr(result, name)) for name in names}
+    with path.open("wb") as file:  # given a name, numpy would add .npz to it
+        np.savez_compressed(file, **words, **arrays)
+    print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
 def import_(arguments: argparse.Namespace) -> None:
@@ -181,18 +208,33 @@ def heads(arguments: argparse.Namespace) -> None:
     from model.measures import head_report
     from model.measures.evaluate import read_pairs
 
-    for name in ("sentences", "bleu_sentences"):
-        if getattr(arguments, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
+    _at_least_one(arguments, "sentences", "bleu_sentences")
     translator = _load(arguments)
     pairs = read_pairs(arguments.data)[: arguments.sentences]
 
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    report = head_report.measure(translator, pairs, arguments.bleu_sentences, say)
+    report = head_report.measure(translator, pairs, arguments.bleu_sentences, _say)
     report = {"command": arguments.command_line, "data": arguments.data.name, **report}
     print(head_report.write(translator.folder, report))
+
+
+def _at_least_one(arguments: argparse.Namespace, *names: str) -> None:
+    for name in names:
+        if getattr(arguments, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def agree(arguments: argparse.Namespace) -> None:
+    """Measure how far weights, direct effects and taking something away agree; the last line is JSON."""
+    from model.measures import agreement
+    from model.measures.evaluate import read_pairs
+
+    _at_least_one(arguments, "sentences")
+    sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
+    print(json.dumps(agreement.measure(_load(arguments), sources, _say)))
 
 
 def train(arguments: argparse.Namespace) -> None:

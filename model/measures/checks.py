@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model import attribution
 from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
 from model.experiments import masks as mask_experiments
@@ -23,11 +24,23 @@ from model.text.special import BOS_ID, PAD_ID, UNK_ID
 from model.translation import KINDS, Translation
 from model.translator import Translator
 
-CLAIMS = ("rows", "softmax", "masked", "future", "padding", "cached_logits", "cached_maps", "decoded", "positions")
+CLAIMS = (
+    "rows",
+    "softmax",
+    "masked",
+    "future",
+    "padding",
+    "cached_logits",
+    "cached_maps",
+    "decoded",
+    "positions",
+    "effects",
+)
 PADS = 3
 CUTS_AT_A_TIME = 8  # batch rows of (T, V) logits
 # float32 carries seven digits: a weight of at most 1 is good to about 1e-6, a sum over hundreds of products to 1e-4.
 OF_WEIGHTS, OF_LOGITS = 1e-5, 1e-3
+OF_PARTS = 1e-4  # of the largest logit
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,7 @@ def check(translator: Translator, result: Translation) -> list[Check]:
         *_cached(translator, src, tgt, result),
         _decoded(result),
         _positions(translator, result),
+        _effects(translator, result),
     ]
 
 
@@ -213,3 +227,10 @@ def _positions(translator: Translator, result: Translation) -> Check:
         formula = table(len(added), translator.config.d_model).numpy()
         worst, compared = _largest(worst, formula - added), compared + added.size
     return Check("positions", worst, OF_WEIGHTS, compared)
+
+
+def _effects(translator: Translator, result: Translation) -> Check:
+    """What all parts of the decoder add directly to the logit of each written word makes up that logit."""
+    effects = attribution.split(translator.model, result, None)
+    allowed = OF_PARTS * max(1.0, float(np.abs(effects.logits).max()))
+    return Check("effects", effects.rest, allowed, len(effects.logits))

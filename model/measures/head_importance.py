@@ -34,7 +34,7 @@ def without_each_head(
         written: ids of the translation, without the start token.
 
     Yields:
-        The heads of a layer, and the log-probability of the translation without each of them, float64 (heads,), nats.
+        The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
     """
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
     mask = masks.decoder_mask(tgt, PAD_ID)
@@ -67,10 +67,10 @@ def _decoder_from(model: Transformer, first: int, x: Tensor, mask: Tensor, memor
 
 
 def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
-    """The log-probability of a translation in each row of logits (B, T, V), float64 (B,)."""
+    """The log-probability of each word of a translation in each row of logits (B, T, V), float64 (B, T)."""
     targets = torch.tensor(written).repeat(len(logits))
     losses = F.cross_entropy(logits.flatten(0, 1), targets, reduction="none")
-    return -losses.view(len(logits), -1).double().sum(1).numpy()
+    return -losses.view(len(logits), -1).double().numpy()
 
 
 def _row_changes(heads: list[Head]) -> dict[str, Change]:

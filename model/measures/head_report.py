@@ -75,7 +75,7 @@ def measure(
         whole = float(result.log_probabilities.sum(dtype="float64"))
         for some, values in without_each_head(translator.model, source, written):
             for head, value in zip(some, values, strict=True):
-                change[head.kind][head.layer, head.head] += value - whole
+                change[head.kind][head.layer, head.head] += value.sum() - whole
         for kind, estimate in gradient_estimates(translator.model, [source], [written]).items():
             gradient[kind] += estimate[0]
         if number % 20 == 0:

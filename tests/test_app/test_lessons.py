@@ -162,7 +162,7 @@ def test_the_end_token_is_read_much_and_adds_little(shipped, bicycle) -> None:
 def test_the_claims_that_rest_on_masks_are_those_with_controls(shipped, bicycle) -> None:
     found = check(shipped, bicycle)
     assert {one.claim for one in found if one.control is not None} == {"masked", "future", "padding"}
-    assert len(found) == 9
+    assert len(found) == 10
     assert all(one.control > 1000 * one.allowed for one in found if one.control is not None)
 
 

@@ -80,7 +80,7 @@ def board_lines(colour: str, kind: str, shape: tuple[int, ...] | None) -> tuple[
         "for heads, scores in found:",
         "    for head, score in zip(heads, scores):",
         f"        if head.kind == {kind!r}:",
-        "            numbers[head.layer, head.head] = score - whole",
+        "            numbers[head.layer, head.head] = score.sum() - whole",
     )
 
 

@@ -72,7 +72,7 @@ def importance(request: controls.Request) -> Iterator[tuple[float, dict[str, np.
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
     for heads, scores in each_in_turn(without_each_head(loaded.model, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
-            found[head.kind][head.layer, head.head] = score - whole
+            found[head.kind][head.layer, head.head] = score.sum() - whole
         done += len(heads)
         yield done / total, found
 

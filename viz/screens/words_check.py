@@ -74,6 +74,13 @@ CLAIMS = {
         message("Positions are those of the formula"),
         message("The positional encodings that were added, against the formula computed in 64 bits."),
     ),
+    "effects": (
+        message("Direct effects add up to the logits"),
+        message(
+            "What every part of the decoder adds directly to the logit of each written word, less the mean over the "
+            "vocabulary, summed in 64 bits, against that logit."
+        ),
+    ),
 }
 
 

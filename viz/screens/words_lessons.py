@@ -159,7 +159,7 @@ MASKS = Lesson(
         Step(
             "check",
             message(
-                "Nine claims about the maps, measured on this sentence, with the same measurement while the masks are "
+                "Ten claims about the maps, measured on this sentence, with the same measurement while the masks are "
                 "off."
             ),
             message("Which claims rest on the masks?"),

@@ -112,6 +112,30 @@ def test_logits_and_every_map_are_theirs(pairs, name: str) -> None:
 
 @pytest.mark.parametrize("name", SIZES)
 @torch.no_grad()
+def test_effects_and_lens_are_those_of_the_original(pairs, name: str) -> None:
+    """The direct effects add up to its logits; the lens is its output layer on its own hidden states."""
+    theirs, translator, there = pairs(name, 0)
+    result = translator.force(SENTENCES[1], SENTENCES[0])
+    src, tgt = torch.tensor([translator.source_ids(SENTENCES[1])]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
+    theirs_of = theirs(input_ids=there[src], decoder_input_ids=there[tgt], output_hidden_states=True)
+    logits = theirs_of.logits[0]  # (T, V)
+    effects = translator.effects(result, "runner-up")
+    written, others = (there[torch.as_tensor(ids)] for ids in (result.predicted_ids, effects.others))
+    steps = torch.arange(len(written))
+    assert effects.rest <= 1e-4 * max(1, np.abs(effects.logits).max())
+    np.testing.assert_allclose(sum(effects.parts.values()), logits[steps, written] - logits[steps, others], atol=1e-4)
+    assert translator.effects(result).rest <= 1e-4 * max(1, np.abs(translator.effects(result).logits).max())
+    lens = translator.lens(result, k=3)
+    ends = [0, *range(3, len(lens.sublayers), 3)]  # the input, and the end of every layer
+    assert len(ends) == len(theirs_of.decoder_hidden_states)
+    for place, hidden in zip(ends, theirs_of.decoder_hidden_states, strict=True):
+        best = (theirs.lm_head(hidden[0]) + theirs.final_logits_bias).softmax(-1).topk(3)
+        np.testing.assert_array_equal(there[torch.from_numpy(lens.ids[place])], best.indices)
+        np.testing.assert_allclose(lens.probabilities[place], best.values, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SIZES)
+@torch.no_grad()
 def test_a_translation_has_the_maps_of_the_original(pairs, name: str) -> None:
     """As the pages see it: `translate`, and what it recorded, against the original reading the same tokens."""
     theirs, translator, there = pairs(name, 0)

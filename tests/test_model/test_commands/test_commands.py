@@ -121,6 +121,35 @@ def test_trace_writes_tokens_and_every_array(run, folder: Path, tmp_path: Path) 
             np.testing.assert_array_equal(arrays[address], array)
 
 
+@pytest.mark.parametrize("against", [None, "runner-up"])
+def test_effects_writes_what_stands_beside_the_weights(run, folder: Path, tmp_path: Path, against: str | None) -> None:
+    file, option = tmp_path / "effects.npz", ["--against", against] if against else []
+    code, out, _ = run("effects", "A man.", "--out", file, "--checkpoint", "small", *option)
+    assert code == 0 and str(file) in out
+    translator = load_translator(str(folder))
+    result = translator.translate("A man.")
+    expected, lens = translator.effects(result, against), translator.lens(result)
+    with np.load(file, allow_pickle=False) as arrays:
+        assert arrays["predicted_tokens"].tolist() == result.predicted_tokens
+        for kind in ("cross", "decoder_self"):
+            np.testing.assert_array_equal(arrays[f"heads.{kind}"], expected.heads(kind))
+        parts = {name: arrays[name] for name in arrays if name.startswith("parts.")}
+        assert set(parts) == {f"parts.{name}" for name in expected.parts}
+        np.testing.assert_allclose(sum(parts.values()), arrays["logits"], atol=1e-4)
+        assert arrays["lens.words"].tolist() == lens.words and arrays["lens.sublayers"].tolist() == lens.sublayers
+        np.testing.assert_array_equal(arrays["occlusion"], translator.occlusion(result))
+        if against:
+            assert arrays["others"].tolist() == translator.tokenizer.tokens(expected.others.tolist())
+
+
+def test_agree_prints_its_report(run, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
+    code, out, _ = run("agree", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--checkpoint", "small")
+    report = json.loads(out)
+    assert code == 0 and report["sentences"] == 2
+    assert np.shape(report["keys"]["occlusion"]) == np.shape(report["decoder_self"]["runner-up"]) == (1, 2)
+
+
 @pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])
 def test_evaluate_ends_with_what_sacrebleu_says(run, folder: Path, tmp_path: Path, name: str) -> None:
     text = "".join(f"{source}\t{target}\tmore\n" for source, target in PAIRS)

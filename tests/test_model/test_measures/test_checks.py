@@ -75,6 +75,7 @@ def test_the_numbers_compared_are_all_there_are(translator, result) -> None:
     assert found["cached_maps"].compared == 9 * sum(t + 1 + n_source for t in range(n_target))
     assert found["decoded"].compared == n_target
     assert found["positions"].compared == 24 * (n_source + n_target)
+    assert found["effects"].compared == n_target
 
 
 def test_controls_are_what_the_mask_hides(translator, result) -> None:
@@ -87,7 +88,8 @@ def test_controls_are_what_the_mask_hides(translator, result) -> None:
 @pytest.mark.parametrize(
     ("address", "change", "claims"),
     [
-        (f"{SELF}.weights", lambda w: w * 1.01, {"rows", "softmax"}),
+        (f"{SELF}.weights", lambda w: w * 1.01, {"rows", "softmax", "effects"}),
+        (f"{SELF}.v", lambda v: np.roll(v, 1, axis=0), {"effects"}),
         (f"{SELF}.weights", lambda w: np.roll(w, 1, axis=0), {"softmax", "cached_maps"}),
         (f"{SELF}.weights", lambda w: np.full_like(w, np.nan), {"rows", "softmax", "cached_maps"}),
         (f"{SELF}.scores", lambda w: w + np.arange(w.shape[-1], dtype=np.float32), {"softmax"}),

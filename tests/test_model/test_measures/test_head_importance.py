@@ -19,25 +19,25 @@ WRITTEN = [[13, 14, 5, 16, 2], [6, 15, 2]]
 
 
 @torch.no_grad()
-def score(model: Transformer, row: int, edits: Edits | None = None, changes: dict | None = None) -> float:
-    """The log-probability of a translation, computed for itself."""
+def score(model: Transformer, row: int, edits: Edits | None = None, changes: dict | None = None) -> np.ndarray:
+    """The log-probability of each word of a translation (T,), computed for itself."""
     tgt = torch.tensor([[BOS_ID, *WRITTEN[row][:-1]]])
     with intervene(edits.changes(model.config) if edits else changes or {}):
         logits = model(torch.tensor([SOURCES[row]]), tgt)[0]
-    return float(logits.log_softmax(-1)[range(len(WRITTEN[row])), WRITTEN[row]].sum())
+    return logits.log_softmax(-1)[range(len(WRITTEN[row])), WRITTEN[row]].numpy()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("row", [0, 1])
 def test_many_at_a_time_equal_one_by_one(variant: str, row: int) -> None:
     model = tiny_model(n_encoder_layers=1, n_decoder_layers=3, **VARIANTS[variant])
-    found: dict[Head, float] = {}
+    found: dict[Head, np.ndarray] = {}
     for heads, scores in without_each_head(model, SOURCES[row], WRITTEN[row]):
         found |= dict(zip(heads, scores, strict=True))
     assert sorted(found) == sorted(all_heads(model.config))
     for head, value in found.items():
         assert value == pytest.approx(score(model, row, Edits(off=(head,))), abs=1e-9)
-    assert len({round(value, 9) for value in found.values()}) == len(found)
+    assert len({round(value.sum(), 9) for value in found.values()}) == len(found)
 
 
 def test_the_gradient_is_that_of_a_gate() -> None:
@@ -56,7 +56,7 @@ def test_the_gradient_is_that_of_a_gate() -> None:
 
         address = f"{stack}.layers.{head.layer}.{name}.context"
         for row in range(2):
-            up, down = (score(model, row, changes={address: scaled(1 + sign * step)}) for sign in (1, -1))
+            up, down = (score(model, row, changes={address: scaled(1 + sign * step)}).sum() for sign in (1, -1))
             expected = abs(up - down) / (2 * step)
             assert estimates[head.kind][row, head.layer, head.head] == pytest.approx(expected, rel=1e-5, abs=1e-8)
     assert all(np.isfinite(values).all() and values.min() > 0 for values in estimates.values())

@@ -1,0 +1,180 @@
+"""Direct effects: what each part of a decoder adds itself to the logit of a word, from recorded arrays.
+
+A pre-norm decoder's logits are a matrix times the norm of a sum, in which each head, each key that it reads and each
+feed-forward is a summand. With the norm's deviation held as it was, all of this is linear, so the logit splits without
+a rest. A post-norm decoder's parts pass the norm after them and all later ones, each held likewise. It is the direct
+effect: not what a part does through later layers.
+
+Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+RUNNER_UP = "runner-up"
+Arrays = Mapping[str, np.ndarray]
+_MODULES = {"decoder_self": "self_attention", "cross": "cross_attention"}
+_RESIDUALS = {"self_attention": "self", "cross_attention": "cross", "feed_forward": "ff"}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The direct effects on the logits of the written words, in logits, in the precision of the recording.
+
+    Attributes:
+        logits: (T,) of the written words, less those that they are compared with.
+        others: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
+        parts: (T,) each, by name: "input.tokens", "input.positions", the modules ("decoder.layers.0.self_attention"),
+            the biases of their output projections ("....bias"), "norm" (biases of the norms), "output_bias". A bias
+            that the model does not have is 0. They are disjoint, and their sum is `logits`.
+    """
+
+    logits: np.ndarray
+    others: np.ndarray | None
+    parts: dict[str, np.ndarray]
+    _heads: dict[str, np.ndarray] = field(repr=False)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of attention whose heads have direct effects."""
+        return list(self._heads)
+
+    def heads(self, kind: str) -> np.ndarray:
+        """What each head adds for each position that it read.
+
+        Args:
+            kind: "cross" or "decoder_self". The keys of cross-attention are encoder positions, which mix words.
+
+        Returns:
+            (L, H, T, S) or (L, H, T, T), in logits; summed over heads and keys it is the part of the module.
+
+        Raises:
+            ValueError: for another kind, or one that the model does not have.
+        """
+        if kind not in self._heads:
+            found = " and ".join(self._heads)
+            raise ValueError(f"direct effects on a word are those of decoder heads, here of {found}; got {kind!r}")
+        return self._heads[kind]
+
+    @property
+    def rest(self) -> float:
+        """The largest |sum of the parts - logits|, summed in float64."""
+        sums = np.sum(list(self.parts.values()), axis=0, dtype=np.float64)
+        return float(np.abs(sums - self.logits).max())
+
+
+def direct_effects(
+    trace: Arrays,
+    parameters: Arrays,
+    matrix: np.ndarray,
+    bias: np.ndarray | None,
+    written: Sequence[int],
+    against: str | Sequence[int] | None = None,
+    *,
+    pre_norm: bool,
+    norm_eps: float,
+) -> Effects:
+    """Split the logit of each written word into what every part adds (direct logit attribution, Elhage et al. 2021).
+
+    Args:
+        trace: by address what a decoder computed for one sentence, without the batch axis, as it was used.
+        parameters: of the model, by name.
+        matrix, bias: (V, D) and (V,), from the decoder's output to logits.
+        written: T ids.
+        against: what a logit is compared with: None, the mean of all logits of the step (a constant added to all
+            changes no probability); RUNNER_UP, the most probable other word of each step; or T ids.
+        pre_norm, norm_eps: of the model's configuration.
+
+    Returns:
+        The effects, summed in float64.
+
+    Raises:
+        ValueError: if `against` is something else; KeyError if an array is missing.
+    """
+    logits, written = trace["logits"].astype(np.float64), np.asarray(written)  # (T, V), (T,)
+    bias = np.zeros(len(matrix)) if bias is None else bias
+    own = np.take_along_axis(logits, written[:, None], 1)[:, 0]  # (T,)
+    others = _others(logits, written, against)
+    if others is None:
+        compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
+    else:
+        compared, row, offset = np.take_along_axis(logits, others[:, None], 1)[:, 0], matrix[others], bias[others]
+    parts = {"output_bias": bias[written] - offset, "norm": np.zeros(len(written))}
+    heads: dict[str, list[np.ndarray]] = {}
+    found = sublayers(trace)
+    streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in found)]  # (T, D)
+    # From the output down: each part is its vector times the direction that leads from there to the compared logits.
+    direction = matrix[written].astype(np.float64) - row  # (T, D)
+
+    def pass_norm(name: str, x: np.ndarray) -> None:
+        """Turn the direction after a norm into the one before it; the deviation of x (T, D) is held."""
+        nonlocal direction
+        if f"{name}.weight" in parameters:
+            parts["norm"] += (direction * parameters[f"{name}.bias"]).sum(1)
+            direction = direction * parameters[f"{name}.weight"]
+            direction -= direction.mean(1, keepdims=True)
+            direction /= np.sqrt(x.var(1, keepdims=True, dtype=np.float64) + norm_eps)
+
+    pass_norm("decoder.norm", streams[-1])
+    for (module, residual), before in zip(found[::-1], streams[-2::-1], strict=True):
+        output = trace[f"{module}.output"]  # (T, D)
+        if not pre_norm:
+            pass_norm(f"{residual}.norm", before.astype(np.float64) + output)
+        if not module.endswith("attention"):
+            parts[module] = (direction * output).sum(1)
+            continue
+        projection = f"{module}.output_projection"
+        effect = _of_heads(trace, module, direction, parameters[f"{projection}.weight"])
+        parts[f"{module}.bias"] = (direction * parameters.get(f"{projection}.bias", 0)).sum(1)
+        parts[module] = effect.sum((0, 2))
+        heads.setdefault(module.rpartition(".")[2], []).insert(0, effect)
+    for name in ("positions", "tokens"):
+        parts[f"input.{name}"] = (direction * trace[f"decoder.input.{name}"]).sum(1)
+    as_recorded = trace["logits"].dtype
+    return Effects(
+        (own - compared).astype(as_recorded),
+        others,
+        {name: part.astype(as_recorded) for name, part in reversed(parts.items())},
+        {kind: np.stack(heads[name]).astype(as_recorded) for kind, name in _MODULES.items() if name in heads},
+    )
+
+
+def _others(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
+    """The ids (T,) to compare with; None for the mean."""
+    if against is None:
+        return None
+    if isinstance(against, str):
+        if against != RUNNER_UP:
+            raise ValueError(f"against must be None, {RUNNER_UP!r} or an id per step, got {against!r}")
+        logits = logits.copy()
+        np.put_along_axis(logits, written[:, None], -np.inf, 1)
+        return logits.argmax(1)
+    ids, n_words = np.asarray(against), logits.shape[1]
+    if ids.shape != written.shape or ids.dtype.kind not in "iu":
+        raise ValueError(f"against must hold one id for each of the {len(written)} steps, got {ids.dtype} {ids.shape}")
+    if ids.min() < 0 or ids.max() >= n_words:
+        wrong = ids[(ids < 0) | (ids >= n_words)][0]
+        raise ValueError(f"ids of words are 0 to {n_words - 1}, got {wrong} in against")
+    return ids
+
+
+def sublayers(trace: Arrays) -> list[tuple[str, str]]:
+    """The addresses of every sublayer of the decoder and of its residual connection, in the order of the pass."""
+    found, layer = [], "decoder.layers.0"
+    while f"{layer}.feed_forward.output" in trace:
+        names = [name for name in _RESIDUALS if f"{layer}.{name}.output" in trace]
+        found += [(f"{layer}.{name}", f"{layer}.residual_{_RESIDUALS[name]}") for name in names]
+        layer = f"decoder.layers.{len(found) // len(names)}"
+    return found
+
+
+def _of_heads(trace: Arrays, module: str, direction: np.ndarray, projection: np.ndarray) -> np.ndarray:
+    """(H, T, S): weights times values, projected (D, H * K), along the direction (T, D)."""
+    weights, values = trace[f"{module}.weights"], trace[f"{module}.v"]  # (H, T, S), (H, S, K)
+    of_heads = projection.astype(np.float64).reshape(len(projection), len(values), -1).swapaxes(0, 1)  # (H, D, K)
+    # A product per head: one of all heads is large enough for numpy to wake threads, which costs more than it does.
+    return weights * (direction @ of_heads @ values.swapaxes(1, 2))

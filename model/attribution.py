@@ -1,0 +1,162 @@
+"""What wrote a word: direct effects, the layer lens and occlusion, of a Transformer and a result that it made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model import masks
+from model.analysis.effects import Effects, direct_effects, sublayers
+from model.architectures import Config
+from model.config import GruConfig
+from model.interventions.edits import Edits
+from model.language_model import AdaptiveSoftmax, LanguageModel
+from model.text.special import BOS_ID
+from model.transformer import Transformer
+from model.translation import Translation
+
+MISS = 1e-2  # logits further from the sum of their parts, relatively, are not those of the model
+MOST = 16_000_000  # logits at a time: 64 MB
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What a model would write if it stopped after a sublayer of the decoder.
+
+    Attributes:
+        sublayers: N names: "input", "decoder.layers.0.self_attention", ...
+        words: by sublayer and step the k most probable words, the most probable first.
+        ids: (N, T, k) int64, theirs.
+        probabilities: (N, T, k) float32, theirs.
+    """
+
+    sublayers: list[str]
+    words: list[list[list[str]]]
+    ids: np.ndarray = field(repr=False)
+    probabilities: np.ndarray = field(repr=False)
+
+
+def split(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+    """Split the logits of a result into direct effects, however much they miss; otherwise as `effects`."""
+    _check(model.config, result, "direct effects")
+    output = _output(model)
+    if isinstance(output, AdaptiveSoftmax):
+        raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
+    state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
+    last = output if isinstance(model, Transformer) else output.output
+    matrix, bias = (None if value is None else value.detach().numpy() for value in (last.weight, last.bias))
+    how = {"pre_norm": model.config.norm == "pre", "norm_eps": model.config.norm_eps}
+    with _whole_trace():
+        return direct_effects(result.trace, state, matrix, bias, result.predicted_ids, against, **how)
+
+
+def effects(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+    """The direct effects on the logit of each written word: what every part of the decoder adds to it itself.
+
+    Args:
+        model: that made the result.
+        result: with its whole trace, of an edited model too: the weights are those that were used.
+        against: what a logit is compared with: None, the mean over the vocabulary; "runner-up", the most probable other
+            word of each step; or an id per step.
+
+    Raises:
+        ValueError: if the model is not a Transformer with one output matrix, the result is of another model, or an id
+            is out of range.
+    """
+    found = split(model, result, against)
+    if not found.rest <= MISS * max(1, np.abs(found.logits).max()):
+        raise ValueError(f"the result was made by another model: its parts miss its logits by {found.rest:.2g}")
+    return found
+
+
+@torch.inference_mode()
+def lens(
+    model: Transformer | LanguageModel, result: Translation, k: int, words_of: Callable[[list[int]], list[str]]
+) -> Lens:
+    """Put the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
+
+    Args:
+        model: that made the result.
+        result: with the streams of its decoder.
+        k: how many words to keep, at most the vocabulary.
+        words_of: names ids.
+
+    Raises:
+        ValueError: if the model is not a Transformer, the result is of another model, or k is not allowed.
+    """
+    _check(model.config, result, "the layer lens")
+    if not 1 <= k <= model.config.vocab_size:
+        raise ValueError(f"k must be from 1 to {model.config.vocab_size}, got {k}")
+    modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
+    output, best = _output(model), []
+    with _whole_trace():
+        for residual in residuals:
+            hidden = model.decoder.norm(torch.from_numpy(result.trace[f"{residual}.stream"]))  # (T, D)
+            logits = output(hidden)  # (T, V)
+            best.append(logits.softmax(-1).topk(k))
+        if not np.allclose(logits, result.trace["logits"], rtol=MISS, atol=MISS):
+            raise ValueError("the result was made by another model: its logits are not those of its last stream")
+    probabilities, ids = (torch.stack(values).numpy() for values in zip(*best))
+    words = [[words_of(step) for step in sublayer] for sublayer in ids.tolist()]
+    return Lens(list(modules), words, ids, probabilities)
+
+
+@torch.inference_mode()
+def occlusion(model: Transformer, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
+    """How much less probable each written word becomes without each source token, the decoder reading the same words.
+
+    A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers.
+
+    Args:
+        model: that made the result.
+        source: ids of the source, the end token last.
+        result: that was made.
+        edits: with which it was made. What they force or open is read, blocked or not.
+
+    Returns:
+        float32 (T, S): the drop of the log-probability, in nats; negative where the word becomes more probable.
+
+    Raises:
+        ValueError: if the model is not a Transformer, or the result was made by another model or with other edits.
+    """
+    _check(model.config, result, "occlusion")
+    src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
+    written = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
+    found = []  # (T,) each: with the whole source, then without each token
+    for mask in masks.without_each(len(source)).split(max(1, MOST // (len(written) * model.config.vocab_size))):
+        with edits.applied(model.config, "encoder"):
+            memory = model.encode(src.expand(len(mask), -1), mask)
+        with edits.applied(model.config, "decoder"):
+            logits = model.read(tgt.expand(len(mask), -1), memory)  # (rows, T, V)
+        found += [row.log_softmax(-1).gather(1, written)[:, 0] for row in logits.float()]
+    whole, *without = torch.stack(found).numpy()
+    if not np.allclose(whole, result.log_probabilities, atol=1e-3):
+        raise ValueError("the result was made by another model or with other edits: its log-probabilities differ")
+    return whole[:, None] - np.stack(without, axis=1)
+
+
+def _output(model: Transformer | LanguageModel) -> Callable[[Tensor], Tensor]:
+    """From the decoder's output to logits."""
+    return model.softmax if isinstance(model, LanguageModel) else model.output
+
+
+@contextmanager
+def _whole_trace() -> Iterator[None]:
+    """Say in words that an array is missing."""
+    try:
+        yield
+    except KeyError as error:
+        raise ValueError(f"the whole trace is needed; the result lacks {error}") from None
+
+
+def _check(config: Config, result: Translation, what: str) -> None:
+    """Refuse a model without a residual stream, and a result of a model of other sizes."""
+    if isinstance(config, GruConfig):
+        raise ValueError(f"{what} can be computed for a Transformer only: a recurrent network has no residual stream")
+    if result.config != config:
+        raise ValueError("the result was made by another model: it has other sizes or choices")
