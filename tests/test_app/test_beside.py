@@ -19,8 +19,8 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison, save_language_model
 from tests.test_app.test_open_page import WHOLE
 from tests.test_app.test_training_runs import LOSSES, write_run
+from viz.figures import Drawn
 from viz.figures.export import titled
-from viz.figures.in_words import in_words
 from viz.screens import beside, explore, training_words, words
 from viz.screens.pitfall_words import PITFALLS
 from viz.stage import packing
@@ -32,19 +32,19 @@ FORCED = Edits(forced=(Force(0, 1, 0.8, ((1, 2),)),), cells=(Cell("cross", 0, 1,
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[go.Figure, beside.Beside]]:
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, beside.Beside]]:
     """What stands beside the figures of the pages that are opened, by the key of the chart."""
-    found: dict[str, tuple[go.Figure, beside.Beside]] = {}
+    found: dict[str, tuple[Drawn, beside.Beside]] = {}
 
-    def keep(figure: go.Figure | None, about: beside.Beside, key: str) -> None:
-        found[key] = (go.Figure(figure) if about.twin is None else about.twin()), about
+    def keep(figure: Drawn | None, about: beside.Beside, key: str) -> None:
+        found[key] = (figure if about.twin is None else about.twin()), about
 
     monkeypatch.setattr(beside, "offer", keep)
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
     return found
 
 
-def run(code: str) -> go.Figure:
+def run(code: str) -> Drawn:
     """The figure that a program makes."""
     names: dict = {}
     exec(compile(code, "beside", "exec"), names)  # what the page shows
@@ -57,7 +57,7 @@ def arrays(trace: go.Scatter | go.Heatmap) -> dict[str, np.ndarray]:
     return {name: np.asarray(trace[name]) for name in kept if name in trace and trace[name] is not None}
 
 
-def assert_same(made: go.Figure, drawn: go.Figure) -> None:
+def assert_same(made: Drawn, drawn: Drawn) -> None:
     """Everything that the program draws is drawn on the page, in the same place, with the same names and numbers."""
     assert len(made.data) <= len(drawn.data)
     for one, other in zip(made.data, drawn.data, strict=False):
@@ -68,7 +68,7 @@ def assert_same(made: go.Figure, drawn: go.Figure) -> None:
     for axis in ("xaxis", "yaxis"):
         for setting in ("ticktext", "tickvals", "title"):
             assert getattr(made.layout[axis], setting) == getattr(drawn.layout[axis], setting)
-    assert made.layout.meta["figure"] == drawn.layout.meta["figure"]
+    assert made.description == drawn.description
 
 
 def check(at, offered, *expected: str) -> None:
@@ -86,7 +86,7 @@ def check(at, offered, *expected: str) -> None:
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
         assert_same(run(about.code), figure)
-        assert all(len(sentence) > 5 for sentence in in_words(figure)) and in_words(figure)
+        assert figure.table.in_words() and all(len(sentence) > 5 for sentence in figure.table.in_words())
 
 
 STAGE = [

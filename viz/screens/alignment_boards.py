@@ -63,7 +63,7 @@ def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: s
     """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
     summaries = {what: np.array(rates[what]) for what in SUMMARIES}
-    figure = share_board(heads, value=ERROR_RATE, summaries=summaries, low_is_good=True)
+    figure = share_board(heads, value=ERROR_RATE, summaries=summaries, low_is_good=True, say=say)
     made = call(
         "share_board",
         Code("np.array(rates['heads'])"),

@@ -6,14 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from viz import page
-from viz.figures import describe
+from viz.figures import Drawn
 from viz.figures.export import titled
-from viz.figures.in_words import in_words
-from viz.figures.numbers import as_csv, numbers
 from viz.language import message, say
 from viz.screens import code_lines, shared
 from viz.ui.plot import pictures
@@ -42,7 +39,7 @@ class Beside:
     title: str
     note: str
     lines: tuple[str, ...]
-    twin: Callable[[], go.Figure] | None = None
+    twin: Callable[[], Drawn] | None = None
 
     @property
     def code(self) -> str:
@@ -66,7 +63,7 @@ class Recipe:
         """The same with further lines, and something more to say."""
         return Recipe(" · ".join(filter(None, (self.note, note))), (*self.lines, *lines))
 
-    def figure(self, title: str, figure: str, *after: str, twin: Callable[[], go.Figure] | None = None) -> Beside:
+    def figure(self, title: str, figure: str, *after: str, twin: Callable[[], Drawn] | None = None) -> Beside:
         """What belongs to one figure.
 
         Args:
@@ -91,7 +88,7 @@ def file_name(title: str) -> str:
     return name[:LONGEST_NAME].rstrip("-")
 
 
-def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
+def offer(figure: Drawn | None, beside: Beside, key: str) -> None:
     """Show the button that opens words, code and files; they are made when it is opened, files when asked for.
 
     Args:
@@ -106,8 +103,8 @@ def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
             _show(figure if beside.twin is None else beside.twin(), beside, key)
 
 
-def _show(figure: go.Figure, beside: Beside, key: str) -> None:
-    said = "\n".join([describe(figure), *in_words(figure)])
+def _show(figure: Drawn, beside: Beside, key: str) -> None:
+    said = "\n".join([figure.description, *figure.table.in_words(say)])
     st.caption(say(IN_WORDS))
     with st.container(height=WORDS_HEIGHT if said.count("\n") > FEW_LINES else "content", key=f"words-{key}"):
         st.text(said)
@@ -124,7 +121,7 @@ def _show(figure: go.Figure, beside: Beside, key: str) -> None:
         return page.of_figure(export, beside.title, beside.note, name)
 
     def as_table() -> bytes:
-        return as_csv(numbers(figure))
+        return figure.table.csv()
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         pictures(export, name, f"pictures_{key}")

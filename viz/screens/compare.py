@@ -201,6 +201,7 @@ def show_maps(
                 *side.axes(kind),
                 **axes,
                 mask=side.masks[kind],
+                say=say,
             )
             explore.draw(figure, key, about=recipes.head(recipe, title, kind, place, name, **axes))
 
@@ -226,7 +227,7 @@ def show_difference(
     explore.heading("A − B", " ".join(said))
     spoken = words.KINDS[kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    figure = difference_heatmap(differences.difference(a, b, rows, columns), *names, **axes)
+    figure = difference_heatmap(differences.difference(a, b, rows, columns), *names, **axes, say=say)
     weights = ", ".join(f"{name}.attention({kind!r})[{place[0]}, {place[1]}]" for name in "ab")
     made = call("difference_heatmap", Code(f"differences.difference({weights}, rows, columns)"), *names, **axes)
     title = f"A − B: {head_title(kind, place)}"
@@ -250,7 +251,7 @@ def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: bes
     """Draw how much the attention of every head moved."""
     explore.heading(say("Where do they differ?"), say(words_compare.BOARD))
     named = {"value": message("share moved"), "selected": place, "scale_to_max": True}
-    figure = share_board(moved, **named)
+    figure = share_board(moved, **named, say=say)
     n_layers, n_heads = moved.shape
     weights = ", ".join(f"{name}.attention({kind!r})[:{n_layers}, :{n_heads}]" for name in "ab")
     lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")

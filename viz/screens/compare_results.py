@@ -14,7 +14,7 @@ from model.interventions.edits import Edits
 from model.taps import intervene
 from model.translation import KINDS
 from viz.figures.labels import in_quotes
-from viz.language import message
+from viz.language import message, say
 from viz.screens import beside, recipes, shared
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import read_prefix
@@ -163,5 +163,5 @@ def pair_recipe(pair: tuple[Recipe, Recipe], named: list[str]) -> beside.Recipe:
             free = replace(a, reads=None, look_ahead=True, edits="", prefix="")
             lines += side_lines("free", free, names[0], read)
     lines += side_lines("a", a, names[0], read) + side_lines("b", b, names[1], read)
-    said = [f"{title}: {in_quotes(one.text)} · {one.checkpoint}" for title, one in zip(named, pair, strict=True)]
+    said = [f"{title}: {in_quotes(one.text, say)} · {one.checkpoint}" for title, one in zip(named, pair, strict=True)]
     return beside.Recipe(" · ".join(said), tuple(lines))

@@ -64,14 +64,14 @@ def show_tables(
                 line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
             explore.heading(say(words_positions.TITLES[place], name=name), line)
             about = recipe.figure(say("Positional encoding: {name}", name=name), f"positional_heatmap({place})")
-            draw(positional_heatmap(tables[place]), f"table-{place}", about)
+            draw(positional_heatmap(tables[place], say=say), f"table-{place}", about)
     difference = tables["first"] - tables["second"]
     made = call("positional_heatmap", Code("first - second"), value="difference")
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     with left:
         explore.heading(say("Difference"), say(words_positions.DIFFERENCE))
         about = recipe.figure(say("Difference of the encodings"), made)
-        draw(positional_heatmap(difference, value=message("difference")), "table-difference", about)
+        draw(positional_heatmap(difference, value=message("difference"), say=say), "table-difference", about)
     with right:
         st.metric(say("Largest difference"), words_masks.number(float(np.abs(difference).max())))
         if set(chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
@@ -104,7 +104,7 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
             name = say(words_positions.ENCODINGS[chosen[place]].name)
             st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
             about = recipe.figure(say("{name} as waves", name=name), call("positional_waves", Code(place), dimensions))
-            draw(positional_waves(tables[place], dimensions), f"waves-{place}", about)
+            draw(positional_waves(tables[place], dimensions, say=say), f"waves-{place}", about)
 
 
 def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, recipe: Recipe) -> None:
@@ -118,14 +118,14 @@ def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, reci
             st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
             made = f"similarity_heatmap(analysis.by_offset({place})[0])"
             about = recipe.figure(say("Similarity of positions: {name}", name=name), made)
-            draw(similarity_heatmap(products), f"similarity-{place}", about)
+            draw(similarity_heatmap(products, say=say), f"similarity-{place}", about)
             st.metric(say(words_positions.RESIDUALS[place]), words_masks.number(by_offset.residual))
     title = say("Similarity by offset")
     explore.heading(title, say(words_positions.OFFSET))
     curves = np.stack([by_offset.means for _, by_offset in results.values()])
     lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(chosen)})])"
     about = recipe.then(lines).figure(title, call("offset_lines", Code("means"), legend_names(chosen)))
-    draw(offset_lines(curves, said_names(chosen)), "offset", about)
+    draw(offset_lines(curves, said_names(chosen), say=say), "offset", about)
 
 
 def legend_names(chosen: dict[str, str]) -> list[str]:
@@ -155,7 +155,7 @@ def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> No
         recipe = recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
         made = call("wavelength_lines", Code("waves"), legend_names(having))
         about = recipe.figure(say("Wavelengths of the dimensions"), made)
-        draw(wavelength_lines(np.stack(list(found.values())), said_names(having)), "wavelengths", about)
+        draw(wavelength_lines(np.stack(list(found.values())), said_names(having), say=say), "wavelengths", about)
     with right:
         table = pd.DataFrame({say("pair"): range(d_model // 2)})
         for place, waves in found.items():

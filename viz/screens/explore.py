@@ -132,6 +132,7 @@ def show_overview(
         value=built.value,
         scale_to_max=stretch,
         block=block,
+        say=say,
     )
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.data[0].showscale = stretch
@@ -170,6 +171,7 @@ def show_attention(
         value=built.value,
         scale_to_max=stretch,
         **{other: built.others},
+        say=say,
     )
     draw(figure, "heatmap", about=code.heatmap(recipe, title, place, axes, named, stretch))
     if built.others is not None and result.predicted_tokens:
@@ -199,5 +201,5 @@ def show_lines(
         st.caption(words.without_line(left_out, LEAST_WEIGHT, MOST_LINES))
     axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
     more = {"head_names": built.head_names, "shown": built.shown[at], **axes}
-    twin = partial(attention_lines, built.weights[at], built.queries, built.keys, **more)
+    twin = partial(attention_lines, built.weights[at], built.queries, built.keys, **more, say=say)
     beside.offer(None, code.of_lines(recipe, title, at, axes, twin), "lines")

@@ -99,7 +99,7 @@ def board_of(
         texts[layer][head] = "off" if off[layer, head] else "even"
     texts = [[text or "on" for text in row] for row in texts]
     said = [[say(words_heads.ON_BOARD.get(text, text)) for text in row] for row in texts]
-    figure = head_board(values, said, off=off, value=value, colors=False)
+    figure = head_board(values, said, off=off, value=value, colors=False, say=say)
     make_clickable(figure, say("click to change or show it"))
     if chosen.kind == kind:
         outline(figure, [(chosen.layer, chosen.head)], say("drawn below"))

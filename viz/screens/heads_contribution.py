@@ -62,14 +62,14 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     gone = {"removed": removed} if left_out.any() else {}
     gone_shares = {"removed": removed_shares} if left_out.any() else {}
     pictures = {
-        "weights": (message("Weights"), attention_heatmap(weights, queries, keys, **gone, **more)),
+        "weights": (message("Weights"), attention_heatmap(weights, queries, keys, **gone, **more, say=say)),
         "added": (
             message("What is added"),
-            attention_heatmap(shares, queries, keys, value=SHARE, **gone_shares, **more),
+            attention_heatmap(shares, queries, keys, value=SHARE, **gone_shares, **more, say=say),
         ),
         "added-change": (
             message("Added minus weights"),
-            difference_heatmap(shares - weights, queries, keys, a=A, b=B, **axes),
+            difference_heatmap(shares - weights, queries, keys, a=A, b=B, **axes, say=say),
         ),
     }
     lines = {

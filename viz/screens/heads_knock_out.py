@@ -124,10 +124,10 @@ def show_maps(result: shared.Shown, read: shared.Shown, head: Head, recipe: Reci
     spoken = words.KINDS[head.kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     mask = result.mask(head.kind)
-    change = difference_heatmap(after - before, queries, keys, a=AFTER, b=BEFORE, **axes)
+    change = difference_heatmap(after - before, queries, keys, a=AFTER, b=BEFORE, **axes, say=say)
     pictures = {
-        "before": (message("Before"), attention_heatmap(before, queries, keys, mask=mask, **axes)),
-        "after": (message("After"), attention_heatmap(after, queries, keys, mask=mask, **axes)),
+        "before": (message("Before"), attention_heatmap(before, queries, keys, mask=mask, **axes, say=say)),
+        "after": (message("After"), attention_heatmap(after, queries, keys, mask=mask, **axes, say=say)),
         "change": (message("After minus before"), change),
     }
     for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):

@@ -92,7 +92,7 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
     for layer, head_number, at in marked(aligning):
         texts[layer][head_number], said[layer][head_number] = words_heads.ALIGNS_AT[at], say(words_heads.ALIGNS_AT[at])
     idle = np.isin(shown.roles, (head_roles.NOTHING, head_roles.NO_CHOICE))
-    figure = head_board(np.where(idle, 0, 0.5 - sharpness), said, value=SHARPNESS, colors=False)
+    figure = head_board(np.where(idle, 0, 0.5 - sharpness), said, value=SHARPNESS, colors=False, say=say)
     if idle.any():
         unknown = f"np.isin(roles, {(head_roles.NOTHING, head_roles.NO_CHOICE)!r})"
         recipe = recipe.then(f"sharpness = np.where({unknown}, 0, sharpness)")
@@ -166,6 +166,7 @@ def show_map(
             keys,
             **axes,
             mask=result.mask(head.kind),
+            say=say,
         )
         about = recipes.head(recipe, title, head.kind, (head.layer, head.head), **axes)
         explore.draw(figure, "head-opened", about=about)
@@ -178,7 +179,7 @@ def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
         return
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
-    figure = head_map(shown.points, n_heads, selected=(head.layer, head.head))
+    figure = head_map(shown.points, n_heads, selected=(head.layer, head.head), say=say)
     made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
     about = recipe.figure(name, made)
     explore.draw(figure, "head-map", about=about, on_click=_open)

@@ -105,7 +105,9 @@ def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
     ):
         with column:
             explore.heading(say(said.TITLES[key]), line)
-            figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
+            figure = bars(
+                values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top, say=say
+            )
             about = next_words(recipe, key, text, chance, top)
             explore.draw(figure, f"next-{key}", about=about)
             with st.container(horizontal=True, gap="large"):
@@ -180,7 +182,9 @@ def show_mask(result: Read, recipe: Recipe) -> None:
     spoken = words.KINDS[words.TEXT_SELF]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     written = conventions(mask)["additive"]
-    figure = mask_heatmap(mask, tokens, tokens, **axes, written=written, legend=False)  # the line above names them
+    figure = mask_heatmap(
+        mask, tokens, tokens, **axes, written=written, legend=False, say=say
+    )  # the line above names them
     axes["written"] = Code(f"conventions(result.mask({KIND!r}))['additive']")
     explore.draw(figure, "mask", about=recipes.mask(recipe, title, KIND, words.READ, **axes))
 

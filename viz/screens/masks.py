@@ -87,7 +87,7 @@ def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: st
     more = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}
     values, code = result.masks[mask][sentence], f"result.masks[{mask!r}][{sentence}]"
     written = mask_experiments.conventions(values)[convention] if convention else None
-    figure = mask_heatmap(values, queries, keys, written=written, **more)
+    figure = mask_heatmap(values, queries, keys, written=written, **more, say=say)
     of_convention = Code(f"conventions({code})[{convention!r}]") if convention else None
     made = call("mask_heatmap", Code(code), *axes_code(mask, sentence), written=of_convention, **more)
     title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
@@ -180,6 +180,7 @@ def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, he
                 keys,
                 **axes,
                 mask=masks[kind][sentence],
+                say=say,
             )
             made = call(
                 "attention_heatmap",

@@ -126,11 +126,11 @@ def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure, C
         line = say(words_models.ONE_VECTOR, size=side.context.shape[1])
         named = {"value": words_models.NUMBER, **axes, "most_labels": VECTOR_LABELS}
         made = call("values_heatmap", Code("result.trace['decoder.context'][firsts]"), Code("written.names"), **named)
-        return line, values_heatmap(side.context, side.words, **named), made
+        return line, values_heatmap(side.context, side.words, **named, say=say), made
     weights, line = side.map(layer, head)
     axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
     made = call("attention_heatmap", map_code(side, layer, head), Code("written.names"), Code("read.names"), **axes)
-    return line, attention_heatmap(weights, side.words, side.keys, **axes), made
+    return line, attention_heatmap(weights, side.words, side.keys, **axes, say=say), made
 
 
 def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
@@ -143,7 +143,7 @@ def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam:
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         about = recipe(side, beam).figure(f"{title}, {line}", call("aligned_rows", made, places, len(rows)))
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", about=about)
+        explore.draw(aligned_rows(figure, places, len(rows), say=say), f"map-{number}", about=about)
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
@@ -178,7 +178,7 @@ def show_lengths(names: list[str]) -> None:
             for name, groups in measured.items()
         }
         axes = {"x_axis": words_models.LENGTH_AXIS, "y_axis": words_models.QUALITIES[quality]}
-        figure = curves(lines, **axes)
+        figure = curves(lines, **axes, say=say)
         lines_code = (
             "lines = {}",
             f"for name in {list(measured)!r}:",

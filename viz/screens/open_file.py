@@ -206,8 +206,8 @@ def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> No
     explore.heading(title, say(spoken.MASK))
     queries, keys, _ = explore.axis_tokens(attention, kind, named)
     axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
-    figure = mask_heatmap(attention.mask(kind), queries, keys, **axes)
-    figure.update_traces(showscale=False)  # the line above names the colours
+    axes["legend"] = False  # the line above names the colours
+    figure = mask_heatmap(attention.mask(kind), queries, keys, **axes, say=say)
     explore.draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
 
 

@@ -165,11 +165,12 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
                 reading.target_tokens if kind == "decoder_self" else reading.source_tokens,
                 **axes,
                 mask=reading.masks[kind],
+                say=say,
             )
             about = recipes.head(made[key], title, kind, (layer, head), **axes)
             explore.draw(figure, f"map-{key}", about=about)
     explore.heading(say("The encoding of the changed run"), say(words_positions.ADDED))
-    figure = positional_heatmap(changed.positions["source"], changed.source_tokens)
+    figure = positional_heatmap(changed.positions["source"], changed.source_tokens, say=say)
     encodings.draw(figure, "added", recipes.positions(made["changed"], "source"))
 
 

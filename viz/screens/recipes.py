@@ -32,7 +32,7 @@ def spoken(request: Request) -> str:
     how = say("beam {width}", width=request.beam) if request.beam > 1 else say(BEAMS[1])
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
-    return f"{in_quotes(request.text)} · {request.checkpoint} · {how}"
+    return f"{in_quotes(request.text, say)} · {request.checkpoint} · {how}"
 
 
 def translation(request: Request) -> Recipe:

@@ -43,7 +43,7 @@ def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe:
                 "value": SHARE,
                 "scale_to_max": True,
             }
-            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
+            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more, say=say)
             explore.draw(figure, f"rollout-{name}", about=about(recipe, name, say(spoken.title), more))
 
 

@@ -52,6 +52,7 @@ def show_force(request: Request, result: shared.Shown) -> None:
         **axes,
         mask=result.mask("cross"),
         read=result.target_tokens,
+        say=say,
     )
     make_clickable(figure, say("click to force it"))
     n_steps = len(result.predicted_tokens)
@@ -168,7 +169,7 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     explore.heading(mask_title(kind), say(words_steer.MASK_LINE))
     mask = mask_with_future(edits, result, kind)
     axes = {"query_axis": words.KINDS[kind].query_axis, "key_axis": words.KINDS[kind].key_axis}
-    figure = mask_heatmap(mask, queries, keys, **axes, legend=False)
+    figure = mask_heatmap(mask, queries, keys, **axes, legend=False, say=say)
     make_clickable(figure, say("click to flip it"))
     cells = [cell for cell in edits.cells if cell.kind == kind and cell.query < len(queries) and cell.key < len(keys)]
     outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], say("edited"))

@@ -26,6 +26,7 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
         written,
         [[name for name, _ in row] for row in result.candidates],
         written=tokens.probabilities(result),
+        say=say,
     )
     make_clickable(figure, say("click to write it"))
     locked = read_prefix(request.prefix)
@@ -108,6 +109,7 @@ def show_tree(request: Request, result: shared.Shown) -> None:
         looked_at=found.looked_at,
         keys=found.keys,
         steps=steps,
+        say=say,
     )
     width = column_width(found.tokens)
     made = call(

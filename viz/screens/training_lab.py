@@ -169,6 +169,7 @@ def lab() -> None:
         log_x=log_x,
         log_y=log_y,
         marks=[(names[name], *place, texts[name]) for name, place in highest.items()],
+        say=say,
     )
     explore.draw(figure, "schedules", about=about(noams, others, n_steps, epoch, log_x, log_y, highest))
 

@@ -109,7 +109,7 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
         if name in chosen
     }
     try:
-        figure = curves(lines, y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y)
+        figure = curves(lines, y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y, say=say)
     except ValueError as error:
         shared.warn(shared.sentence(error))
         return
@@ -168,7 +168,7 @@ def show_heads(result: shared.Shown, recipe: Recipe) -> None:
     with left:
         explore.heading(say("All heads"), say("Cross-attention; rows ask, columns are read."))
         more = {"selected": (layer, head), "n_columns": min(8, weights.shape[1])}
-        tiles = head_overview(weights, **more)
+        tiles = head_overview(weights, **more, say=say)
         title = say("{kind}: all heads", kind=say(spoken_of.title))
         made = call("head_overview", Code("result.attention('cross')"), **more)
         explore.draw(tiles, "run-overview", about=recipe.figure(title, made))
@@ -177,7 +177,7 @@ def show_heads(result: shared.Shown, recipe: Recipe) -> None:
         title = say("{kind}, {place}", kind=say(spoken_of.title), place=place)
         explore.heading(title, say(spoken_of.rows))
         axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
-        large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
+        large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes, say=say)
         about = recipes.head(recipe, title, "cross", (layer, head), mask=None, **axes)
         explore.draw(large, "run-head-map", about=about)
 

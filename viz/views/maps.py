@@ -260,10 +260,10 @@ def _merge_any(mask: np.ndarray, queries: analysis.Words, keys: analysis.Words) 
 def _layer_names(count: int, options: Options) -> list[str]:
     if "layers" in options.axes:
         return [say("{summary} of {count} layers", summary=say(options.summary), count=count)]
-    return [labels.layer_label(layer) for layer in range(count)]
+    return [labels.layer_label(layer, say) for layer in range(count)]
 
 
 def _head_names(count: int, options: Options) -> list[str]:
     if "heads" in options.axes:
         return [say("{summary} of {count} heads", summary=say(options.summary), count=count)]
-    return [labels.head_label(head) for head in range(count)]
+    return [labels.head_label(head, say) for head in range(count)]
