@@ -159,3 +159,9 @@ def test_weights_after_dropout_may_be_larger_than_1_and_the_colours_say_so():
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1.25)
     with pytest.raises(ValueError, match=r"values from 0 to 1.3; allowed are probabilities from 0 to 1.25"):
         attention_heatmap(np.array([[1.3, 0.0]]), ["a"], ["b", "c"], most=1.25)
+
+
+def test_labels_travel_once_and_not_with_every_cell():
+    """16 kB of numbers, a third more in base64, and 128 names."""
+    names = [f"token number {i}" for i in range(64)]
+    assert len(attention_heatmap(np.full((64, 64), 1 / 64), names, names).to_json()) < 40_000

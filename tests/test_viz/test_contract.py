@@ -74,7 +74,6 @@ CASES = {
     "attention_heatmap": Case(
         lambda t, s: {"weights": weights(t, s)},
         lambda a, q, k, **say: viz.figures.attention_heatmap(a["weights"], q, k, **say),
-        kilobytes=40,  # 16 of numbers, a third more in base64, and every label once
     ),
     "attention_heatmap masked": Case(
         lambda t, s: {"weights": weights(t, s), "mask": mask(t, s)},
