@@ -13,9 +13,9 @@ from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board
 from viz.language import message, say
-from viz.screens import compare_edits, controls, explore, recipes, shared, words, words_compare, words_positions
+from viz.screens import compare_edits, controls, explore, shared, words, words_compare, words_positions
 from viz.screens.compare_results import Recipe, Side, make, pair_recipe
-from viz.views import made
+from viz.views import made, maps
 
 EXAMPLE = words.EXAMPLES["A short one"]
 MAPS = ("map-a", "map-b", "map-difference")
@@ -236,7 +236,7 @@ def show_difference(
 
 def axes_code(kind: str, name: str) -> list[str]:
     """The tokens of the rows and of the columns of a side, in Python."""
-    return [repr(one) for one in recipes.axes_of(made.made(None, name), kind, words.READ)[:2]]
+    return [repr(one) for one in maps.axis_tokens(made.made(None, name), kind, words.READ)[:2]]
 
 
 def pair_lines(kind: str) -> tuple[str, ...]:

@@ -42,21 +42,11 @@ def show_table(key: str, name: str, table: pd.DataFrame) -> None:
 
 def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
     """The maps of a kind, with rows named by the token read or predicted."""
-    queries, keys, others = axis_tokens(result, kind, named)
+    queries, keys, others = maps.axis_tokens(result, kind, named)
     if options.merge:
         mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
         options = replace(options, mark=mark or options.mark)
     return maps.build(result.attention(kind), result.mask(kind), queries, keys, options, others)
-
-
-def axis_tokens(result: Translation, kind: str, named: str) -> tuple[list[str], list[str], list[str] | None]:
-    """The names of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    if named == words.PREDICTED:
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens or None  # a file may not know what was predicted
 
 
 def heading(title: str, line: str) -> None:

@@ -13,6 +13,7 @@ from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, heads_results, recipes, rollout, shared, words, words_heads
 from viz.screens.heads_knock_out import choose_head
+from viz.views import maps
 from viz.views.made import Recipe, made
 
 SHARE, A, B = message("share"), message("added"), message("weights")  # figures say what they are called with
@@ -37,7 +38,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     head = choose_head(result)
     options = list(words_heads.SINKS)
     sinks = controls.choose(say("Leave out"), options, "sinks", options[0], help=say(words_heads.SINK))
-    _, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
+    _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)
     lengths = found.lengths[head.kind][place]
@@ -59,7 +60,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
         )
     recipe = recipe.then(*added_lines(head, sinks))
     known = made(result, "result")
-    names = recipes.axes_of(known, head.kind, words.READ)[:2]
+    names = maps.axis_tokens(known, head.kind, words.READ)[:2]
     titles = {"weights": say("Weights"), "added": say("What is added"), "added-change": say("Added minus weights")}
     full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
     pictures = {
@@ -96,7 +97,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
 
 def added_lines(head: Head, sinks: str) -> list[str]:
     """How weights and contributions come about, in Python called `weights` and `shares`."""
-    keys = recipes.axes_of(made(None, "result"), head.kind, words.READ)[1]
+    keys = maps.axis_tokens(made(None, "result"), head.kind, words.READ)[1]
     place = f"[{head.layer}, {head.head}]"
     lines = [
         f"lengths = contribution.contributions(translator.model, whole, {head.kind!r}){place}",

@@ -22,6 +22,7 @@ from viz.screens import (
     words,
     words_heads,
 )
+from viz.views import maps
 from viz.views.made import Recipe, call, made
 
 AFTER, BEFORE = message("after"), message("before")  # figures say what they are called with
@@ -124,7 +125,7 @@ def show_maps(result: shared.Shown, read: shared.Shown, head: Head, recipe: Reci
     titles = {"before": say("Before"), "after": say("After"), "change": say("After minus before")}
     full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
     mask = old.mask(head.kind)
-    names = recipes.axes_of(old, head.kind, words.READ)[:2]
+    names = maps.axis_tokens(old, head.kind, words.READ)[:2]
     pictures = {
         key: recipe.plot(full[key], attention_heatmap, one.attention(head.kind)[place], *names, mask=mask, **axes)
         for key, one in (("before", old), ("after", new))

@@ -13,6 +13,7 @@ from viz.figures import head_board, head_map
 from viz.language import message, say
 from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads
 from viz.screens.heads_knock_out import choose_head
+from viz.views import maps
 from viz.views.made import Recipe, made
 
 SHARPNESS = message("sharpness")  # figures say what they are called with
@@ -61,7 +62,7 @@ def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
     """How the roles of the heads of a kind come about, in Python."""
     if held_out:
         return (_report(kind), "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])")
-    keys = recipes.axes_of(made(None, "result"), kind, words.READ)[1]
+    keys = maps.axis_tokens(made(None, "result"), kind, words.READ)[1]
     return (
         f"counted = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {keys})",
         f"roles, sharpness = head_roles.roles(counted, {kind!r}), 0.5 - counted.numbers()['relative_entropy']",

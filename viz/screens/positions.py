@@ -15,13 +15,13 @@ from viz.screens import (
     encodings,
     explore,
     position_results,
-    recipes,
     shared,
     words,
     words_masks,
     words_positions,
 )
 from viz.screens.position_results import Reading
+from viz.views import maps
 from viz.views.made import made
 
 ORDERS = (1, 2, 3, 4, 5)
@@ -164,7 +164,7 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
                 title,
                 attention_heatmap,
                 made(reading.weights[kind][layer, head], f"result.attention({kind!r})[{layer}, {head}]"),
-                *recipes.axes_of(made(reading, "result"), kind, words.READ, predicted=False)[:2],
+                *maps.axis_tokens(made(reading, "result"), kind, words.READ)[:2],
                 **axes,
                 mask=made(reading.masks[kind], f"result.mask({kind!r})"),
             )

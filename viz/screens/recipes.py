@@ -43,23 +43,6 @@ def translation(request: Request) -> Recipe:
     return Recipe(spoken(request), (loading(request.checkpoint), f"result = {written}"))
 
 
-def axes_of(result: Made, kind: str, named: str, predicted: bool = True) -> tuple[Made, Made, Made | None]:
-    """The names of the rows and of the columns, and the other tokens of the rows' steps where rows are steps.
-
-    Args:
-        result: a recording.
-        kind: of attention.
-        named: whether steps are named by the token read or predicted.
-        predicted: whether it says what was predicted.
-    """
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    if named == words.PREDICTED:
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens if predicted else None
-
-
 class MapsMade:
     """The maps of a kind: of the recording itself, or of what the options of the maps made of it.
 
@@ -75,7 +58,6 @@ class MapsMade:
     def __init__(
         self, recipe: Recipe, result: object, built: maps.Maps, kind: str, named: str, shown_as: str = ""
     ) -> None:
-        predicted = bool(result.predicted_tokens)
         self.shown_as = shown_as or kind
         self.result, self.built, self.kind, self.named = made(result, "result"), built, kind, named
         self.recipe, self.plain, self.tokens = recipe, built.options == maps.Options(), result
@@ -84,7 +66,8 @@ class MapsMade:
         if self.plain:
             self.drawn = f"np.broadcast_to(result.mask({kind!r}), result.attention({kind!r}).shape)"
         weights, mask = self.result.attention(kind), self.result.mask(kind)
-        queries, keys, others = axes_of(self.result, kind, named, predicted)
+        queries, keys, others = maps.axis_tokens(self.result, kind, named)
+        others = others if built.others is not None else None
         if not self.plain:
             chosen = {name: one for name, one in vars(built.options).items() if one != getattr(maps.Options(), name)}
             options = made(None, call("maps.Options", **chosen))
@@ -132,12 +115,12 @@ def candidates(recipe: Recipe, title: str, result: shared.Shown) -> Plot:
 def mask(recipe: Recipe, title: str, result: object, kind: str, named: str, **more: Any) -> Plot:
     """The mask of a kind."""
     known = made(result, "result")
-    return recipe.plot(title, mask_heatmap, known.mask(kind), *axes_of(known, kind, named)[:2], **more)
+    return recipe.plot(title, mask_heatmap, known.mask(kind), *maps.axis_tokens(known, kind, named)[:2], **more)
 
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
     """A head of a recording as it is, rows named by the token that was read."""
-    queries, keys, _ = axes_of(result, kind, words.READ)
+    queries, keys, _ = maps.axis_tokens(result, kind, words.READ)
     return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)
 
 

@@ -8,7 +8,8 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from viz.figures import attention_heatmap
 from viz.language import message, say
-from viz.screens import explore, recipes, shared, words, words_heads
+from viz.screens import explore, shared, words, words_heads
+from viz.views import maps
 from viz.views.made import Recipe, made
 
 SHARE = message("share")
@@ -39,7 +40,7 @@ def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe:
                 say(spoken.title),
                 attention_heatmap,
                 made(np.clip, "np.clip")(made(flow, f"flows[{name!r}]"), 0, 1),
-                *recipes.axes_of(made(result, "result"), KINDS_OF[name], words.READ)[:2],
+                *maps.axis_tokens(made(result, "result"), KINDS_OF[name], words.READ)[:2],
                 query_axis=spoken.query_axis,
                 key_axis=spoken.key_axis,
                 value=SHARE,

@@ -12,8 +12,9 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
 from viz.language import say
-from viz.screens import controls, explore, links, recipes, shared, words, words_steer
+from viz.screens import controls, explore, links, shared, words, words_steer
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
+from viz.views import maps
 from viz.views.made import Plot, made
 
 
@@ -157,7 +158,7 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     edits = Edits.from_code(request.edits)
     names = {kind: words.KINDS[kind].name for kind in KINDS}
     kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
-    queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
+    queries, keys, _ = maps.axis_tokens(result, kind, words.READ)
     explore.heading(mask_title(kind), say(words_steer.MASK_LINE))
     mask = mask_with_future(edits, result, kind)
     plot = of_mask(request, result, kind, mask)
@@ -194,7 +195,7 @@ def of_mask(request: Request, result: shared.Shown, kind: str, mask: np.ndarray)
             mask_title(kind),
             mask_heatmap,
             made(mask, "mask"),
-            *recipes.axes_of(made(result, "result"), kind, words.READ)[:2],
+            *maps.axis_tokens(made(result, "result"), kind, words.READ)[:2],
             query_axis=words.KINDS[kind].query_axis,
             key_axis=words.KINDS[kind].key_axis,
             legend=False,

@@ -168,7 +168,7 @@ def inside_of(result: shared.Shown, request: controls.Request, rows: str) -> dic
     if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
     arrays = layer_of(request, asked.kind, asked.layer)
-    queries, keys, _ = stage_message.axis_tokens(result, asked.kind, rows)
+    queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
     keys = [stage_message.label(key) for key in keys]
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
     return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)

@@ -136,19 +136,9 @@ def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Ma
             weights, mask = result.attention(kind), result.mask(kind)
         except ValueError:  # a recurrent network has no self-attention, and perhaps none at all
             continue
-        queries, keys, others = axis_tokens(result, kind, rows)
+        queries, keys, others = maps.axis_tokens(result, kind, rows)
         made[kind] = maps.build(weights, mask, queries, keys, options, others)
     return made
-
-
-def axis_tokens(result: Translation, kind: str, rows: str) -> tuple[list[str], list[str], list[str] | None]:
-    """The tokens of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    if rows == "predicted":
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
@@ -305,7 +295,7 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
     result = shown.result
     masks = []
     for kind in kinds:
-        queries, keys, _ = axis_tokens(result, kind, shown.rows)
+        queries, keys, _ = maps.axis_tokens(result, kind, shown.rows)
         row_title, column_title = words.axes(kind, shown.rows)
         queries, keys = list(map(label, queries)), list(map(label, keys))
         look = looks.mask(queries, keys, say, query_axis=row_title, key_axis=column_title)
