@@ -57,7 +57,7 @@ def _make_report(arguments: argparse.Namespace) -> None:
     from model.writer import Writer
     from viz.report import ADDRESS, Settings, link_to, report
     from viz.screens import words
-    from viz.screens.code_lines import call, with_imports
+    from viz.views.made import call, with_imports
 
     address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):

@@ -23,9 +23,6 @@ def _nobodys() -> str:
     return ENGLISH
 
 
-# Between thousands, where it is no comma: a German reads 4,000 as four.
-_THOUSANDS = {"de": "\u202f"}
-
 # Says which language is asked for where none is set: the screens put the visitor's in its place.
 asked: Callable[[], str] = _nobodys
 
@@ -83,12 +80,7 @@ def counted(number: int) -> str:
         >>> counted(14220293)
         '14,220,293'
     """
-    return f"{number:,}".replace(",", _THOUSANDS.get(current(), ","))
-
-
-def separators() -> str:
-    """The decimal point and what stands between thousands, as Plotly wants them; the point is one in all languages."""
-    return "." + _THOUSANDS.get(current(), ",")
+    return f"{number:,}".replace(",", say("1,234.5")[1])
 
 
 def spellings(text: str) -> set[str]:

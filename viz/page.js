@@ -28,27 +28,18 @@ const settings = (name) => {
 // How a title names a head.
 const named = (text, [layer, head]) => text.replace("{layer}", layer).replace("{head}", head);
 
-// A head that is clicked in the overview is drawn large: the map keeps its axes and its mask, the numbers change.
+// A head that is clicked in the overview is drawn large: the map keeps its axes and its mask.
 function open(plot, place, heads) {
   const large = document.getElementById(plot.dataset.opens);
-  const before = large.data[0];
-  const z = heads.tile(...place);
-  const customdata = before.customdata.map((row, i) =>
-    Array.from(row, (cell, j) => {
-      const [query, key, said] = cell;
-      if (said === undefined) return [query, key];
-      return [query, key, said.includes(heads.masked) ? said : z[i][j].toFixed(3)];
-    })
-  );
   const title = large.layout.title.text.replace(named(heads.named, heads.shown), named(heads.named, place));
   heads.shown = place;
-  Plotly.update(large, { z: [z], customdata: [customdata] }, { "title.text": title }, [0]);
+  Plotly.update(large, { z: [heads.tile(...place)] }, { "title.text": title }, [0]);
 }
 
 // The numbers of every head, little-endian float32 in base64: [layers, heads, queries, keys]; which head is drawn
-// large, how a title names it, and what its masked cells say.
+// large, and how a title names it.
 function heads(text) {
-  const { shape, bytes, shown, named, masked } = JSON.parse(text);
+  const { shape, bytes, shown, named } = JSON.parse(text);
   const raw = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
   const view = new DataView(raw.buffer);
   const [, H, T, S] = shape;
@@ -56,7 +47,7 @@ function heads(text) {
     Array.from({ length: T }, (_, i) =>
       Array.from({ length: S }, (_, j) => view.getFloat32(4 * (((layer * H + head) * T + i) * S + j), true))
     );
-  return { tile, shown, named, masked };
+  return { tile, shown, named };
 }
 
 for (const place of document.querySelectorAll("[data-figure]")) {

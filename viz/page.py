@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from viz import language
-from viz.figures import labels
+from viz.figures import Drawn, labels
 from viz.figures.export import in_html
-from viz.figures.heatmap import NOT_ALLOWED
 from viz.language import message, say
 
 _SCRIPT = Path(__file__).with_name("page.js")
@@ -94,7 +92,7 @@ class Page:
         body = "".join(row(cells, "td") for cells in rows)
         self._parts.append(f"<table><thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>")
 
-    def figure(self, figure: go.Figure, name: str) -> str:
+    def figure(self, figure: Drawn, name: str) -> str:
         """Add a figure.
 
         Args:
@@ -108,10 +106,10 @@ class Page:
 
     def overview(
         self,
-        figure: go.Figure,
+        figure: Drawn,
         name: str,
         weights: np.ndarray,
-        large: go.Figure,
+        large: Drawn,
         large_name: str,
         place: tuple[int, int],
         place_in_title: str,
@@ -133,15 +131,14 @@ class Page:
             "bytes": base64.b64encode(weights.astype("<f4").tobytes()).decode(),
             "shown": place,
             "named": labels.escape(place_in_title),
-            "masked": say(NOT_ALLOWED),
         }
         self._parts.append(f'<script type="application/json" id="{numbers}">{json.dumps(content)}</script>')
         self._figure(figure, name, f' data-heads="{numbers}" data-opens="large-{numbers}"')
         self._figure(large, large_name, f' id="large-{numbers}"')
 
-    def _figure(self, figure: go.Figure, name: str, more: str) -> str:
+    def _figure(self, figure: Drawn, name: str, more: str) -> str:
         key = f"n{next(self._numbers)}"
-        label = html.escape((figure.layout.meta or {}).get("description", name))
+        label = html.escape(figure.description)
         self._parts.append(
             f'<div class="figure"><div role="img" aria-label="{label}" data-figure="{key}" '
             f'data-name="{html.escape(name)}"{more}></div></div>'
@@ -170,7 +167,7 @@ def spoken_buttons() -> dict[str, str]:
     return {text: say(text) for text in BUTTONS}
 
 
-def of_figure(figure: go.Figure, title: str, note: str, name: str) -> bytes:
+def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
     """A page with one figure.
 
     Args:
@@ -184,5 +181,5 @@ def of_figure(figure: go.Figure, title: str, note: str, name: str) -> bytes:
     page = Page(title)
     page.text(note)
     page.figure(figure, name)
-    page.text((figure.layout.meta or {}).get("description", ""))
+    page.text(figure.description)
     return page.to_html()

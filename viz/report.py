@@ -131,6 +131,7 @@ def _add_kind(page: Page, result: Translation, kind: str, settings: Settings, no
         weights,
         n_columns=min(TILES_IN_A_ROW, weights.shape[1]),
         shown=np.broadcast_to(mask, weights.shape),
+        say=say,
     )
     large = attention_heatmap(
         weights[layer, head],
@@ -139,6 +140,7 @@ def _add_kind(page: Page, result: Translation, kind: str, settings: Settings, no
         **axes,
         mask=mask,
         predicted=None if kind == "encoder_self" else result.predicted_tokens,
+        say=say,
     )
     places = say("layer {layer}, head {head}")
     place = places.format(layer=layer, head=head)
@@ -152,7 +154,7 @@ def _add_kind(page: Page, result: Translation, kind: str, settings: Settings, no
         (layer, head),
         places,
     )
-    figure = mask_heatmap(mask, queries, keys, **axes)
+    figure = mask_heatmap(mask, queries, keys, **axes, say=say)
     page.figure(titled(figure, say("{kind}: the mask that the model used", kind=of_kind), note), f"{name}-mask")
 
 
@@ -167,5 +169,5 @@ def _add_positions(page: Page, result: Translation, note: str) -> None:
             page.heading(say("Positional encoding"))
             page.text(say("Rows are positions, columns are dimensions: the numbers that were added to the embeddings."))
         tokens = result.source_tokens if side == "source" else result.target_tokens
-        figure = positional_heatmap(table, tokens)
+        figure = positional_heatmap(table, tokens, say=say)
         page.figure(titled(figure, say(title), note), f"headlight-positions-{side}")

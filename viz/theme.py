@@ -6,8 +6,6 @@ the page's own theme, and the colours that carry meaning can be told apart by co
 
 import plotly.graph_objects as go
 
-from viz.language import message, separators
-
 TRANSPARENT = "rgba(0,0,0,0)"
 
 # Probabilities on [0, 1]: evenly growing lightness, also in greyscale print and for colour-blind readers.
@@ -20,7 +18,6 @@ DIVERGING = ((0.0, "#08519c"), (0.25, "#6baed6"), (0.5, "#f0f0f0"), (0.75, "#f5a
 MAY_ATTEND = "#0072b2"
 BLOCKED = "#e69f00"
 MASK_SCALE = ((0.0, BLOCKED), (0.5, BLOCKED), (0.5, MAY_ATTEND), (1.0, MAY_ATTEND))
-MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 
 # Cells that a mask takes out of a map: hatched, because every plain colour already means a number.
 HATCH_FILL = "#8a8d93"
@@ -76,7 +73,21 @@ def color_bar(title: str, **more) -> dict:
     }
 
 
-def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bottom: float = 0, **more) -> go.Layout:
+def separators(number: str) -> str:
+    """The decimal point and what stands between thousands, as Plotly wants them, from 1,234.5 as a reader writes it."""
+    return number[5] + number[1]
+
+
+def layout(
+    height: int,
+    number: str,
+    *,
+    title: str = "",
+    left: float = 0,
+    top: float = 0,
+    bottom: float = 0,
+    **more,
+) -> go.Layout:
     """Build the layout all figures share: transparent, with margins set by hand.
 
     Plotly's own fitting of margins to labels is slow and makes the page jump. What else a figure needs is given here
@@ -84,6 +95,7 @@ def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bot
 
     Args:
         height: pixels of the plot itself.
+        number: 1,234.5 as the reader writes it.
         title: text above the plot, already escaped.
         left, top, bottom: pixels that labels need on these sides.
         more: further settings of the layout.
@@ -98,7 +110,7 @@ def layout(height: int, *, title: str = "", left: float = 0, top: float = 0, bot
         "b": MARGIN + round(bottom),
     }
     return go.Layout(
-        separators=separators(),
+        separators=separators(number),
         paper_bgcolor=TRANSPARENT,
         plot_bgcolor=TRANSPARENT,
         title={

@@ -87,7 +87,7 @@ def test_what_the_page_says_of_its_tokens():
 
 
 def test_the_mask_is_written_as_the_numbers_that_are_added():
-    trace, texts = screen.figure(open_page(), "mask")["data"]
+    trace, _, texts = screen.figure(open_page(), "mask")["data"]
     assert trace["text"] == [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
     assert texts["text"] == sum(trace["text"], [])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures import aligned_rows, attention_heatmap, describe, values_heatmap
+from viz.figures import aligned_rows, attention_heatmap, values_heatmap
 
 QUERIES, KEYS = ["a", "<b>", "a"], ["x", "y"]
 WEIGHTS = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]], dtype=np.float32)
@@ -20,8 +20,9 @@ def test_rows_stand_where_they_are_put_and_the_others_are_blank():
     assert list(figure.layout.yaxis.tickvals) == [1, 2, 4]
     assert list(figure.layout.yaxis.ticktext) == ["a", "&lt;b&gt;", "a"]
     assert list(figure.layout.yaxis.range) == [5.5, -0.5]
-    assert figure.data[0].customdata[2].tolist() == alone.data[0].customdata[1].tolist()
-    assert figure.layout.meta["n_rows"] == 6 and describe(figure).endswith("that only another system has.")
+    assert figure.layout.yaxis2.ticktext == alone.layout.yaxis2.ticktext
+    assert figure.layout.yaxis2.tickvals == figure.layout.yaxis.tickvals
+    assert figure.table.values.shape == (6, 2) and figure.description.endswith("that only another system has.")
 
 
 def test_two_maps_with_as_many_rows_are_equally_high():
@@ -32,7 +33,7 @@ def test_two_maps_with_as_many_rows_are_equally_high():
 
 def test_rows_of_numbers_too():
     figure = aligned_rows(values_heatmap(np.ones((2, 5)), ["a", "b"]), [0, 2], 3)
-    assert np.isnan(figure.data[0].z[1]).all() and figure.data[0].customdata[1].tolist() == [""] * 5
+    assert np.isnan(figure.data[0].z[1]).all() and figure.table.row_names == ["a", "", "b"]
 
 
 @pytest.mark.parametrize("places", [[0, 1], [0, 2, 1], [0, 0, 1], [0, 1, 9], [-1, 0, 1]])

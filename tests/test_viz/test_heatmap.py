@@ -50,7 +50,7 @@ def test_every_colour_of_a_scale_can_carry_its_text(scale, reverse):
         candidates_heatmap(SHARES, ["a"], [["b"] * 12]),
         mask_heatmap(SHARES > 0.3, ["a"], ["k"] * 12, written=np.full((1, 12), "0")),
     ],
-    ids=lambda figure: figure.layout.meta["figure"],
+    ids=["head_board", "share_board", "candidates_heatmap", "mask_heatmap"],
 )
 def test_texts_stand_on_their_cells_and_take_no_clicks(figure):
     (texts,) = [trace for trace in figure.data if trace.name == heatmap.WRITTEN]

@@ -11,7 +11,7 @@ from viz.figures import labels, values_heatmap
 @pytest.mark.parametrize(
     ("token", "shown"),
     [
-        ("", "(empty)"),
+        ("", "∅"),
         ("\t", "␉"),
         ("\n", "␊"),
         ("\r\n", "␍␊"),

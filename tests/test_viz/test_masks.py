@@ -26,16 +26,17 @@ def test_the_bar_names_the_colours_where_they_are():
 
 
 def test_hover_is_a_sentence():
-    trace = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0]
-    said = [trace.hovertemplate.replace("<extra></extra>", "").replace("<br>", " ")] * 2
-    for k, cell in enumerate([(0, 2), (1, 0)]):
-        for i, part in enumerate(trace.customdata[cell[0]][cell[1]]):
-            said[k] = said[k].replace(f"%{{customdata[{i}]}}", part)
+    figure = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"])
+    said = [figure.data[0].hovertemplate.replace("<extra></extra>", "").replace("<br>", " ")] * 2
+    rows, columns = figure.layout.yaxis2.ticktext, figure.layout.xaxis2.ticktext
+    for k, (i, j) in enumerate([(0, 2), (1, 0)]):
+        for place, part in (("y", rows[i]), ("x", columns[j]), ("customdata", figure.data[0].customdata[i][j])):
+            said[k] = said[k].replace(f"%{{{place}}}", part)
     assert said == ["query 0 “a” may attend key 2 “z”", "query 1 “b” is blocked from key 0 “x”"]
 
 
 def test_the_description_counts():
-    assert "(3 of 6 cells)" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).layout.meta["description"]
+    assert "(3 of 6 cells)" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).description
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])
@@ -46,11 +47,11 @@ def test_numbers_are_refused_because_1_may_mean_blocked(dtype):
 
 def test_a_convention_is_written_into_small_masks_and_every_hover_text():
     written = np.where(MASK, "0", "-inf")
-    trace, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], written=written).data
+    trace, _, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], written=written).data
     assert [list(row) for row in trace.text] == written.tolist() and list(texts.text) == written.ravel().tolist()
     assert "written as %{text}" in trace.hovertemplate
     large = np.ones((2, 40), bool)
-    (trace,) = mask_heatmap(large, ["a", "b"], ["k"] * 40, written=np.where(large, "1", "0")).data
+    trace, _ = mask_heatmap(large, ["a", "b"], ["k"] * 40, written=np.where(large, "1", "0")).data
     assert "written as %{text}" in trace.hovertemplate
     assert mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0].text is None
     for wrong in (written[:1], np.zeros((2, 3))):

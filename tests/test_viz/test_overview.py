@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from viz.figures import describe, head_overview
+from viz.figures import head_overview
 
 SHAPES = [(3, 4, 5, 7), (2, 8, 1, 9), (2, 3, 9, 1), (1, 1, 1, 1), (2, 2, 64, 64), (2, 3, 2, 60)]
 
@@ -171,6 +171,6 @@ def test_a_coarse_overview_keeps_the_largest_of_every_block(block: int) -> None:
             place = (layer, head, slice(i * block, i * block + block), slice(j * block, j * block + block))
             drawn = weights[place][shown[place]]
             np.testing.assert_equal(tile[i, j], drawn.max() if drawn.size else np.float32(np.nan))
-    assert f"the largest of {block} × {block} weights" in describe(figure)
+    assert f"the largest of {block} × {block} weights" in figure.description
     with pytest.raises(ValueError, match="block"):
         head_overview(weights, block=0)

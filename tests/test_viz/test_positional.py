@@ -26,10 +26,10 @@ def test_larger_values_widen_the_range_on_both_sides():
 def test_rows_carry_numbers_without_tokens_and_tokens_with():
     plain = positional_heatmap(TABLE)
     assert list(plain.layout.yaxis.ticktext) == ["0", "1", "2", "3", "4"]
-    assert "position %{y:d}" in plain.data[0].hovertemplate and plain.data[0].customdata is None
+    assert "position %{y:d}" in plain.data[0].hovertemplate and "yaxis2" not in plain.layout
     named = positional_heatmap(TABLE, ["<s>", "a", "a", "b", "</s>"])
     assert list(named.layout.yaxis.ticktext)[0] == "&lt;s&gt;"
-    assert [list(row) for row in named.data[0].customdata][2] == ["2 “a”"] * 8
+    assert named.layout.yaxis2.ticktext[2] == "2 “a”" and "position %{y}<br>" in named.data[0].hovertemplate
 
 
 def test_dimensions_are_thinned_to_powers_of_two():
@@ -44,7 +44,7 @@ def test_each_line_is_its_dimension_in_the_order_asked_for():
         np.testing.assert_array_equal(trace.y, TABLE[:, dimension].astype(np.float32))
         np.testing.assert_array_equal(trace.x, np.arange(5))
         assert f"dimension {dimension}<br>" in trace.hovertemplate
-    assert figure.layout.meta["description"].endswith("(dimensions 6, 0, 3 of 8).")
+    assert figure.description.endswith("(dimensions 6, 0, 3 of 8).")
 
 
 def test_lines_differ_in_more_than_colour():

@@ -1,8 +1,9 @@
 """Figures as pure functions: arrays and labels in, one plotly Figure out.
 
-Nothing here shows, caches, or knows of models and pages. In every map of tokens rows are queries (who asks, position 0
-on top) and columns are keys (who is read); positions are the coordinates and tokens only their labels.
-describe(figure) is the sentence for a caption or a screen reader.
+Nothing here shows, caches, or knows of models, pages and languages: what a figure says, it says through the `say` that
+it is given. In every map of tokens rows are queries (who asks, position 0 on top) and columns are keys (who is read);
+positions are the coordinates and tokens only their labels. A figure gives along its `description`, a sentence for a
+caption or a screen reader, and its `table`.
 """
 
 from viz.figures.aligned import aligned_rows
@@ -10,11 +11,11 @@ from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
-from viz.figures.heatmap import describe
+from viz.figures.differences import difference_heatmap
+from viz.figures.drawn import Drawn
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
-from viz.figures.scores import difference_heatmap, scores_heatmap
 from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 from viz.figures.tree import search_tree
@@ -27,7 +28,7 @@ __all__ = [
     "bars",
     "candidates_heatmap",
     "curves",
-    "describe",
+    "Drawn",
     "difference_heatmap",
     "head_board",
     "head_map",
@@ -37,7 +38,6 @@ __all__ = [
     "offset_lines",
     "positional_heatmap",
     "positional_waves",
-    "scores_heatmap",
     "search_tree",
     "similarity_heatmap",
     "values_heatmap",

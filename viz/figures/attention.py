@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, clicks, heatmap, labels
+from viz.figures.drawn import Drawn
 from viz.figures.montage import Montage
-from viz.language import message, say
+from viz.figures.tables import Tiles
+from viz.figures.wording import NUMBER, Say, english, message
 
 
 def attention_heatmap(
@@ -27,7 +29,8 @@ def attention_heatmap(
     value: str = message("weight"),
     scale_to_max: bool = False,
     most: float = 1.0,
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw the attention weights of one head, or a summary of several: who asks in rows, who is read in columns.
 
     Args:
@@ -43,9 +46,10 @@ def attention_heatmap(
         value: what a number is, in English, for the colour bar and the hover text.
         scale_to_max: let the colours end at the largest weight instead of 1; the colour bar then says so.
         most: the largest possible weight, above 1 where dropout scaled them up: 1 / (1 - dropout).
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the weights, float32 (T, S), NaN where they are left blank.
+        The figure; data[0].z is the weights, float32 (T, S), NaN where they are left blank.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN, and values outside [0, most].
@@ -54,46 +58,44 @@ def attention_heatmap(
     queries, keys = checks.as_labels(queries, keys, weights.shape)
     blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
-    top, colors = _weight_colors(weights, scale_to_max, value, most)
+    colors = _weight_colors(weights, scale_to_max, value, say, most)
     description = say(
         "Rows ask, columns are read: how much each query token attends to each key token, from 0 to {most:.3g}.",
         most=most,
     )
     description += " " + say("Hatched cells are not allowed by the mask.") if blocked.any() else ""
     description += " " + say("Blank cells are below the threshold.") if blank.any() else ""
-    texts = _cell_texts(weights, blocked, blank) if blocked.any() or blank.any() else None
+    texts, number = None, "%{z:.3f}"
+    if blocked.any() or blank.any():
+        notes = (blocked, say(heatmap.NOT_ALLOWED)), (blank & ~blocked, say(heatmap.NOT_DRAWN))
+        texts, number = heatmap.noted(weights, *notes), number + "%{customdata}"
+    if blank.any():  # these cells have no z
+        texts, number = np.vectorize("{:.3f}{}".format, otypes=[object])(weights, texts), "%{customdata}"
     return heatmap.token_heatmap(
         np.where(blank, np.float32(np.nan), weights) if blank.any() else weights,
         queries,
         keys,
+        say,
         hover=say(
             "query {query}<br>key {key}<br>{value} {number}",
-            query="%{customdata[0]}",
-            key="%{customdata[1]}",
+            query="%{y}",
+            key="%{x}",
             value=labels.escape(say(value)),
-            number="%{z:.3f}" if texts is None else "%{customdata[2]}",
+            number=number,
         ),
-        meta={"figure": "attention_heatmap", "description": description, "value": value, "range": [0.0, top]},
+        description=description,
+        value=value,
         title=title,
         query_axis=query_axis,
         key_axis=key_axis,
         blocked=blocked,
         cell_texts=texts,
-        row_notes=_row_notes(len(queries), read, predicted, removed),
+        row_notes=_row_notes(len(queries), read, predicted, removed, say),
         **colors,
     )
 
 
-def _cell_texts(weights: np.ndarray, blocked: np.ndarray, blank: np.ndarray) -> np.ndarray:
-    """Write the weights, and why a cell is hatched or blank."""
-    texts = heatmap.value_texts(weights, blocked, ".3f")
-    not_drawn = say(heatmap.NOT_DRAWN)
-    for place in zip(*np.nonzero(blank & ~blocked), strict=True):
-        texts[place] += f", {not_drawn}"
-    return texts
-
-
-def _row_notes(n: int, read, predicted, removed) -> list[str] | None:
+def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str] | None:
     """Write what the hover text adds to the name of each of n rows."""
     if read is None and predicted is None and removed is None:
         return None
@@ -104,7 +106,7 @@ def _row_notes(n: int, read, predicted, removed) -> list[str] | None:
     ):
         if tokens is not None:
             tokens = checks.as_tokens(name, tokens, n, "rows")
-            said = [say(note_of, token=labels.quoted(token)) for token in tokens]
+            said = [say(note_of, token=labels.quoted(token, say)) for token in tokens]
             notes = [f"{note}, {more}" for note, more in zip(notes, said, strict=True)]
     if removed is not None:
         removed = checks.as_float("removed", removed, "T")
@@ -127,7 +129,8 @@ def head_overview(
     value: str = message("weight"),
     scale_to_max: bool = False,
     block: int = 1,
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw every head of every layer as one montage: layers in rows, heads in columns, each tile a small attention map.
 
     A transparent cell over each tile takes the clicks (customdata = [layer, head]), so that the cells below need not
@@ -144,9 +147,10 @@ def head_overview(
         scale_to_max: let the colours end at the largest weight of all heads instead of 1; the colour bar then says so.
         block: draw one cell, the largest, for every block x block weights: for maps with more cells than a tile has
             pixels.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0] is the montage (float32, NaN between tiles), data[1] a cell for each tile.
+        The figure; data[0] is the montage (float32, NaN between tiles), data[1] a cell for each tile.
 
     Raises:
         ValueError: for wrong shapes or types, NaN, values outside [0, 1], and a selected head that does not exist.
@@ -162,10 +166,10 @@ def head_overview(
         -(-n_queries // block),
         -(-n_keys // block),
         n_columns or n_heads,
-        _names("layer_names", layer_names, labels.layer_label, n_layers),
-        _names("head_names", head_names, labels.head_label, n_heads),
+        _names("layer_names", layer_names, labels.layer_label, n_layers, say),
+        _names("head_names", head_names, labels.head_label, n_heads, say),
     )
-    top, colors = _weight_colors(weights, scale_to_max, value)
+    colors = _weight_colors(weights, scale_to_max, value, say)
     if shown is not None and np.shape(shown) != weights.shape:
         raise ValueError(f"shown has shape {np.shape(shown)}; allowed is {weights.shape}, one cell for each weight.")
     drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
@@ -174,48 +178,35 @@ def head_overview(
             drawn = np.fmax.reduceat(drawn, range(0, size, block), axis=axis)
     tiles = go.Heatmap(z=montage.assemble(drawn), hoverinfo="skip", **colors)
     outlines = [] if selected is None else [_outline(montage, selected)]
-    return go.Figure(
-        [tiles, _head_cells(montage, weights, value)],
-        layout=theme.layout(
+    coarse = [say("Each cell of a tile is the largest of {n} × {n} weights.", n=block)] if block > 1 else []
+    return Drawn(
+        [tiles, _head_cells(montage, weights, value, say)],
+        theme.layout(
             montage.n_rows * theme.TILE_HEIGHT,
+            say(NUMBER),
             title=labels.escape(title),
             left=theme.GLYPH_WIDTH
-            * max(labels.text_width(line) for text in montage.row_labels() for line in text.split("<br>")),
+            * max(labels.text_width(line) for text in montage.row_labels(say) for line in text.split("<br>")),
             top=theme.TICK_SIZE + theme.MARGIN,
-            **montage.axes(),
+            **montage.axes(say),
             hovermode="closest",
             dragmode=False,
             shapes=outlines,
-            meta=_overview_meta(montage, top, value, (block, n_queries, n_keys)),
         ),
+        description=" ".join([_at_a_glance(montage, say), *coarse]),
+        table=Tiles(drawn, (n_queries, n_keys), block, value),
     )
 
 
-def _names(name: str, names: Sequence[str] | None, number: Callable[[int], str], n: int) -> tuple[str, ...]:
+def _names(
+    name: str, names: Sequence[str] | None, number: Callable[[int, Say], str], n: int, say: Say
+) -> tuple[str, ...]:
     """Return n escaped names: those given, or the numbered ones."""
-    given = [number(i) for i in range(n)] if names is None else checks.as_tokens(name, names, n, "rows or columns")
+    given = [number(i, say) for i in range(n)] if names is None else checks.as_tokens(name, names, n, "rows or columns")
     return tuple(map(labels.escape, given))
 
 
-def _overview_meta(montage: Montage, top: float, value: str, blocks: tuple[int, int, int]) -> dict:
-    """Return what the overview says about itself; blocks are their size, and T and S."""
-    coarse = [say("Each cell of a tile is the largest of {n} × {n} weights.", n=blocks[0])] if blocks[0] > 1 else []
-    return {
-        "figure": "head_overview",
-        "description": " ".join([_at_a_glance(montage), *coarse]),
-        "rows": "layer",
-        "columns": "head",
-        "n_rows": montage.n_layers,
-        "n_columns": montage.n_heads,
-        "tile": {"rows": "query", "columns": "key", "n_rows": montage.n_queries, "n_columns": montage.n_keys},
-        "blocks": list(blocks),
-        "tiles_in_a_row": montage.n_columns,
-        "value": value,
-        "range": [0.0, top],
-    }
-
-
-def _at_a_glance(montage: Montage) -> str:
+def _at_a_glance(montage: Montage, say: Say) -> str:
     return say(
         "Every map at a glance: rows are {first_row} to {last_row}, columns are {first_column} to {last_column}; "
         "in each tile rows ask and columns are read. Click a tile to open it.",
@@ -226,16 +217,16 @@ def _at_a_glance(montage: Montage) -> str:
     )
 
 
-def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, most: float = 1.0) -> tuple[float, dict]:
-    """Return the end of the colour range and the colour settings of a map of weights."""
+def _weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, say: Say, most: float = 1.0) -> dict:
+    """Return the colour settings of a map of weights."""
     top = float(weights.max()) if scale_to_max and weights.max() > 0 else most
     title = labels.escape(say(value))
     if scale_to_max:
         title = say("{value}<br>(largest<br>{top:.3g})", value=title, top=top)
-    return top, {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
+    return {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
 
 
-def _head_cells(montage: Montage, weights: np.ndarray, value: str) -> go.Heatmap:
+def _head_cells(montage: Montage, weights: np.ndarray, value: str, say: Say) -> go.Heatmap:
     """Lay one transparent cell over each tile, with its half of the gaps round it and the head in customdata."""
     value = labels.escape(say(value))
     rows, columns = montage.n_rows, montage.n_columns

@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, clicks, heatmap, labels
-from viz.figures.scores import centred_colors
-from viz.language import message, say
+from viz.figures.differences import centred_colors
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Board, Points
+from viz.figures.wording import NUMBER, Say, english, message
 
 OFF = message("switched off")
 CELLS = message("A cell a head: rows are layers, columns heads.")
@@ -25,7 +27,8 @@ def head_board(
     value: str = message("value"),
     colors: bool = True,
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw one number a head, or only a word: layers in rows, heads in columns, colours symmetric about 0.
 
     Args:
@@ -35,9 +38,10 @@ def head_board(
         value: what a number is, in English.
         colors: whether a colour bar stands beside it.
         title: text above the board.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the values, float32 (L, H), zeros where there are none.
+        The figure; data[0].z is the values, float32 (L, H), zeros where there are none.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and neither values nor texts.
@@ -51,47 +55,47 @@ def head_board(
     written = texts if texts is not None else [[f"{number:+.3g}" for number in row] for row in values]
     if len(written) != n_layers:
         raise ValueError(f"texts has {len(written)} rows; allowed are {n_layers}, one a layer.")
-    written = [[labels.escape(text) for text in checks.as_tokens("texts", row, n_heads, "columns")] for row in written]
-    limit, scale = centred_colors(values, labels.escape(say(value)))
-    layers, heads = ([name(i) for i in range(n)] for name, n in ((labels.layer_label, n_layers), (_number, n_heads)))
+    told = [checks.as_tokens("texts", row, n_heads, "columns") for row in written]
+    written = [list(map(labels.escape, row)) for row in told]
+    _, scale = centred_colors(values, labels.escape(say(value)))
+    layers = [labels.layer_label(i, say) for i in range(n_layers)]
+    heads = [labels.head_label(i, say) for i in range(n_heads)]
     number = f"{labels.escape(say(value))} %{{z:+.4g}}<br>" if has_numbers else ""
     board = go.Heatmap(
         z=values,
-        customdata=heatmap.hover_cells(layers, [labels.head_label(i) for i in range(n_heads)], _object(written)),
         text=written,
-        hovertemplate=f"%{{customdata[0]}}, %{{customdata[1]}}<br>{number}%{{customdata[2]}}<extra></extra>",
+        hovertemplate=f"%{{y}}, %{{x}}<br>{number}%{{text}}<extra></extra>",
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
         showscale=colors,
         **scale,
     )
     any_off = bool(hatched.any())
-    return go.Figure(
-        [board, *([heatmap.hatching(hatched, OFF)] if any_off else []), heatmap.cell_texts(board, written, hatched)],
-        layout=theme.layout(
+    axes = {
+        "xaxis": heatmap.axis(list(map(str, range(n_heads))), labels.number_step(n_heads), message("head"), say),
+        "yaxis": heatmap.axis(layers, labels.tick_step(n_layers), "", say, downwards=True),
+    }
+    return Drawn(
+        [
+            board,
+            *([heatmap.hatching(hatched, say, OFF)] if any_off else []),
+            heatmap.cell_texts(board, written, hatched),
+        ],
+        theme.layout(
             n_layers * ROW_HEIGHT,
+            say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width(layers) + theme.MARGIN,
             top=theme.LEGEND_HEIGHT if any_off else 0,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.axis(heads, labels.number_step(n_heads), message("head")),
-            yaxis=heatmap.axis(layers, labels.tick_step(n_layers), "", downwards=True),
-            meta={
-                "figure": "head_board",
-                "description": _description(value) if has_numbers else say(CELLS),
-                "rows": message("layer"),
-                "columns": message("head"),
-                "n_rows": n_layers,
-                "n_columns": n_heads,
-                "value": value,
-                "range": [-limit, limit],
-                "has_numbers": has_numbers,
-            },
+            **heatmap.name_cells(board, axes, layers, heads),
         ),
+        description=_description(value, say) if has_numbers else say(CELLS),
+        table=Board(values if has_numbers else None, told, value),
     )
 
 
-def _description(value: str) -> str:
+def _description(value: str, say: Say) -> str:
     return say(
         "A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
         value=say(value),
@@ -99,8 +103,13 @@ def _description(value: str) -> str:
 
 
 def head_map(
-    points: np.ndarray, n_heads: int, *, selected: tuple[int, int] | None = None, title: str = ""
-) -> go.Figure:
+    points: np.ndarray,
+    n_heads: int,
+    *,
+    selected: tuple[int, int] | None = None,
+    title: str = "",
+    say: Say = english,
+) -> Drawn:
     """Draw heads as points of a plane, a colour and a sign a layer; near points are heads that look alike.
 
     A click on a point selects its head (customdata = [layer, head]).
@@ -110,9 +119,10 @@ def head_map(
         n_heads: heads in a layer, a divisor of N.
         selected: (layer, head) to draw a ring round.
         title: text above the map.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; one trace of points a layer.
+        The figure; one trace of points a layer.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and a selected head that does not exist.
@@ -123,39 +133,31 @@ def head_map(
     limit = float(np.abs(points).max()) * 1.15 or 1.0
     n_layers = len(points) // n_heads
     layers = points.reshape(n_layers, n_heads, 2)
-    traces = [_points(layer, places) for layer, places in enumerate(layers)]
+    traces = [_points(layer, places, say) for layer, places in enumerate(layers)]
     if selected is not None:
         layer = checks.index("the selected layer", selected[0], n_layers)
         head = checks.index("the selected head", selected[1], n_heads)
         traces.append(_ring(layers[layer, head]))
     axis = {"range": [-limit, limit], "showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
-    return go.Figure(
+    return Drawn(
         traces,
-        layout=theme.layout(
+        theme.layout(
             MAP_HEIGHT,
+            say(NUMBER),
             title=labels.escape(title),
             top=theme.LEGEND_HEIGHT,
             xaxis=axis,
             yaxis={**axis, "scaleanchor": "x"},
             hovermode="closest",
             dragmode=False,
-            meta={
-                "figure": "head_map",
-                "description": say(
-                    "Each point is a head, numbered in its layer; near points are heads that look alike."
-                ),
-                "rows": "head",
-                "columns": "coordinate",
-                "n_rows": len(points),
-                "n_columns": 2,
-                "value": "coordinate",
-                "range": [-limit, limit],
-            },
         ),
+        description=say("Each point is a head, numbered in its layer; near points are heads that look alike."),
+        table=Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces[:n_layers]]),
     )
 
 
-def _points(layer: int, places: np.ndarray) -> go.Scatter:
+def _points(layer: int, places: np.ndarray, say: Say) -> go.Scatter:
+    name = labels.layer_label(layer, say)
     color = theme.LINES[layer % len(theme.LINES)]
     symbol = SYMBOLS[(layer + layer // len(theme.LINES)) % len(SYMBOLS)]  # 49 layers before one looks like another
     return go.Scatter(
@@ -166,8 +168,8 @@ def _points(layer: int, places: np.ndarray) -> go.Scatter:
         textposition="top center",
         mode="markers+text",
         marker={"size": 11, "symbol": symbol, "color": color},
-        **clicks.hover(f"{labels.layer_label(layer)}, {say('head {n}', n='%{text}')}", say("click to open")),
-        name=labels.layer_label(layer),
+        **clicks.hover(f"{name}, {say('head {n}', n='%{text}')}", say("click to open")),
+        name=name,
     )
 
 
@@ -186,11 +188,3 @@ def _ring(place: np.ndarray) -> go.Scatter:
         showlegend=False,
         name="selected",
     )
-
-
-def _number(i: int) -> str:
-    return str(i)
-
-
-def _object(texts: Sequence[Sequence[str]]) -> np.ndarray:
-    return np.array([list(row) for row in texts], dtype=object)

@@ -7,7 +7,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Points
+from viz.figures.wording import NUMBER, Say, english, message
 
 CURVES_HEIGHT = 320
 MARK_SIZE = 9
@@ -25,7 +27,8 @@ def curves(
     log_y: bool = False,
     marks: Sequence[tuple[str, float, float, str]] = (),
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw lines of named points over one pair of axes.
 
     Args:
@@ -34,9 +37,10 @@ def curves(
         log_x, log_y: whether an axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
         title: text above the lines.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[k].x and data[k].y are the k-th line, float32 (n,); after the lines come the marks.
+        The figure; data[k].x and data[k].y are the k-th line, float32 (n,); after the lines come the marks.
 
     Raises:
         ValueError: for no lines, wrong shapes, sizes or types, NaN and infinity, numbers that are not above 0 on a
@@ -53,31 +57,27 @@ def curves(
     low, high = float(everything[1].min()), float(everything[1].max())
     axes = say(x_axis), say(y_axis)
     said = {"x": axes[0], "y": axes[1], "low": low, "high": high}
-    return go.Figure(
+    return Drawn(
         [_line(name, line, styles[name], axes) for name, line in drawn.items()]
         + [_mark(mark, styles[mark[0]]) for mark in marks],
-        layout=theme.layout(
+        theme.layout(
             CURVES_HEIGHT,
+            say(NUMBER),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
             xaxis=_axis(axes[0], everything[0], log_x),
             yaxis=_axis(axes[1], everything[1], log_y),
-            meta={
-                "figure": "curves",
-                "description": (
-                    say("1 curve of {y} over {x}, from {low:.3g} to {high:.3g}.", **said)
-                    if len(drawn) == 1
-                    else say("{n} curves of {y} over {x}, from {low:.3g} to {high:.3g}.", n=len(drawn), **said)
-                ),
-                "rows": message("line"),
-                "columns": x_axis,
-                "n_rows": len(drawn),
-                "n_columns": max(line.shape[1] for line in drawn.values()),
-                "value": y_axis,
-                "range": [low, high if high > low else low + 1],
-            },
+        ),
+        description=(
+            say("1 curve of {y} over {x}, from {low:.3g} to {high:.3g}.", **said)
+            if len(drawn) == 1
+            else say("{n} curves of {y} over {x}, from {low:.3g} to {high:.3g}.", n=len(drawn), **said)
+        ),
+        table=Points(
+            [(name, *line, None) for name, line in drawn.items()]
+            + [(f"{name} ◆", [np.float32(x)], [np.float32(y)], [text]) for name, x, y, text in marks]
         ),
     )
 

@@ -7,6 +7,7 @@ import textwrap
 import plotly.graph_objects as go
 
 from viz.figures import labels
+from viz.figures.drawn import Drawn
 
 WIDTH = 900  # pixels of an exported figure
 TEMPLATE = "plotly_white"
@@ -16,7 +17,7 @@ _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
 
 
-def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go.Figure:
+def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
     """Copy a figure for a file: a title and a note inside, dark on white whatever the page's theme is.
 
     Args:
@@ -26,9 +27,9 @@ def titled(figure: go.Figure, title: str, note: str, clicks: bool = False) -> go
         clicks: whether a click on it does something where it goes to.
 
     Returns:
-        Another go.Figure.
+        Another figure.
     """
-    copy = go.Figure(figure)
+    copy = Drawn(figure, description=figure.description, table=figure.table)
     lines = textwrap.wrap(note, _LINE, max_lines=_MOST_LINES, placeholder=" …") or [""]
     above = "<br>".join(
         [f"<b>{labels.escape(title)}</b>"]

@@ -1,4 +1,4 @@
-"""What the heatmaps share: token axes, hover texts, the hatched cells, the one-line description."""
+"""What the heatmaps share: token axes, names in hover boxes, the hatched cells."""
 
 from collections.abc import Sequence
 
@@ -8,33 +8,29 @@ from plotly.colors import hex_to_rgb
 
 from viz import theme
 from viz.figures import labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Cells
+from viz.figures.wording import NUMBER, Say, english, message
 
 NOT_ALLOWED = message("not allowed (masked)")
 NOT_DRAWN = message("not drawn (below the threshold)")
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
 _INKS = ("#000", "#fff")
+_NOWHERE = np.array([np.nan], np.float32)
+TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, hoverinfo="skip", showlegend=False, name="ticks")
+_BARE = {"tickmode": "array", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
 
 
-def describe(figure: go.Figure) -> str:
-    """Return the sentence that says what a figure of this package shows (for captions and screen readers).
-
-    Args:
-        figure: a figure made by a function of viz.figures.
-
-    Returns:
-        One plain sentence, not escaped.
-    """
-    return figure.layout.meta["description"]
-
-
-def axis(tick_texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
+def axis(
+    tick_texts: Sequence[str], step: int, title: str, say: Say = english, *, downwards: bool = False, **more
+) -> dict:
     """Build an axis whose coordinates are the positions 0..n-1, labelled at every step-th one.
 
     Args:
         tick_texts: n escaped labels.
         step: distance between two labelled positions.
         title: title of the axis, in English, not escaped.
+        say: as for figures.
         downwards: position 0 on top, for rows.
         more: further settings of the axis.
 
@@ -61,61 +57,72 @@ def axis(tick_texts: Sequence[str], step: int, title: str, *, downwards: bool = 
     }
 
 
-def token_axis(tokens: Sequence[str], title: str, *, downwards: bool = False) -> dict:
+def token_axis(tokens: Sequence[str], title: str, say: Say = english, *, downwards: bool = False) -> dict:
     """Build the axis of these tokens: positions are the coordinates, so equal tokens keep rows of their own."""
     step = labels.tick_step(len(tokens))
     if step > 1:
-        title = say("{title} · every {nth} labelled", title=say(title), nth=labels.ordinal(step))
+        title = say("{title} · every {nth} labelled", title=say(title), nth=labels.ordinal(step, say))
     return axis(
         [labels.tick_text(token) for token in tokens],
         step,
         title,
+        say,
         downwards=downwards,
         tickangle=0 if downwards else -45,
     )
 
 
-def number_axis(n: int, title: str, *, downwards: bool = False, most: int = theme.MAX_NUMBERS) -> dict:
+def number_axis(
+    n: int, title: str, say: Say = english, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
+) -> dict:
     """Build an axis that counts from 0 to n - 1, with so many labels at most."""
-    return axis([str(i) for i in range(n)], labels.number_step(n, most), title, downwards=downwards, tickangle=0)
+    return axis([str(i) for i in range(n)], labels.number_step(n, most), title, say, downwards=downwards, tickangle=0)
 
 
-def hover_cells(rows: Sequence[str], columns: Sequence[str], *more: np.ndarray) -> np.ndarray:
-    """Lay out what the hover template reads: customdata[0] the row, [1] the column, [2] and on what else is given.
+def name_cells(
+    cells: go.Heatmap, axes: dict[str, dict], rows: Sequence[str] | None = None, columns: Sequence[str] | None = None
+) -> dict[str, dict]:
+    """Let the hover box of a map name rows and columns: there `%{y}` and `%{x}` in its template are names.
 
-    Args:
-        rows: T hover texts.
-        columns: S hover texts.
-        more: str arrays (T, S).
-
-    Returns:
-        object array (T, S, 2 + len(more)).
-    """
-    shape = (len(rows), len(columns))
-    cells = [
-        np.broadcast_to(np.array(rows, dtype=object)[:, None], shape),
-        np.broadcast_to(np.array(columns, dtype=object)[None], shape),
-    ]
-    return np.stack([*cells, *more], axis=-1)
-
-
-def value_texts(values: np.ndarray, blocked: np.ndarray, form: str) -> np.ndarray:
-    """Write the values of a map that has masked cells, which say so and still name a value that is not zero.
+    Labels in `customdata` would travel once per cell. These are on axes that nobody sees, on which the map stands; the
+    axes with the ticks, whose labels are cut and thinned, lie over them. A figure needs a trace on those, too: `TICKS`.
 
     Args:
-        values: float (T, S).
-        blocked: bool (T, S), True = masked.
-        form: format of a value, e.g. ".3f".
+        cells: the map; it is changed.
+        axes: "xaxis" and "yaxis", with their ticks.
+        rows, columns: T and S escaped texts; None where `%{y}` or `%{x}` stays a number.
 
     Returns:
-        object array (T, S) of str.
+        The axes for the layout.
     """
-    texts = np.empty(values.shape, dtype=object)
-    not_allowed = say(NOT_ALLOWED)
-    for place, value in np.ndenumerate(values):
-        number = format(value, form)
-        nothing = value == 0 or not np.isfinite(value)
-        texts[place] = number if not blocked[place] else not_allowed if nothing else f"{number}, {not_allowed}"
+    all_axes = dict(axes)
+    for side, names in (("x", columns), ("y", rows)):
+        if names is None:
+            continue
+        cells[f"{side}axis"] = f"{side}2"
+        all_axes[f"{side}axis"] = axes[f"{side}axis"] | {"overlaying": f"{side}2"}
+        all_axes[f"{side}axis2"] = _BARE | {
+            "tickvals": list(range(len(names))),
+            "ticktext": list(names),
+            "range": axes[f"{side}axis"]["range"],
+            "matches": side,
+        }
+    return all_axes
+
+
+def noted(values: np.ndarray, *notes: tuple[np.ndarray, str]) -> np.ndarray:
+    """What the hover box adds to the number of each cell.
+
+    Args:
+        values: (T, S).
+        notes: bool (T, S) and what is said of these cells, escaped.
+
+    Returns:
+        object array (T, S) of str, empty where nothing is said.
+    """
+    texts = np.full(values.shape, "", dtype=object)
+    for cells, note in notes:
+        texts[cells] += f", {note}"
     return texts
 
 
@@ -133,11 +140,12 @@ def hatched_boxes(blocked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.float32)
 
 
-def hatching(blocked: np.ndarray, name: str = NOT_ALLOWED) -> go.Scatter:
+def hatching(blocked: np.ndarray, say: Say = english, name: str = NOT_ALLOWED) -> go.Scatter:
     """Draw hatched boxes over the cells that are masked, with an entry in the legend.
 
     Args:
         blocked: bool (T, S), True = masked.
+        say: as for figures.
         name: of what is hatched, in English, escaped.
 
     Returns:
@@ -216,28 +224,16 @@ def luminance(colors: np.ndarray) -> np.ndarray:
     return linear @ np.array([0.2126, 0.7152, 0.0722])
 
 
-def frame_row(figure: go.Figure, row: int) -> None:
-    """Put a frame round one row of a map of tokens, in place."""
-    frame = {
-        "type": "rect",
-        "xref": "x domain",
-        "x0": 0,
-        "x1": 1,
-        "y0": row - 0.5,
-        "y1": row + 0.5,
-        "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH},
-        "name": "selected",
-    }
-    figure.layout.shapes = [*figure.layout.shapes, frame]
-
-
 def token_heatmap(
     values: np.ndarray,
     queries: Sequence[str],
     keys: Sequence[str],
+    say: Say,
     *,
     hover: str,
-    meta: dict,
+    description: str,
+    value: str,
+    columns: str = message("key"),
     title: str = "",
     query_axis: str,
     key_axis: str,
@@ -245,53 +241,52 @@ def token_heatmap(
     cell_texts: np.ndarray | None = None,
     row_notes: Sequence[str] | None = None,
     **heatmap,
-) -> go.Figure:
+) -> Drawn:
     """Draw a map of queries (rows, top to bottom) by keys (columns, left to right).
 
     Args:
-        values: float32 or uint8 (T, S).
+        values: float32, or bool for a mask, (T, S).
         queries, keys: T and S tokens.
-        hover: hover template over customdata, see hover_cells.
-        meta: what the figure says about itself, with a "description".
+        say: as for figures.
+        hover: hover template, in which `%{y}` is the query and `%{x}` the key.
+        description: what the figure says about itself.
+        value, columns: what a number and a column is, in English.
         title: text above the map, not escaped.
         query_axis, key_axis: titles of the axes, in English, not escaped.
         blocked: bool (T, S), cells to hatch.
-        cell_texts: str (T, S) for customdata[2].
-        row_notes: T escaped texts to add to the queries in customdata[0].
+        cell_texts: str (T, S) for `%{customdata}`.
+        row_notes: T escaped texts to add to the queries in the hover box.
         heatmap: colour settings of go.Heatmap.
 
     Returns:
-        go.Figure whose first trace is the map.
+        The figure; its first trace is the map.
     """
     n_rows, n_columns = values.shape
     gap = theme.CELL_GAP if max(values.shape) <= theme.CELL_GAP_UP_TO else 0
-    texts = () if cell_texts is None else (cell_texts,)
-    rows = labels.hover_texts(queries)
+    rows = labels.hover_texts(queries, say)
     if row_notes is not None:
         rows = [row + note for row, note in zip(rows, row_notes, strict=True)]
-    customdata = hover_cells(rows, labels.hover_texts(keys), *texts)
-    trace = go.Heatmap(
-        z=values, customdata=customdata, hovertemplate=hover + "<extra></extra>", xgap=gap, ygap=gap, **heatmap
+    cells = go.Heatmap(
+        z=values.astype(np.uint8) if values.dtype == bool else values,
+        customdata=cell_texts,
+        hovertemplate=hover + "<extra></extra>",
+        xgap=gap,
+        ygap=gap,
+        **heatmap,
     )
+    axes = {"xaxis": token_axis(keys, key_axis, say), "yaxis": token_axis(queries, query_axis, say, downwards=True)}
     hatched = blocked is not None and bool(blocked.any())
-    return go.Figure(
-        [trace, hatching(blocked)] if hatched else [trace],
-        layout=theme.layout(
+    return Drawn(
+        [cells, hatching(blocked, say) if hatched else TICKS],
+        theme.layout(
             theme.plot_height(n_rows),
+            say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width(queries) + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT if hatched else 0,
             bottom=theme.LEANING * labels.tick_width(keys) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=token_axis(keys, key_axis),
-            yaxis=token_axis(queries, query_axis, downwards=True),
-            meta={
-                "rows": message("query"),
-                "columns": message("key"),
-                "n_rows": n_rows,
-                "n_columns": n_columns,
-                "row_names": list(queries),
-                "column_names": list(keys),
-                **meta,
-            },
+            **name_cells(cells, axes, rows, labels.hover_texts(keys, say)),
         ),
+        description=description,
+        table=Cells(values, (message("query"), columns), queries, keys, value),
     )

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from viz import theme
-from viz.language import message, say
+from viz.figures.wording import Say, english, message
 
 _JOINERS = "\u200c\u200d"
 _ORDINALS = {1: message("{n}st"), 2: message("{n}nd"), 3: message("{n}rd")}
@@ -17,12 +17,12 @@ _OTHER_ORDINAL = message("{n}th")
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
-def layer_label(layer: int) -> str:
+def layer_label(layer: int, say: Say = english) -> str:
     """Name a layer with the number its address has, counted from 0."""
     return say("layer {n}", n=layer)
 
 
-def head_label(head: int) -> str:
+def head_label(head: int, say: Say = english) -> str:
     """Name a head with the number its address has, counted from 0."""
     return say("head {n}", n=head)
 
@@ -36,12 +36,12 @@ def visible(token: str) -> str:
     """Write out what cannot be seen: control and zero-width characters, line ends, tabs, outer spaces, nothing at all.
 
     >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible("")
-    ('a␉b␊', '␣the', '[U+200B]', '(empty)')
+    ('a␉b␊', '␣the', '[U+200B]', '∅')
     """
     if token.isascii() and token.isalnum():  # nearly every token
         return token
     if token == "":
-        return say("(empty)")
+        return "∅"
     return "".join(_visible_character(token, i) for i in range(len(token)))
 
 
@@ -50,7 +50,7 @@ def tick_text(token: str) -> str:
     return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
 
 
-def quoted(token: str) -> str:
+def quoted(token: str, say: Say = english) -> str:
     """Return a full token in quotation marks, escaped.
 
     Right-to-left text is isolated so that it cannot reorder the words beside it.
@@ -58,22 +58,22 @@ def quoted(token: str) -> str:
     text = visible(token)
     if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
         text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
-    return in_quotes(escape(text))
+    return in_quotes(escape(text), say)
 
 
-def in_quotes(text: str) -> str:
+def in_quotes(text: str, say: Say = english) -> str:
     """Put a text into quotation marks."""
     return say("“{text}”", text=text)
 
 
-def hover_text(token: str, position: int) -> str:
+def hover_text(token: str, position: int, say: Say = english) -> str:
     """Return position and full token, escaped, for a hover text."""
-    return f"{position} {quoted(token)}"
+    return f"{position} {quoted(token, say)}"
 
 
-def hover_texts(tokens: Sequence[str]) -> list[str]:
+def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
     """Return the hover text of every token, in order."""
-    return [hover_text(token, position) for position, token in enumerate(tokens)]
+    return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 
 def tick_step(n: int) -> int:
@@ -89,7 +89,7 @@ def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
     return step
 
 
-def ordinal(n: int) -> str:
+def ordinal(n: int, say: Say = english) -> str:
     """Write a number as 2nd, 3rd, 4th."""
     return say(_OTHER_ORDINAL if n % 100 in (11, 12, 13) else _ORDINALS.get(n % 10, _OTHER_ORDINAL), n=n)
 

@@ -10,7 +10,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Links
+from viz.figures.wording import NUMBER, Say, english, message
 
 LEAST_WEIGHT = 3 / 255  # fainter lines cannot be seen
 MOST_LINES = 4000  # more take a browser longer than a moment
@@ -76,7 +78,8 @@ def attention_lines(
     key_axis: str = message("key (is read)"),
     title: str = "",
     shown: np.ndarray | None = None,
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw the attention of several heads as lines: who asks on the left, who is read on the right.
 
     Args:
@@ -87,9 +90,10 @@ def attention_lines(
         query_axis, key_axis: what stands left and right, in English.
         title: text above the lines.
         shown: bool (H, T, S), False = no line.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; opacity is the weight, in steps of one eighth; one legend entry a head takes its lines away and
+        The figure; opacity is the weight, in steps of one eighth; one legend entry a head takes its lines away and
         brings them back (double-click: this head alone). The last two traces are the tokens.
 
     Raises:
@@ -98,51 +102,44 @@ def attention_lines(
     lines = choose_lines(weights, shown)
     n_heads, n_queries, n_keys = np.shape(weights)
     queries, keys = checks.as_labels(queries, keys, (n_queries, n_keys))
-    names = [labels.head_label(head) for head in range(n_heads)]
+    names = [labels.head_label(head, say) for head in range(n_heads)]
     if head_names is not None:
         names = checks.as_tokens("head_names", head_names, n_heads, "heads")
     n_rows = max(n_queries, n_keys)
     height = n_rows * theme.ROW_HEIGHT
     layout = theme.layout(
         height,
+        say(NUMBER),
         title=labels.escape(title),
         left=labels.tick_width(queries),
         top=2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT,
         xaxis={"visible": False, "range": [_ASKING, _READ], "fixedrange": True},
         yaxis={"visible": False, "range": [n_rows - 0.5, -0.5], "fixedrange": True},
-        annotations=_column_titles(query_axis, key_axis),
+        annotations=_column_titles(say(query_axis), say(key_axis)),
         hovermode="closest",
         dragmode=False,
-        meta={
-            "figure": "attention_lines",
-            "description": say(
-                "Lines lead from who asks (left) to who is read (right): the stronger a line, the larger the weight, "
-                "a colour is a head. {n} lines are drawn, {left_out} fainter ones left out.",
-                n=len(lines.weight),
-                left_out=lines.n_left_out,
-            ),
-            "rows": "query",
-            "columns": "key",
-            "n_rows": n_queries,
-            "n_columns": n_keys,
-            "row_names": queries,
-            "column_names": keys,
-            "head_names": list(names),
-            "lines": [lines.head.tolist(), lines.query.tolist(), lines.key.tolist(), _rounded(lines.weight)],
-            "value": "weight",
-            "range": [0.0, 1.0],
-        },
     )
     layout.margin.r += round(labels.tick_width(keys))
     legend = layout.legend
     legend.itemclick, legend.itemdoubleclick = "toggle", "toggleothers"
     legend.x, legend.xanchor, legend.y = 0, "left", 1 + _COLUMN_TITLE_HEIGHT / height
     heads = [trace for head, name in enumerate(names) for trace in _of_head(lines, head, labels.escape(name))]
-    return go.Figure([*heads, _tokens(queries, _ASKING, "left"), _tokens(keys, _READ, "right")], layout=layout)
-
-
-def _rounded(weights: np.ndarray) -> list[float]:
-    return [float(f"{weight:.4g}") for weight in weights]
+    return Drawn(
+        [*heads, _tokens(queries, _ASKING, "left", say), _tokens(keys, _READ, "right", say)],
+        layout,
+        description=say(
+            "Lines lead from who asks (left) to who is read (right): the stronger a line, the larger the weight, "
+            "a colour is a head. {n} lines are drawn, {left_out} fainter ones left out.",
+            n=len(lines.weight),
+            left_out=lines.n_left_out,
+        ),
+        table=Links(
+            names,
+            queries,
+            keys,
+            list(zip(*(part.tolist() for part in (lines.head, lines.query, lines.key, lines.weight)), strict=True)),
+        ),
+    )
 
 
 def _of_head(lines: Lines, head: int, name: str) -> list[go.Scatter]:
@@ -170,13 +167,13 @@ def _of_head(lines: Lines, head: int, name: str) -> list[go.Scatter]:
     return traces
 
 
-def _tokens(tokens: Sequence[str], x: float, side: str) -> go.Scatter:
+def _tokens(tokens: Sequence[str], x: float, side: str, say: Say) -> go.Scatter:
     """Write a column of tokens beside the lines."""
     return go.Scatter(
         x=_numbers([x] * len(tokens)),
         y=_numbers(range(len(tokens))),
         text=[labels.tick_text(token) for token in tokens],
-        customdata=labels.hover_texts(tokens),
+        customdata=labels.hover_texts(tokens, say),
         mode="text",
         textposition=f"middle {side}",
         cliponaxis=False,
@@ -190,7 +187,7 @@ def _column_titles(query_axis: str, key_axis: str) -> list[dict]:
     """Write over the two columns what they are."""
     ends = {"xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
     return [
-        {"text": labels.escape(say(text)), "x": x, "xanchor": anchor, **ends}
+        {"text": labels.escape(text), "x": x, "xanchor": anchor, **ends}
         for text, x, anchor in ((query_axis, _ASKING, "left"), (key_axis, _READ, "right"))
     ]
 

@@ -1,7 +1,7 @@
 """Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
 
 A look is `{"data", "layout", "hover"}` as Plotly takes them. The browser (viz/stage/map.js) puts in `z` and what the
-hover box says; `figure` does the same in Python. A go.Figure validates every setting, which takes a hundred times as
+hover box says. A go.Figure validates every setting, which takes a hundred times as
 long as making these.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from plotly.colors import get_colorscale
 
 from viz import theme
 from viz.figures import heatmap, labels
-from viz.language import message, say, separators
+from viz.figures.masks import MASK_WORDS
+from viz.figures.wording import NUMBER, Say, message
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
@@ -39,6 +39,7 @@ _HATCH = {
 def attention(
     queries: Sequence[str],
     keys: Sequence[str],
+    say: Say,
     *,
     query_axis: str,
     key_axis: str,
@@ -50,6 +51,7 @@ def attention(
 
     Args:
         queries, keys: T and S tokens.
+        say: as for figures, as everywhere here.
         query_axis, key_axis: titles of the axes, as they are said.
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         value: what a number is, in English.
@@ -63,7 +65,7 @@ def attention(
         value=labels.escape(say(value)),
         number="%{z:.3f}%{customdata[2]}",
     )
-    look = _tokens(queries, keys, query_axis, key_axis, hover, SEQUENTIAL, 0, 1, notes)
+    look = _tokens(queries, keys, say, query_axis, key_axis, hover, SEQUENTIAL, 0, 1, notes)
     if blocked is not None:
         hatching = heatmap.hatched_boxes(blocked)
         look["data"].append(
@@ -76,17 +78,17 @@ def attention(
     return look
 
 
-def mask(queries: Sequence[str], keys: Sequence[str], *, query_axis: str, key_axis: str) -> dict:
+def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
     """The look of a mask in two colours; arguments as for `attention`."""
     hover = say("query {query}<br>key {key}", query="%{customdata[0]}", key="%{customdata[1]}") + "<br>%{customdata[2]}"
-    look = _tokens(queries, keys, query_axis, key_axis, hover, [list(stop) for stop in theme.MASK_SCALE], 0, 1)
-    names = list(map(say, theme.MASK_WORDS))
+    look = _tokens(queries, keys, say, query_axis, key_axis, hover, [list(stop) for stop in theme.MASK_SCALE], 0, 1)
+    names = list(map(say, MASK_WORDS))
     look["data"][0]["colorbar"] |= {"tickvals": [0.25, 0.75], "ticktext": names, "tickangle": -90, "ticks": ""}
     look["hover"]["values"] = names
     return look
 
 
-def positions(tokens: Sequence[str], n_dimensions: int, limit: float) -> dict:
+def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
     """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
     hover = say(
         "position {position}<br>dimension {dimension}<br>{value} {number}",
@@ -96,7 +98,8 @@ def positions(tokens: Sequence[str], n_dimensions: int, limit: float) -> dict:
         number="%{z:.3f}",
     )
     numbers = [str(i) for i in range(n_dimensions)]
-    look = _tokens(tokens, numbers, say("position"), say("dimension"), hover, DIVERGING, -limit, limit, named=False)
+    axes = say("position"), say("dimension")
+    look = _tokens(tokens, numbers, say, *axes, hover, DIVERGING, -limit, limit, named=False)
     step = labels.number_step(n_dimensions)
     look["layout"]["xaxis"] |= {
         "tickvals": list(range(0, n_dimensions, step)),
@@ -107,7 +110,7 @@ def positions(tokens: Sequence[str], n_dimensions: int, limit: float) -> dict:
     return look
 
 
-def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray) -> dict:
+def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, say: Say) -> dict:
     """Some dimensions of a positional encoding (T, D) as waves over the tokens, numbers and all."""
     step = _step(len(tokens))
     lines = [
@@ -129,7 +132,7 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray) -
         "showgrid": False,
         "zeroline": False,
     }
-    layout = layout_of(36, 80) | {
+    layout = layout_of(36, 80, say) | {
         "xaxis": axis,
         "yaxis": {"showgrid": True, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False},
         "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
@@ -139,7 +142,7 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray) -
     return {"data": lines, "layout": layout, "hover": None}
 
 
-def candidates(written: Sequence[str], names: Sequence[Sequence[str]]) -> dict:
+def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
     hover = say(
@@ -149,38 +152,12 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]]) -> dict:
         number="%{z:.3f}",
     )
     rows, columns = say("word that was written"), say("candidate (1 = most probable)")
-    look = _tokens(written, ranks, rows, columns, hover, SEQUENTIAL, 0, 1)
+    look = _tokens(written, ranks, say, rows, columns, hover, SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = 0
     look["layout"]["margin"]["t"] = 50
-    look["hover"]["cells"] = [[labels.quoted(name) for name in row] for row in names]
+    look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
     look["texts"] = [[labels.tick_text(name) for name in row] for row in names]
     return look
-
-
-def figure(look: dict, values: np.ndarray, top: float | None = None) -> go.Figure:
-    """The picture of a look with its numbers, as the browser draws it.
-
-    Args:
-        look: of this module, with a map of tokens.
-        values: float (T, S), NaN where a cell is left blank.
-        top: where the colours end, if not where the look says.
-    """
-    heat = dict(look["data"][0], z=values) | ({} if top is None else {"zmax": top})
-    heat["customdata"] = heatmap.hover_cells(look["hover"]["rows"], look["hover"]["columns"], _notes(look, values))
-    return go.Figure([heat, *look["data"][1:]], layout=dict(look["layout"]))
-
-
-def _notes(look: dict, values: np.ndarray) -> np.ndarray:
-    """What the hover box adds to each cell."""
-    hover = look["hover"]
-    if "cells" in hover:
-        return np.array(hover["cells"], dtype=object)
-    if "values" in hover:
-        return np.array(hover["values"], dtype=object)[values.astype(int)]
-    blocked = hover.get("blocked")
-    if blocked is None:
-        return np.full(values.shape, "", dtype=object)
-    return np.where(blocked == 0, np.array(hover["blocked_note"], dtype=object), np.array("", dtype=object))
 
 
 def _step(n: int) -> int:
@@ -191,6 +168,7 @@ def _step(n: int) -> int:
 def _tokens(
     rows: Sequence[str],
     columns: Sequence[str],
+    say: Say,
     row_title: str,
     column_title: str,
     hover: str,
@@ -212,15 +190,16 @@ def _tokens(
         "hovertemplate": hover + "<extra></extra>",
         "colorbar": dict(_BAR),
     }
-    layout = layout_of(labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30) | {
+    margins = labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30
+    layout = layout_of(*margins, say) | {
         "xaxis": tick_axis(columns, column_title) | {"side": "top", "tickangle": -45},
         "yaxis": tick_axis(rows, row_title) | {"tickangle": 0},
     }
     layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
-    said = labels.hover_texts(rows)
+    said = labels.hover_texts(rows, say)
     if notes is not None:
         said = [row + note for row, note in zip(said, notes, strict=True)]
-    over = labels.hover_texts(columns) if named else [""] * len(columns)
+    over = labels.hover_texts(columns, say) if named else [""] * len(columns)
     return {"data": [heat], "layout": layout, "hover": {"rows": said, "columns": over}}
 
 
@@ -241,10 +220,10 @@ def tick_axis(tokens: Sequence[str], title: str) -> dict:
     }
 
 
-def layout_of(left: float, top: float) -> dict:
+def layout_of(left: float, top: float, say: Say) -> dict:
     """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
     return {
-        "separators": separators(),
+        "separators": theme.separators(say(NUMBER)),
         "paper_bgcolor": theme.TRANSPARENT,
         "plot_bgcolor": theme.TRANSPARENT,
         "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.wording import Say, english, message
 
 _MAY, _BLOCKED = message("may attend"), message("is blocked from")
+MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 _WRITTEN_UP_TO = 12  # rows or columns; more leave no room for letters in the cells
 _WRITTEN_SIZE = 11  # of these letters
 
@@ -24,7 +25,8 @@ def mask_heatmap(
     title: str = "",
     written: np.ndarray | None = None,
     legend: bool = True,
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw a mask in two colours: whether each query may attend each key.
 
     Args:
@@ -35,9 +37,10 @@ def mask_heatmap(
         title: text above the map.
         written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the mask as uint8 (T, S), 1 = may attend.
+        The figure; data[0].z is the mask as uint8 (T, S), 1 = may attend.
 
     Raises:
         ValueError: for wrong shapes or sizes, for another type than bool, and for texts that are not one a cell.
@@ -45,25 +48,22 @@ def mask_heatmap(
     mask = checks.as_mask("mask", mask)
     queries, keys = checks.as_labels(queries, keys, mask.shape)
     figure = heatmap.token_heatmap(
-        mask.astype(np.uint8),
+        mask,
         queries,
         keys,
+        say,
         hover=say(
             "query {query}<br>{may_or_not}<br>key {key}",
-            query="%{customdata[0]}",
-            may_or_not="%{customdata[2]}",
-            key="%{customdata[1]}",
+            query="%{y}",
+            may_or_not="%{customdata}",
+            key="%{x}",
         ),
-        meta={
-            "figure": "mask_heatmap",
-            "description": say(
-                "Rows ask, columns are read: which key tokens each query token may attend ({n} of {total} cells).",
-                n=int(mask.sum()),
-                total=mask.size,
-            ),
-            "value": "mask",
-            "range": [0, 1],
-        },
+        description=say(
+            "Rows ask, columns are read: which key tokens each query token may attend ({n} of {total} cells).",
+            n=int(mask.sum()),
+            total=mask.size,
+        ),
+        value="mask",
         title=title,
         query_axis=query_axis,
         key_axis=key_axis,
@@ -73,15 +73,15 @@ def mask_heatmap(
         zmax=1,
         showscale=legend,
         colorbar=theme.color_bar(
-            "", tickvals=[0.25, 0.75], ticktext=list(map(say, theme.MASK_WORDS)), tickangle=-90, len=1, ticks=""
+            "", tickvals=[0.25, 0.75], ticktext=list(map(say, MASK_WORDS)), tickangle=-90, len=1, ticks=""
         ),
     )
     if written is not None:
-        _write(figure, written, mask.shape)
+        _write(figure, written, mask.shape, say)
     return figure
 
 
-def _write(figure: go.Figure, written: np.ndarray, shape: tuple[int, ...]) -> None:
+def _write(figure: Drawn, written: np.ndarray, shape: tuple[int, ...], say: Say) -> None:
     """Write how a convention spells each cell."""
     texts = np.asarray(written, dtype=object)
     if texts.shape != shape or not all(isinstance(text, str) for text in texts.ravel()):

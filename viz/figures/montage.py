@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.figures import heatmap, labels
-from viz.language import say
+from viz.figures.wording import Say
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Montage:
                 cells[self.tile(layer, head)] = weights[layer, head]
         return cells
 
-    def row_labels(self) -> list[str]:
+    def row_labels(self, say: Say) -> list[str]:
         """Name every row of tiles by its layer, and by its heads where a layer takes several rows."""
         names = []
         for row in range(self.n_rows):
@@ -85,11 +85,11 @@ class Montage:
                 first = row % self.rows_per_layer * self.n_columns
                 last = min(first + self.n_columns, self.n_heads) - 1
                 heads = say("heads {first}–{last}", first=first, last=last)
-                name += f"<br>{heads if last > first else labels.head_label(first)}"
+                name += f"<br>{heads if last > first else labels.head_label(first, say)}"
             names.append(name)
         return names
 
-    def column_labels(self) -> list[str]:
+    def column_labels(self, say: Say) -> list[str]:
         """Name every column of tiles by its head, or by all of them where layers take several rows."""
         return [
             self.head_names[column]
@@ -98,17 +98,17 @@ class Montage:
             for column in range(self.n_columns)
         ]
 
-    def axes(self) -> dict:
+    def axes(self, say: Say) -> dict:
         """Return both axes: fixed ranges with half a gap round the tiles, a label for each row and column of tiles."""
         y_pitch, x_pitch = self.n_queries + self.row_gap, self.n_keys + self.column_gap
         # Half a gap on all sides: everywhere in the plot the nearest marker is that of the tile under the pointer.
         top, left = -0.5 - self.row_gap / 2, -0.5 - self.column_gap / 2
         return {
             "yaxis": _tile_axis(
-                self.row_labels(), y_pitch, (self.n_queries - 1) / 2, [top + self.n_rows * y_pitch, top]
+                self.row_labels(say), y_pitch, (self.n_queries - 1) / 2, [top + self.n_rows * y_pitch, top]
             ),
             "xaxis": _tile_axis(
-                self.column_labels(), x_pitch, (self.n_keys - 1) / 2, [left, left + self.n_columns * x_pitch]
+                self.column_labels(say), x_pitch, (self.n_keys - 1) / 2, [left, left + self.n_columns * x_pitch]
             )
             | {"side": "top", "automargin": True},
         }

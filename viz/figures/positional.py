@@ -7,13 +7,20 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.scores import centred_colors
-from viz.language import message, say
+from viz.figures.differences import centred_colors
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Cells, Points
+from viz.figures.wording import NUMBER, Say, english, message
 
 
 def positional_heatmap(
-    table: np.ndarray, tokens: Sequence[str] | None = None, *, title: str = "", value: str = message("value")
-) -> go.Figure:
+    table: np.ndarray,
+    tokens: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    value: str = message("value"),
+    say: Say = english,
+) -> Drawn:
     """Draw a table of positional encodings: positions in rows, dimensions in columns.
 
     Args:
@@ -21,9 +28,10 @@ def positional_heatmap(
         tokens: T tokens that stand at these positions; without them rows carry their numbers.
         title: text above the map.
         value: what a number is, for the colour bar and the hover text, in English.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the table, float32 (T, D). The colours run from -1 to 1, further where the values do.
+        The figure; data[0].z is the table, float32 (T, D). The colours run from -1 to 1, further where the values do.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity.
@@ -31,55 +39,54 @@ def positional_heatmap(
     table = checks.as_float("table", table, "TD")
     n_positions, n_dimensions = table.shape
     tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
-    rows = None if tokens is None else np.array(labels.hover_texts(tokens), dtype=object)
-    position = "%{y:d}" if tokens is None else "%{customdata}"
     named = labels.escape(say(value))
-    limit, colors = centred_colors(table, named, least=1.0)
-    return go.Figure(
-        go.Heatmap(
-            z=table,
-            customdata=None if rows is None else np.repeat(rows[:, None], n_dimensions, axis=1),
-            hovertemplate=say(
-                "position {position}<br>dimension {dimension}<br>{value} {number}",
-                position=position,
-                dimension="%{x:d}",
-                value=named,
-                number="%{z:.3f}",
-            )
-            + "<extra></extra>",
-            **colors,
-        ),
-        layout=theme.layout(
+    _, colors = centred_colors(table, named, least=1.0)
+    cells = go.Heatmap(
+        z=table,
+        hovertemplate=say(
+            "position {position}<br>dimension {dimension}<br>{value} {number}",
+            position="%{y:d}" if tokens is None else "%{y}",
+            dimension="%{x:d}",
+            value=named,
+            number="%{z:.3f}",
+        )
+        + "<extra></extra>",
+        **colors,
+    )
+    axes = {
+        "xaxis": heatmap.number_axis(n_dimensions, message("dimension"), say),
+        "yaxis": _position_axis(n_positions, tokens, say, downwards=True),
+    }
+    rows = None if tokens is None else labels.hover_texts(tokens, say)
+    return Drawn(
+        [cells, heatmap.TICKS],
+        theme.layout(
             theme.plot_height(n_positions),
+            say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_dimensions, message("dimension")),
-            yaxis=_position_axis(n_positions, tokens, downwards=True),
-            meta={
-                "figure": "positional_heatmap",
-                "description": say(
-                    "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
-                    "{n_dimensions} numbers each.",
-                    value=named,
-                    n_positions=n_positions,
-                    n_dimensions=n_dimensions,
-                ),
-                "rows": message("position"),
-                "columns": message("dimension"),
-                "n_rows": n_positions,
-                "n_columns": n_dimensions,
-                "row_names": tokens,
-                "value": labels.escape(value),
-                "range": [-limit, limit],
-            },
+            **heatmap.name_cells(cells, axes, rows),
         ),
+        description=say(
+            "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
+            "{n_dimensions} numbers each.",
+            value=named,
+            n_positions=n_positions,
+            n_dimensions=n_dimensions,
+        ),
+        table=Cells(table, ("position", "dimension"), tokens, value=value),
     )
 
 
 def positional_waves(
-    table: np.ndarray, dimensions: Sequence[int], tokens: Sequence[str] | None = None, *, title: str = ""
-) -> go.Figure:
+    table: np.ndarray,
+    dimensions: Sequence[int],
+    tokens: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    say: Say = english,
+) -> Drawn:
     """Draw some dimensions of a positional encoding as lines over the positions.
 
     Args:
@@ -87,9 +94,10 @@ def positional_waves(
         dimensions: which columns of the table, counted from 0, each once; their order is the legend's.
         tokens: T tokens that stand at these positions, for the axis and the hover text.
         title: text above the lines.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure of one line a dimension; data[k].y is float32 (T,).
+        The figure, of one line a dimension; data[k].y is float32 (T,).
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and dimensions that are missing, doubled or
@@ -103,14 +111,35 @@ def positional_waves(
             f"dimensions is {list(dimensions)}; allowed is at least one, each once, from 0 to {n_dimensions - 1}."
         )
     tokens = None if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
-    hover = [str(position) for position in range(n_positions)] if tokens is None else labels.hover_texts(tokens)
-    return go.Figure(
-        [_wave(table[:, dimension].copy(), dimension, k, hover) for k, dimension in enumerate(chosen)],
-        layout=_waves_layout(table, chosen, tokens, title),
+    hover = [str(position) for position in range(n_positions)] if tokens is None else labels.hover_texts(tokens, say)
+    lines = [_wave(table[:, dimension].copy(), dimension, k, hover, say) for k, dimension in enumerate(chosen)]
+    limit = max(1.0, float(np.abs(table[:, chosen]).max()))
+    label_height = theme.TICK_SIZE + (0 if tokens is None else theme.LEANING * labels.tick_width(tokens))
+    return Drawn(
+        lines,
+        theme.layout(
+            theme.WAVES_HEIGHT,
+            say(NUMBER),
+            title=labels.escape(title),
+            left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
+            top=theme.LEGEND_HEIGHT * -(-len(chosen) // 5),
+            bottom=label_height + theme.AXIS_TITLE_HEIGHT,
+            xaxis=_position_axis(n_positions, tokens, say),
+            # a little more than the range, so that crests are not cut
+            yaxis={"title": {"text": say("value")}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
+        ),
+        description=say(
+            "One line a dimension: its value at each of {n_positions} positions "
+            "(dimensions {chosen} of {n_dimensions}).",
+            n_positions=n_positions,
+            chosen=", ".join(map(str, chosen)),
+            n_dimensions=n_dimensions,
+        ),
+        table=Points([(line.name, line.x, line.y, tokens) for line in lines]),
     )
 
 
-def _wave(values: np.ndarray, dimension: int, k: int, hover: list[str]) -> go.Scatter:
+def _wave(values: np.ndarray, dimension: int, k: int, hover: list[str], say: Say) -> go.Scatter:
     """Draw one dimension (T,) as the k-th line."""
     return go.Scatter(
         x=np.arange(len(values), dtype=np.int32),
@@ -135,43 +164,8 @@ def _wave(values: np.ndarray, dimension: int, k: int, hover: list[str]) -> go.Sc
     )
 
 
-def _waves_layout(table: np.ndarray, chosen: list[int], tokens: list[str] | None, title: str) -> go.Layout:
-    """Build the layout of the lines of these dimensions, as high above 0 as below."""
-    n_positions, n_dimensions = table.shape
-    limit = max(1.0, float(np.abs(table[:, chosen]).max()))
-    label_height = theme.TICK_SIZE + (0 if tokens is None else theme.LEANING * labels.tick_width(tokens))
-    layout = theme.layout(
-        theme.WAVES_HEIGHT,
-        title=labels.escape(title),
-        left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
-        top=theme.LEGEND_HEIGHT * -(-len(chosen) // 5),
-        bottom=label_height + theme.AXIS_TITLE_HEIGHT,
-    )
-    return layout.update(
-        xaxis=_position_axis(n_positions, tokens),
-        # a little more than the range, so that crests are not cut
-        yaxis={"title": {"text": say("value")}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
-        meta={
-            "figure": "positional_waves",
-            "description": say(
-                "One line a dimension: its value at each of {n_positions} positions "
-                "(dimensions {chosen} of {n_dimensions}).",
-                n_positions=n_positions,
-                chosen=", ".join(map(str, chosen)),
-                n_dimensions=n_dimensions,
-            ),
-            "rows": "dimension",
-            "columns": "position",
-            "n_rows": len(chosen),
-            "n_columns": n_positions,
-            "value": "value",
-            "range": [-limit, limit],
-        },
-    )
-
-
-def _position_axis(n: int, tokens: list[str] | None, *, downwards: bool = False) -> dict:
+def _position_axis(n: int, tokens: list[str] | None, say: Say, *, downwards: bool = False) -> dict:
     """Build the axis of positions, labelled with tokens where there are some."""
     if tokens is None:
-        return heatmap.number_axis(n, message("position"), downwards=downwards)
-    return heatmap.token_axis(tokens, message("position"), downwards=downwards)
+        return heatmap.number_axis(n, message("position"), say, downwards=downwards)
+    return heatmap.token_axis(tokens, message("position"), say, downwards=downwards)

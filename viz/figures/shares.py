@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Cells
+from viz.figures.wording import NUMBER, Say, english, message
 
 MAX_NUMBERED = 12  # columns up to which every cell names its number
 
@@ -22,7 +24,8 @@ def share_board(
     low_is_good: bool = False,
     scale_to_max: bool = False,
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw one number from 0 to 1 for every head, and numbers for whole layers beside them.
 
     Args:
@@ -33,9 +36,10 @@ def share_board(
         low_is_good: let small numbers have the bright colours.
         scale_to_max: let the colours end at the largest number instead of 1.
         title: text above the board.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the numbers, float32 (L, H and the summaries).
+        The figure; data[0].z is the numbers, float32 (L, H and the summaries).
 
     Raises:
         ValueError: for wrong shapes or types, NaN, values outside [0, 1], and a selected head that does not exist.
@@ -54,8 +58,7 @@ def share_board(
     named = labels.escape(say(value))
     board = go.Heatmap(
         z=drawn,
-        customdata=_hover(n_layers, n_heads, list(summaries)),
-        hovertemplate=f"%{{customdata}}<br>{named} %{{z:.3f}}<extra></extra>",
+        hovertemplate=f"%{{y}}, %{{x}}<br>{named} %{{z:.3f}}<extra></extra>",
         showscale=drawn.shape[1] > MAX_NUMBERED,  # where every cell has its number, a scale tells nothing more
         xgap=theme.CELL_GAP,
         ygap=theme.CELL_GAP,
@@ -69,34 +72,33 @@ def share_board(
     )
     numbers = [[f"{number:.2f}" for number in row] for row in drawn]
     texts = [heatmap.cell_texts(board, numbers)] if drawn.shape[1] <= MAX_NUMBERED else []
-    return go.Figure(
-        [board, *texts],
-        layout=theme.layout(
+    axes = {
+        "xaxis": heatmap.axis(names, 1, message("head"), say, tickangle=0, fixedrange=True),
+        "yaxis": heatmap.axis(
+            list(map(str, range(n_layers))), 1, message("layer"), say, downwards=True, fixedrange=True
+        ),
+    }
+    layers = [labels.layer_label(layer, say) for layer in range(n_layers)]
+    heads = [labels.head_label(head, say) for head in range(n_heads)]
+    return Drawn(
+        [board, *(texts or [heatmap.TICKS])],
+        theme.layout(
             theme.plot_height(n_layers),
+            say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width([str(n_layers)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.axis(names, 1, message("head"), tickangle=0, fixedrange=True),
-            yaxis=heatmap.axis(list(map(str, range(n_layers))), 1, message("layer"), downwards=True, fixedrange=True),
+            **heatmap.name_cells(board, axes, layers, heads + [labels.escape(say(name)) for name in summaries]),
             hovermode="closest",
             dragmode=False,
             shapes=_lines(n_layers, n_heads, bool(summaries), selected),
-            meta={
-                "figure": "share_board",
-                "description": _description(n_layers * n_heads, value, list(summaries), low_is_good),
-                "rows": message("layer"),
-                "columns": message("head"),
-                "n_rows": n_layers,
-                "n_columns": drawn.shape[1],
-                "column_names": [*map(str, range(n_heads)), *map(say, summaries)],
-                "value": value,
-                "range": [0.0, top],
-            },
         ),
+        description=_description(n_layers * n_heads, value, list(summaries), low_is_good, say),
+        table=Cells(drawn, ("layer", "head"), None, [*map(str, range(n_heads)), *map(say, summaries)], value),
     )
 
 
-def _description(n: int, value: str, summaries: list[str], low_is_good: bool) -> str:
+def _description(n: int, value: str, summaries: list[str], low_is_good: bool, say: Say) -> str:
     """Say what the board of n heads shows."""
     if summaries:
         said = say(
@@ -109,13 +111,6 @@ def _description(n: int, value: str, summaries: list[str], low_is_good: bool) ->
     else:
         said = say("Rows are layers, columns are heads: the {value} of each of {n} heads.", value=say(value), n=n)
     return f"{said} {say('Smaller is better.')}" if low_is_good else said
-
-
-def _hover(n_layers: int, n_heads: int, summaries: list[str]) -> np.ndarray:
-    """Name every cell, (L, H and the summaries)."""
-    own = [labels.head_label(head) for head in range(n_heads)] + [labels.escape(say(name)) for name in summaries]
-    rows = [[f"{labels.layer_label(layer)}, {name}" for name in own] for layer in range(n_layers)]
-    return np.array(rows, dtype=object)
 
 
 def _lines(n_layers: int, n_heads: int, summarised: bool, selected: tuple[int, int] | None) -> list[dict]:

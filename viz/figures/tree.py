@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.language import message, say
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Points
+from viz.figures.wording import NUMBER, Say, english, message
 
 KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
 FATES = (KEPT, FINISHED, PRUNED)
@@ -86,7 +88,8 @@ def search_tree(
     keys: Sequence[str] | None = None,
     steps: tuple[int, int] | None = None,
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw the tree of a beam search: row n from the top holds the candidates for the n-th token, by their rank.
 
     Kept, finished and pruned nodes differ in symbol and in the line that leads to them; the best path is a thick line.
@@ -103,9 +106,10 @@ def search_tree(
         keys: S source tokens, with looked_at.
         steps: the first and the last row to draw; all otherwise.
         title: text above the tree.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; the last traces are the nodes, one a fate.
+        The figure; the last traces are the nodes, one a fate.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN, log-probabilities above 0, parents that do not come before
@@ -124,11 +128,24 @@ def search_tree(
     scores = dict(scores or {})
     first, last = (0, int(tree.step.max())) if steps is None else steps
     drawn = [node for node in range(n) if first <= tree.step[node] <= last]
-    texts = _hover_texts(tree, tokens, fates, log_probabilities, scores, _looked(looked_at, keys, n))
+    texts = _hover_texts(tree, tokens, fates, log_probabilities, scores, _looked(looked_at, keys, n, say), say)
     below = [node for node in drawn if tree.step[node] > first]
-    traces = _edges(tree, below, fates, max(scores, key=scores.__getitem__) if scores else None)
-    traces += [_nodes(tree, fate, [i for i in drawn if fates[i] == fate], tokens, texts) for fate in FATES]
-    return go.Figure(traces, layout=_layout(tree, tokens, drawn, (first, last), fates, title))
+    traces = _edges(tree, below, fates, max(scores, key=scores.__getitem__) if scores else None, say)
+    nodes = {fate: [i for i in drawn if fates[i] == fate] for fate in FATES}
+    traces += [_nodes(tree, fate, some, tokens, texts, say) for fate, some in nodes.items()]
+    written = {fate: [f"{tokens[i]}, {_added(tree, i):.2f}" if i else tokens[i] for i in nodes[fate]] for fate in FATES}
+    return Drawn(
+        traces,
+        _layout(tree, drawn, (first, last), title, say),
+        description=say(
+            "Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
+            "next: {kept} kept, {finished} finished, {pruned} pruned.",
+            kept=fates.count(KEPT),
+            finished=fates.count(FINISHED),
+            pruned=fates.count(PRUNED),
+        ),
+        table=Points([(say(fate), tree.rank[some], tree.step[some], written[fate]) for fate, some in nodes.items()]),
+    )
 
 
 def _checked_parents(parents: Sequence[int], n: int) -> list[int]:
@@ -141,14 +158,14 @@ def _checked_parents(parents: Sequence[int], n: int) -> list[int]:
     return parents
 
 
-def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int) -> list[str]:
+def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int, say: Say) -> list[str]:
     """Name for every node what its step read most; an empty text where nothing is known."""
     if looked_at is None:
         return [""] * n
     looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
     if len(looked_at) != n:
         raise ValueError(f"looked_at has {len(looked_at)} rows; allowed are {n}, one for each node.")
-    names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"))
+    names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"), say)
     largest = np.argsort(-looked_at, axis=1, kind="stable")[:, :LOOKED_AT]
     return [
         "<br>" + say("its step looked at {tokens}", tokens=" · ".join(f"{names[key]} {row[key]:.2f}" for key in best))
@@ -165,11 +182,12 @@ def _hover_texts(
     log_probabilities: np.ndarray,
     scores: dict[int, float],
     looked: list[str],
+    say: Say,
 ) -> list[str]:
     order = sorted(scores, key=lambda node: -scores[node])
     texts = []
     for node, token in enumerate(tokens):
-        lines = [f"{labels.hover_text(token, int(tree.step[node]))}, {say(fates[node])}"]
+        lines = [f"{labels.hover_text(token, int(tree.step[node]), say)}, {say(fates[node])}"]
         if node:
             log = log_probabilities[node]
             lines.append(say("log-probability {log:.3f} ({probability:.1%})", log=log, probability=np.exp(log)))
@@ -181,7 +199,7 @@ def _hover_texts(
     return texts
 
 
-def _edges(tree: _Tree, nodes: list[int], fates: list[str], best: int | None) -> list[go.Scatter]:
+def _edges(tree: _Tree, nodes: list[int], fates: list[str], best: int | None, say: Say) -> list[go.Scatter]:
     """Lines to the nodes: dotted to pruned ones, thick on the best path."""
     groups = (
         ([node for node in nodes if fates[node] != PRUNED], {"color": _EDGE, "width": theme.LINE_WIDTH}, ""),
@@ -199,9 +217,13 @@ def _edges(tree: _Tree, nodes: list[int], fates: list[str], best: int | None) ->
     ]
 
 
-def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str]) -> go.Scatter:
+def _added(tree: _Tree, node: int) -> float:
+    """What a node adds to the log-probability."""
+    return tree.totals[node] - (tree.totals[tree.parents[node]] if node else 0)
+
+
+def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str], say: Say) -> go.Scatter:
     """The nodes of a fate, each with its token and what it adds to the log-probability."""
-    added = [tree.totals[node] - (tree.totals[tree.parents[node]] if node else 0) for node in nodes]
     marker = {"symbol": _SYMBOLS[fate], "size": _SIZES[fate], "color": _COLORS[fate], "opacity": 1}
     if fate == PRUNED:
         marker["line"] = {"width": 2, "color": _COLORS[fate]}
@@ -212,8 +234,8 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         customdata=[[node] for node in nodes],
         hovertext=[texts[node] for node in nodes],
         text=[
-            labels.tick_text(tokens[node]) + (f"<br>{number:.2f}".replace("-", "−") if node else "")
-            for node, number in zip(nodes, added, strict=True)
+            labels.tick_text(tokens[node]) + (f"<br>{_added(tree, node):.2f}".replace("-", "−") if node else "")
+            for node in nodes
         ],
         hovertemplate="%{hovertext}<extra></extra>",
         mode="markers+text",
@@ -226,41 +248,24 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
     )
 
 
-def _layout(
-    tree: _Tree, tokens: list[str], drawn: list[int], steps: tuple[int, int], fates: list[str], title: str
-) -> go.Layout:
+def _layout(tree: _Tree, drawn: list[int], steps: tuple[int, int], title: str, say: Say) -> go.Layout:
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
     first, last = steps
     height = (last - first + 1) * ROW_HEIGHT
     ranks = [str(rank + 1) for rank in range(n_columns)]
-    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, message("tokens written"))
+    step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, message("tokens written"), say)
     return theme.layout(
         height,
+        say(NUMBER),
         title=labels.escape(title),
         left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT,
         bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-        xaxis=heatmap.axis(ranks, 1, message("rank among these candidates"))
+        xaxis=heatmap.axis(ranks, 1, message("rank among these candidates"), say)
         | {"range": [-0.25, n_columns - 0.15], "fixedrange": True},
         yaxis=step_axis | {"range": [last + 0.5, first - 0.5], "fixedrange": True},
         hovermode="closest",
         dragmode=False,
-        meta={
-            "figure": "search_tree",
-            "description": say(
-                "Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
-                "next: {kept} kept, {finished} finished, {pruned} pruned.",
-                kept=fates.count(KEPT),
-                finished=fates.count(FINISHED),
-                pruned=fates.count(PRUNED),
-            ),
-            "rows": "tokens written",
-            "columns": "rank",
-            "n_rows": int(tree.step.max()) + 1,
-            "n_columns": n_columns,
-            "value": "sum of log-probabilities",
-            "range": [min(float(tree.totals.min()), -1.0), 0.0],
-        },
     )
 
 

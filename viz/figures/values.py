@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.scores import centred_colors
-from viz.language import message, say
+from viz.figures.differences import centred_colors
+from viz.figures.drawn import Drawn
+from viz.figures.tables import Cells, Points
+from viz.figures.wording import NUMBER, Say, english, message
 
 BARS_HEIGHT = 200
 
@@ -23,7 +25,8 @@ def values_heatmap(
     limit: float | None = None,
     most_labels: int = theme.MAX_NUMBERS,
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw numbers about zero: tokens in rows, numbered columns.
 
     Args:
@@ -34,9 +37,10 @@ def values_heatmap(
         limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
         most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
         title: text above the map.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[0].z is the values, float32 (T, D).
+        The figure; data[0].z is the values, float32 (T, D).
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and a limit that is not above 0.
@@ -46,39 +50,34 @@ def values_heatmap(
     tokens = checks.as_tokens("tokens", tokens, n_rows, "rows")
     if limit is not None and not 0 < limit < np.inf:
         raise ValueError(f"limit is {limit!r}; allowed are numbers above 0.")
-    end, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(say(value)))
-    return go.Figure(
-        go.Heatmap(
-            z=values,
-            customdata=np.repeat(np.array(labels.hover_texts(tokens), dtype=object)[:, None], n_columns, axis=1),
-            hovertemplate=f"{labels.escape(say(row_axis))} %{{customdata}}<br>"
-            f"{labels.escape(say(column_axis))} %{{x:d}}<br>{labels.escape(say(value))} %{{z:.3f}}<extra></extra>",
-            **colors,
-        ),
-        layout=theme.layout(
+    _, colors = centred_colors(values if limit is None else np.array([limit]), labels.escape(say(value)))
+    cells = go.Heatmap(
+        z=values,
+        hovertemplate=f"{labels.escape(say(row_axis))} %{{y}}<br>"
+        f"{labels.escape(say(column_axis))} %{{x:d}}<br>{labels.escape(say(value))} %{{z:.3f}}<extra></extra>",
+        **colors,
+    )
+    axes = {
+        "xaxis": heatmap.number_axis(n_columns, column_axis, say, most=most_labels),
+        "yaxis": heatmap.token_axis(tokens, row_axis, say, downwards=True),
+    }
+    return Drawn(
+        [cells, heatmap.TICKS],
+        theme.layout(
             theme.plot_height(n_rows),
+            say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width(tokens) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis=heatmap.number_axis(n_columns, column_axis, most=most_labels),
-            yaxis=heatmap.token_axis(tokens, row_axis, downwards=True),
-            meta={
-                "figure": "values_heatmap",
-                "description": say(
-                    "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.",
-                    n=n_rows,
-                    last=n_columns - 1,
-                    value=say(value),
-                ),
-                "rows": row_axis,
-                "columns": column_axis,
-                "n_rows": n_rows,
-                "n_columns": n_columns,
-                "row_names": list(tokens),
-                "value": value,
-                "range": [-end, end],
-            },
+            **heatmap.name_cells(cells, axes, labels.hover_texts(tokens, say)),
         ),
+        description=say(
+            "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.",
+            n=n_rows,
+            last=n_columns - 1,
+            value=say(value),
+        ),
+        table=Cells(values, (row_axis, column_axis), tokens, value=value),
     )
 
 
@@ -90,7 +89,8 @@ def bars(
     token_axis: str = message("word"),
     top: float | None = None,
     title: str = "",
-) -> go.Figure:
+    say: Say = english,
+) -> Drawn:
     """Draw one bar a word, from 0 up.
 
     Args:
@@ -100,9 +100,10 @@ def bars(
         token_axis: title of the axis of words, in English.
         top: where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
         title: text above the bars.
+        say: puts the words of the figure into the language of the reader.
 
     Returns:
-        go.Figure; data[k].y is the k-th column, float32 (T,).
+        The figure; data[k].y is the k-th column, float32 (T,).
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and values below 0.
@@ -114,8 +115,8 @@ def bars(
     tokens = checks.as_tokens("tokens", tokens, n_words, "rows")
     highest = float(values.sum(axis=1).max())
     end = float(top or highest or 1)
-    texts = labels.hover_texts(tokens)
-    return go.Figure(
+    texts = labels.hover_texts(tokens, say)
+    return Drawn(
         [
             go.Bar(
                 x=np.arange(n_words, dtype=np.int32),
@@ -128,29 +129,21 @@ def bars(
             )
             for k in range(n_bars)
         ],
-        layout=theme.layout(
+        theme.layout(
             BARS_HEIGHT,
+            say(NUMBER),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.LEANING * labels.tick_width(tokens) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
             barmode="stack",
-            xaxis=heatmap.token_axis(tokens, token_axis),
+            xaxis=heatmap.token_axis(tokens, token_axis, say),
             yaxis={"title": {"text": labels.escape(say(value))}, "range": [0, 1.08 * end], "automargin": False},
-            meta={
-                "figure": "bars",
-                "description": say(
-                    "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.",
-                    n=n_words,
-                    value=say(value),
-                    highest=highest,
-                ),
-                "rows": token_axis,
-                "columns": value,
-                "n_rows": n_words,
-                "n_columns": n_bars,
-                "row_names": list(tokens),
-                "value": value,
-                "range": [0.0, end],
-            },
         ),
+        description=say(
+            "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.",
+            n=n_words,
+            value=say(value),
+            highest=highest,
+        ),
+        table=Points([(str(k), range(n_words), values[:, k], tokens) for k in range(n_bars)]),
     )

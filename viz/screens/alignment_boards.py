@@ -11,8 +11,7 @@ from model.measures import alignment
 from viz.figures import share_board
 from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words_alignment
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Recipe, made
 
 # Figures say what they are called with.
 ERROR_RATE = message("error rate")
@@ -63,15 +62,15 @@ def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: s
     """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
     summaries = {what: np.array(rates[what]) for what in SUMMARIES}
-    figure = share_board(heads, value=ERROR_RATE, summaries=summaries, low_is_good=True)
-    made = call(
-        "share_board",
-        Code("np.array(rates['heads'])"),
+    plot = recipe.plot(
+        title,
+        share_board,
+        made(heads, "np.array(rates['heads'])"),
         value=ERROR_RATE,
-        summaries=Code("{what: np.array(rates[what]) for what in ('mean', 'max')}"),
+        summaries=made(summaries, "{what: np.array(rates[what]) for what in ('mean', 'max')}"),
         low_is_good=True,
     )
-    explore.draw(figure, key, about=recipe.figure(title, made))
+    explore.draw(plot, key)
     layer, head = np.unravel_index(heads.argmin(), heads.shape)
     line = words_alignment.baselines((float(heads.min()), int(layer), int(head)), result["diagonal"], result["best"])
     mean, largest = rates["mean_of_all"], rates["max_of_all"]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from viz import page
-from viz.figures import describe
+from viz.figures import Drawn
 from viz.figures.export import titled
-from viz.figures.in_words import in_words
-from viz.figures.numbers import as_csv, numbers
 from viz.language import message, say
-from viz.screens import code_lines, shared
+from viz.screens import shared
 from viz.ui.plot import pictures
+from viz.views.made import Plot
 
 LABEL = message("Words, code, files")
 IN_WORDS = message("The figure in words:")
@@ -26,56 +22,6 @@ LONGEST_NAME = 80  # characters; file systems take 255 bytes
 REPRODUCE = message("These lines make the same figure, in the folder of this project:")
 ONLY_HERE = message("No program makes this figure again: what it shows was computed here and is kept nowhere else.")
 FILES = message("The figure as a picture, as a web page that needs no network, and its numbers:")
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What belongs to one figure.
-
-    Attributes:
-        title: what it shows, as it stands in a file of it, said.
-        note: of what: the sentence, the checkpoint.
-        lines: of Python that make `figure`, without imports; none where no program can make it again.
-        twin: makes the figure that is taken away, where the page draws no Plotly figure.
-    """
-
-    title: str
-    note: str
-    lines: tuple[str, ...]
-    twin: Callable[[], go.Figure] | None = None
-
-    @property
-    def code(self) -> str:
-        """The lines with their imports."""
-        return code_lines.program(*self.lines)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How the arrays of a page come about: what its figures are of, and the lines that all of them begin with.
-
-    Attributes:
-        note: of what the figures are.
-        lines: of Python.
-    """
-
-    note: str
-    lines: tuple[str, ...] = ()
-
-    def then(self, *lines: str, note: str = "") -> Recipe:
-        """The same with further lines, and something more to say."""
-        return Recipe(" · ".join(filter(None, (self.note, note))), (*self.lines, *lines))
-
-    def figure(self, title: str, figure: str, *after: str, twin: Callable[[], go.Figure] | None = None) -> Beside:
-        """What belongs to one figure.
-
-        Args:
-            title: what it shows.
-            figure: the call that makes it.
-            after: lines that change it.
-            twin: as for Beside.
-        """
-        return Beside(title, self.note, (*self.lines, f"figure = {figure}", *after), twin)
 
 
 def file_name(title: str) -> str:
@@ -91,46 +37,43 @@ def file_name(title: str) -> str:
     return name[:LONGEST_NAME].rstrip("-")
 
 
-def offer(figure: go.Figure | None, beside: Beside, key: str) -> None:
+def offer(plot: Plot, key: str, figure: Drawn | None = None) -> None:
     """Show the button that opens words, code and files; they are made when it is opened, files when asked for.
 
     Args:
-        figure: as drawn; None where there is a twin.
-        beside: what belongs to it.
+        plot: the figure.
         key: of the chart.
+        figure: as drawn; drawn when it is asked for, where the page shows it in another way.
     """
     # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
     popover = st.popover(say(LABEL), key=f"beside-{key}", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
-            _show(figure if beside.twin is None else beside.twin(), beside, key)
+            _show(figure or plot.draw(say), plot, key)
 
 
-def _show(figure: go.Figure, beside: Beside, key: str) -> None:
-    said = "\n".join([describe(figure), *in_words(figure)])
+def _show(figure: Drawn, plot: Plot, key: str) -> None:
+    said = "\n".join([figure.description, *figure.table.in_words(say)])
     st.caption(say(IN_WORDS))
     with st.container(height=WORDS_HEIGHT if said.count("\n") > FEW_LINES else "content", key=f"words-{key}"):
         st.text(said)
-    if beside.lines:
+    if code := plot.code:
         st.caption(say(REPRODUCE))
-        st.code(beside.code, language="python", wrap_lines=True, height="content")
+        st.code(code, language="python", wrap_lines=True, height="content")
     else:
         st.caption(say(ONLY_HERE))
     st.caption(say(FILES))
-    name = file_name(beside.title)
-    export = titled(figure, beside.title, beside.note)
+    name = file_name(plot.title)
+    export = titled(figure, plot.title, plot.note)
 
     def as_page() -> bytes:
-        return page.of_figure(export, beside.title, beside.note, name)
-
-    def as_table() -> bytes:
-        return as_csv(numbers(figure))
+        return page.of_figure(export, plot.title, plot.note, name)
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         pictures(export, name, f"pictures_{key}")
         for label, make, ending, mime in (
             ("HTML", as_page, "html", "text/html"),
-            ("CSV", as_table, "csv", "text/csv"),
+            ("CSV", figure.table.csv, "csv", "text/csv"),
         ):
             st.download_button(
                 label, shared.later(make), f"{name}.{ending}", mime, key=f"{ending}-{key}", on_click="ignore"

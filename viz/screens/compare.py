@@ -13,9 +13,9 @@ from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from viz.components.chips import Chip, chips
 from viz.figures import attention_heatmap, difference_heatmap, share_board
 from viz.language import message, say
-from viz.screens import beside, compare_edits, controls, explore, recipes, shared, words, words_compare, words_positions
-from viz.screens.code_lines import Code, call
+from viz.screens import compare_edits, controls, explore, shared, words, words_compare, words_positions
 from viz.screens.compare_results import Recipe, Side, make, pair_recipe
+from viz.views import made, maps
 
 EXAMPLE = words.EXAMPLES["A short one"]
 MAPS = ("map-a", "map-b", "map-difference")
@@ -187,7 +187,7 @@ def head_title(kind: str, place: tuple[int, int]) -> str:
 
 
 def show_maps(
-    kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str], recipe: beside.Recipe
+    kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str], recipe: made.Recipe
 ) -> None:
     """Draw one head of each side, on the same colours."""
     spoken = words.KINDS[kind]
@@ -196,13 +196,15 @@ def show_maps(
         with column:
             title = f"{title}: {head_title(kind, place)}"
             shared.small(title, f"over-{key}")
-            figure = attention_heatmap(
-                side.weights[kind][place],
-                *side.axes(kind),
+            plot = recipe.plot(
+                title,
+                attention_heatmap,
+                made.made(side.weights[kind][place], f"{name}.attention({kind!r})[{place[0]}, {place[1]}]"),
+                *map(made.made, side.axes(kind), axes_code(kind, name)),
                 **axes,
-                mask=side.masks[kind],
+                mask=made.made(side.masks[kind], f"{name}.mask({kind!r})"),
             )
-            explore.draw(figure, key, about=recipes.head(recipe, title, kind, place, name, **axes))
+            explore.draw(plot, key)
 
 
 def show_difference(
@@ -211,7 +213,7 @@ def show_difference(
     sides: tuple[Side, Side],
     rows: differences.Pairs,
     columns: differences.Pairs,
-    recipe: beside.Recipe,
+    recipe: made.Recipe,
 ) -> None:
     """Draw A minus B where both have a cell, and say which cells these are."""
     a, b = (side.weights[kind][place] for side in sides)
@@ -226,19 +228,21 @@ def show_difference(
     explore.heading("A − B", " ".join(said))
     spoken = words.KINDS[kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    figure = difference_heatmap(differences.difference(a, b, rows, columns), *names, **axes)
     weights = ", ".join(f"{name}.attention({kind!r})[{place[0]}, {place[1]}]" for name in "ab")
-    made = call("difference_heatmap", Code(f"differences.difference({weights}, rows, columns)"), *names, **axes)
+    known = made.made(differences.difference(a, b, rows, columns), f"differences.difference({weights}, rows, columns)")
     title = f"A − B: {head_title(kind, place)}"
-    explore.draw(figure, MAPS[2], about=recipe.then(*pair_lines(kind)).figure(title, made))
+    explore.draw(recipe.then(*pair_lines(kind)).plot(title, difference_heatmap, known, *names, **axes), MAPS[2])
+
+
+def axes_code(kind: str, name: str) -> list[str]:
+    """The tokens of the rows and of the columns of a side, in Python."""
+    return [repr(one) for one in maps.axis_tokens(made.made(None, name), kind, words.READ)[:2]]
 
 
 def pair_lines(kind: str) -> tuple[str, ...]:
     """Which rows and columns of both sides belong together, in Python."""
-    names = [("a." + one[2:], "b." + one[2:]) for one in recipes.axis_code(kind, words.READ, "a")[:2]]
-    return tuple(
-        f"{what} = differences.pairs({a}, {b})" for what, (a, b) in zip(("rows", "columns"), names, strict=True)
-    )
+    names = zip(("rows", "columns"), axes_code(kind, "a"), axes_code(kind, "b"), strict=True)
+    return tuple(f"{what} = differences.pairs({a}, {b})" for what, a, b in names)
 
 
 def open_head(layer: int, head: int) -> None:
@@ -246,17 +250,21 @@ def open_head(layer: int, head: int) -> None:
     st.session_state["layer"], st.session_state["head"] = layer, head
 
 
-def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: beside.Recipe) -> None:
+def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: made.Recipe) -> None:
     """Draw how much the attention of every head moved."""
     explore.heading(say("Where do they differ?"), say(words_compare.BOARD))
-    named = {"value": message("share moved"), "selected": place, "scale_to_max": True}
-    figure = share_board(moved, **named)
     n_layers, n_heads = moved.shape
     weights = ", ".join(f"{name}.attention({kind!r})[:{n_layers}, :{n_heads}]" for name in "ab")
     lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")
-    made = call("share_board", Code("moved"), **named)
-    about = recipe.then(*lines).figure(say(words_compare.WHERE[kind]), made)
-    explore.draw(figure, "moved", about=about, on_click=open_head)
+    plot = recipe.then(*lines).plot(
+        say(words_compare.WHERE[kind]),
+        share_board,
+        made.made(moved, "moved"),
+        value=message("share moved"),
+        selected=place,
+        scale_to_max=True,
+    )
+    explore.draw(plot, "moved", on_click=open_head)
 
 
 def show(versus: str, pair: Pair, a: Side, b: Side) -> None:

@@ -14,10 +14,11 @@ from model.interventions.edits import Edits
 from model.taps import intervene
 from model.translation import KINDS
 from viz.figures.labels import in_quotes
-from viz.language import message
-from viz.screens import beside, recipes, shared
-from viz.screens.code_lines import Code, call
+from viz.language import message, say
+from viz.screens import recipes, shared
 from viz.screens.steer_results import read_prefix
+from viz.views import made
+from viz.views.made import Made, call
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def make(recipe: Recipe) -> Side:
     )
 
 
-def side_lines(name: str, recipe: Recipe, translator: str, read: Code) -> list[str]:
+def side_lines(name: str, recipe: Recipe, translator: str, read: Made) -> list[str]:
     """How a side comes about, in Python.
 
     Args:
@@ -125,24 +126,24 @@ def side_lines(name: str, recipe: Recipe, translator: str, read: Code) -> list[s
     """
     indent, lines = "", []
     if (recipe.scale, recipe.shift) != (1, 0):
-        positional = Code(f"{translator}.config.positional")
+        positional = made.made(None, f"{translator}.config.positional")
         changed = call("changed_positions", positional, recipe.scale, recipe.shift, recipe.stacks)
         lines.append(f"with {changed}:")
         indent = "    "
     if not recipe.look_ahead:
         lines.append(f"{indent}with intervene(without_look_ahead({translator}.model)):")
         indent += "    "
-    edits = call("Edits.from_code", recipe.edits) if recipe.edits else None
+    edits = made.made(None, call("Edits.from_code", recipe.edits)) if recipe.edits else None
     if recipe.reads is None:
         penalty = None if recipe.penalty == shared.LENGTH_PENALTY else recipe.penalty
         more = {"beam": recipe.beam, "length_penalty": penalty, "prefix": read_prefix(recipe.prefix) or None}
-        made = call(f"{translator}.translate", recipe.text, edits=edits, **more)
+        line = call(f"{translator}.translate", recipe.text, edits=edits, **more)
     else:
-        made = call(f"{translator}.force", recipe.text, read, edits=edits)
-    return [*lines, f"{indent}{name} = {made}".replace("\n", f"\n{indent}")]
+        line = call(f"{translator}.force", recipe.text, read, edits=edits)
+    return [*lines, f"{indent}{name} = {line}".replace("\n", f"\n{indent}")]
 
 
-def pair_recipe(pair: tuple[Recipe, Recipe], named: list[str]) -> beside.Recipe:
+def pair_recipe(pair: tuple[Recipe, Recipe], named: list[str]) -> made.Recipe:
     """Both sides, in Python called `a` and `b`.
 
     Args:
@@ -155,13 +156,13 @@ def pair_recipe(pair: tuple[Recipe, Recipe], named: list[str]) -> beside.Recipe:
         lines.append(recipes.loading(b.checkpoint, "other"))
         names[1] = "other"
     # The very tokens of a translation, where both models have the same ones.
-    read = Code("a" if b.checkpoint == a.checkpoint else "a.text")
+    read = made.made(None, "a" if b.checkpoint == a.checkpoint else "a.text")
     if a.reads is not None:
         given = read_by(a) if a.reads else None  # "" is what the model writes by itself
-        read = Code(repr(given) if isinstance(given, str) else "free")
+        read = made.made(None, repr(given) if isinstance(given, str) else "free")
         if not isinstance(given, str):
             free = replace(a, reads=None, look_ahead=True, edits="", prefix="")
             lines += side_lines("free", free, names[0], read)
     lines += side_lines("a", a, names[0], read) + side_lines("b", b, names[1], read)
-    said = [f"{title}: {in_quotes(one.text)} · {one.checkpoint}" for title, one in zip(named, pair, strict=True)]
-    return beside.Recipe(" · ".join(said), tuple(lines))
+    said = [f"{title}: {in_quotes(one.text, say)} · {one.checkpoint}" for title, one in zip(named, pair, strict=True)]
+    return made.Recipe(" · ".join(said), tuple(lines))

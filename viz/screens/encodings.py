@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
 from viz.language import message, say
 from viz.screens import controls, explore, links, position_results, words_masks, words_positions
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.position_results import table_code
+from viz.views.made import Made, Plot, Recipe, made, value_of
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
 TABLE_HEIGHT = 420  # pixels that a table of encodings may take
 
 
-def draw(figure: go.Figure, key: str, about: Beside) -> None:
-    """Draw a figure without Plotly's buttons, not so high that two of them fill the page."""
+def draw(plot: Plot, key: str) -> None:
+    """Draw a figure that is not so high that two of them fill the page."""
+    figure = plot.draw(say)
     figure.layout.height = min(figure.layout.height, TABLE_HEIGHT)
-    explore.draw(figure, key, about=about)
+    explore.draw(plot, key, figure=figure)
 
 
 def choose_encodings() -> tuple[dict[str, str], int, int]:
@@ -51,7 +50,7 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
 
 
 def show_tables(
-    chosen: dict[str, str], tables: dict[str, np.ndarray], n_positions: int, d_model: int, recipe: Recipe
+    chosen: dict[str, str], tables: dict[str, Made], n_positions: int, d_model: int, recipe: Recipe
 ) -> None:
     """Draw two encodings and their difference."""
     explore.heading(say("Side by side"), say(words_positions.HEATMAP))
@@ -63,24 +62,23 @@ def show_tables(
                 learned = position_results.learn(n_positions, d_model)
                 line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
             explore.heading(say(words_positions.TITLES[place], name=name), line)
-            about = recipe.figure(say("Positional encoding: {name}", name=name), f"positional_heatmap({place})")
-            draw(positional_heatmap(tables[place]), f"table-{place}", about)
+            title = say("Positional encoding: {name}", name=name)
+            draw(recipe.plot(title, positional_heatmap, tables[place]), f"table-{place}")
     difference = tables["first"] - tables["second"]
-    made = call("positional_heatmap", Code("first - second"), value="difference")
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     with left:
         explore.heading(say("Difference"), say(words_positions.DIFFERENCE))
-        about = recipe.figure(say("Difference of the encodings"), made)
-        draw(positional_heatmap(difference, value=message("difference")), "table-difference", about)
+        title = say("Difference of the encodings")
+        draw(recipe.plot(title, positional_heatmap, difference, value=message("difference")), "table-difference")
     with right:
-        st.metric(say("Largest difference"), words_masks.number(float(np.abs(difference).max())))
+        st.metric(say("Largest difference"), words_masks.number(float(np.abs(value_of(difference)).max())))
         if set(chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
-            ordered = [position_results.in_order(chosen[place], tables[place]) for place in chosen]
+            ordered = [position_results.in_order(chosen[place], value_of(tables[place])) for place in chosen]
             largest = float(np.abs(ordered[0] - ordered[1]).max())
             st.caption(say(words_positions.SAME_WAVES, difference=words_masks.number(largest)))
 
 
-def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: int, recipe: Recipe) -> None:
+def show_waves(chosen: dict[str, str], tables: dict[str, Made], d_model: int, recipe: Recipe) -> None:
     """Draw chosen dimensions of both encodings over the positions."""
     explore.heading(say("Waves"), say(words_positions.WAVES))
     default = sorted({0, 1, d_model // 4, d_model // 2})
@@ -103,8 +101,8 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
         with column:
             name = say(words_positions.ENCODINGS[chosen[place]].name)
             st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
-            about = recipe.figure(say("{name} as waves", name=name), call("positional_waves", Code(place), dimensions))
-            draw(positional_waves(tables[place], dimensions), f"waves-{place}", about)
+            title = say("{name} as waves", name=name)
+            draw(recipe.plot(title, positional_waves, tables[place], dimensions), f"waves-{place}")
 
 
 def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, recipe: Recipe) -> None:
@@ -116,22 +114,15 @@ def show_similarity(chosen: dict[str, str], n_positions: int, d_model: int, reci
         with column:
             name = say(words_positions.ENCODINGS[chosen[place]].name)
             st.markdown(f"**{say(words_positions.TITLES[place], name=name)}**")
-            made = f"similarity_heatmap(analysis.by_offset({place})[0])"
-            about = recipe.figure(say("Similarity of positions: {name}", name=name), made)
-            draw(similarity_heatmap(products), f"similarity-{place}", about)
+            title = say("Similarity of positions: {name}", name=name)
+            known = made(products, f"analysis.by_offset({place})[0]")
+            draw(recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
             st.metric(say(words_positions.RESIDUALS[place]), words_masks.number(by_offset.residual))
     title = say("Similarity by offset")
     explore.heading(title, say(words_positions.OFFSET))
     curves = np.stack([by_offset.means for _, by_offset in results.values()])
     lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(chosen)})])"
-    about = recipe.then(lines).figure(title, call("offset_lines", Code("means"), legend_names(chosen)))
-    draw(offset_lines(curves, said_names(chosen)), "offset", about)
-
-
-def legend_names(chosen: dict[str, str]) -> list[str]:
-    """What the chosen encodings are called in a legend, in English."""
-    legends, encodings = words_positions.LEGENDS, words_positions.ENCODINGS
-    return [legends[place].format(name=encodings[name].short) for place, name in chosen.items()]
+    draw(recipe.then(lines).plot(title, offset_lines, made(curves, "means"), said_names(chosen)), "offset")
 
 
 def said_names(chosen: dict[str, str]) -> list[str]:
@@ -153,9 +144,9 @@ def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> No
         having = {place: chosen[place] for place in found}
         of = ", ".join(f"frequencies({chosen[place]!r}, {d_model})" for place in found)
         recipe = recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
-        made = call("wavelength_lines", Code("waves"), legend_names(having))
-        about = recipe.figure(say("Wavelengths of the dimensions"), made)
-        draw(wavelength_lines(np.stack(list(found.values())), said_names(having)), "wavelengths", about)
+        known = made(np.stack(list(found.values())), "waves")
+        title = say("Wavelengths of the dimensions")
+        draw(recipe.plot(title, wavelength_lines, known, said_names(having)), "wavelengths")
     with right:
         table = pd.DataFrame({say("pair"): range(d_model // 2)})
         for place, waves in found.items():
@@ -169,11 +160,13 @@ def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> No
 def tables() -> None:
     """The part about encodings as such; it needs no model."""
     chosen, n_positions, d_model = choose_encodings()
-    made = {place: position_results.table_of(name, n_positions, d_model) for place, name in chosen.items()}
+    known = {
+        place: made(position_results.table_of(name, n_positions, d_model), place) for place, name in chosen.items()
+    }
     lines = (f"{place} = {table_code(name, n_positions, d_model)}" for place, name in chosen.items())
     sizes = say("{positions} positions, {dimensions} dimensions", positions=n_positions, dimensions=d_model)
     recipe = Recipe(" · ".join([sizes, *said_names(chosen)]), tuple(lines))
-    show_tables(chosen, made, n_positions, d_model, recipe)
-    show_waves(chosen, made, d_model, recipe)
+    show_tables(chosen, known, n_positions, d_model, recipe)
+    show_waves(chosen, known, d_model, recipe)
     show_similarity(chosen, n_positions, d_model, recipe)
     show_wavelengths(chosen, d_model, recipe)

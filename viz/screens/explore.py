@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis import maps as analysis
 from model.translation import Translation
 from viz.components.lines import lines
-from viz.figures import attention_heatmap, attention_lines, head_overview
+from viz.figures import Drawn, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.figures.numbers import no_formula
+from viz.figures.tables import no_formula
 from viz.language import message, say
 from viz.screens import beside, shared, words
-from viz.screens.recipes import MapCode, Recipe
-from viz.ui.plot import plot
+from viz.screens.recipes import MapsMade
+from viz.ui.plot import plot as show
 from viz.views import maps
+from viz.views.made import Plot, made
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
@@ -44,21 +43,11 @@ def show_table(key: str, name: str, table: pd.DataFrame) -> None:
 
 def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
     """The maps of a kind, with rows named by the token read or predicted."""
-    queries, keys, others = axis_tokens(result, kind, named)
+    queries, keys, others = maps.axis_tokens(result, kind, named)
     if options.merge:
         mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
         options = replace(options, mark=mark or options.mark)
     return maps.build(result.attention(kind), result.mask(kind), queries, keys, options, others)
-
-
-def axis_tokens(result: Translation, kind: str, named: str) -> tuple[list[str], list[str], list[str] | None]:
-    """The names of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    if named == words.PREDICTED:
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens or None  # a file may not know what was predicted
 
 
 def heading(title: str, line: str) -> None:
@@ -69,21 +58,22 @@ def heading(title: str, line: str) -> None:
 
 
 def draw(
-    figure: go.Figure,
+    plot: Plot,
     key: str,
     column_width: int | None = None,
-    about: beside.Beside | None = None,
     on_click: Callable[..., None] | None = None,
+    figure: Drawn | None = None,
 ) -> None:
-    """Show a figure.
+    """Show a figure, and beside it what says, makes and keeps it.
 
     Args:
-        figure, key, column_width, on_click: as for `plot`.
-        about: title and code, which stand beside it with the files to take away.
+        plot: the figure.
+        key, column_width, on_click: as for `viz.ui.plot.plot`.
+        figure: it as drawn, where the page adds something to it.
     """
-    plot(figure, key, on_click=on_click, column_width=column_width)
-    if about is not None:
-        beside.offer(figure, about, key)
+    figure = figure or plot.draw(say)
+    show(figure, key, on_click=on_click, column_width=column_width)
+    beside.offer(plot, key, figure)
 
 
 def open_head(layer: int, head: int) -> None:
@@ -95,17 +85,9 @@ def open_head(layer: int, head: int) -> None:
     st.session_state["view"] = message("Attention")
 
 
-def show_overview(
-    built: maps.Maps,
-    layer: int,
-    head: int,
-    stretch: bool,
-    recipe: Recipe,
-    code: MapCode,
-    whole: bool = True,
-) -> None:
+def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: bool = True) -> None:
     """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
-    kind = say(words.KINDS[code.kind].title)
+    built, kind = of.built, say(words.KINDS[of.shown_as].title)
     if built.options.axes:
         title, in_file = say("All summaries"), say("{kind}: all summaries", kind=kind)
         line = say(
@@ -123,82 +105,60 @@ def show_overview(
         line, in_file = f"{line} {coarse}", say("{title}, the largest of {n} × {n}", title=in_file, n=block)
     heading(title, line)
     selected, n_columns = built.place(layer, head), min(HEADS_IN_A_ROW, built.weights.shape[1])
-    figure = head_overview(
-        built.weights,
+    plot = of.recipe.plot(
+        in_file,
+        head_overview,
+        of.weights,
         selected=selected,
         n_columns=n_columns,
-        shown=built.shown & built.mask,
-        layer_names=built.layer_names,
-        head_names=built.head_names,
-        value=built.value,
-        scale_to_max=stretch,
-        block=block,
+        shown=None if of.plain and built.mask.all() else made(built.shown & built.mask, of.drawn),
+        layer_names=of.of("layer_names"),
+        head_names=of.of("head_names"),
+        value=of.of("value"),
+        scale_to_max=stretch or None,
+        block=block if block > 1 else None,
     )
+    figure = plot.draw(say)
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.data[0].showscale = stretch
-    about = code.overview(recipe, in_file, selected, n_columns, stretch, block)
-    draw(figure, "overview", about=about, on_click=open_head)
+    draw(plot, "overview", on_click=open_head, figure=figure)
     whole = whole and not built.options.hide and built.options.summary not in maps.NO_SUMS
     st.caption(words.how_to_read([*built.queries, *built.keys, *(built.others or ())], whole))
 
 
-def show_attention(
-    result: Translation,
-    built: maps.Maps,
-    kind: str,
-    named: str,
-    layer: int,
-    head: int,
-    stretch: bool,
-    recipe: Recipe,
-    code: MapCode,
-) -> None:
+def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
     """Draw one map large."""
-    reading, query_axis = words.named_by(kind, named)
-    title = maps.heading(words.KINDS[kind].title, built, layer, head)
+    built, spoken = of.built, words.KINDS[of.shown_as]
+    reading, query_axis = words.named_by(of.shown_as, of.named)
+    title = maps.heading(spoken.title, built, layer, head)
     heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
-    place = built.place(layer, head)
-    axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
-    other = words.READ if named == words.PREDICTED else words.PREDICTED
-    figure = attention_heatmap(
-        built.weights[place],
-        built.queries,
-        built.keys,
-        **axes,
-        mask=built.mask,
-        shown=built.shown[place],
-        removed=built.removed[place] if built.options.hide else None,
-        value=built.value,
-        scale_to_max=stretch,
-        **{other: built.others},
-    )
-    draw(figure, "heatmap", about=code.heatmap(recipe, title, place, axes, named, stretch))
-    if built.others is not None and result.predicted_tokens:
-        steps = [result.target_tokens[0], *result.predicted_tokens]
+    axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
+    draw(of.heatmap(title, built.place(layer, head), axes, stretch), "heatmap")
+    if built.others is not None and of.tokens.predicted_tokens:
+        steps = [of.tokens.target_tokens[0], *of.tokens.predicted_tokens]
         shared.small(say("Read → predicted: {steps}", steps=" → ".join(steps)), "steps")
 
 
-def show_lines(
-    result: Translation, built: maps.Maps, kind: str, named: str, layer: int, recipe: Recipe, code: MapCode
-) -> None:
+def show_lines(of: MapsMade, layer: int) -> None:
     """Draw all heads of a layer as lines between those who ask and those who are read."""
+    built, spoken = of.built, words.KINDS[of.shown_as]
     at, _ = built.place(layer, 0)
-    reading, query_axis = words.named_by(kind, named, lines=True)
-    title = maps.heading(words.KINDS[kind].title, built, layer, None)
+    reading, query_axis = words.named_by(of.shown_as, of.named, lines=True)
+    title = maps.heading(spoken.title, built, layer, None)
     heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(
         built.weights[at],
         built.queries,
         built.keys,
         head_names=built.head_names,
-        titles=(query_axis, words.KINDS[kind].key_axis),
+        titles=(query_axis, spoken.key_axis),
         hint=say(words.LINES),
         key="lines",
         shown=built.shown[at],
     )
     if left_out:
         st.caption(words.without_line(left_out, LEAST_WEIGHT, MOST_LINES))
-    axes = {"query_axis": query_axis, "key_axis": words.KINDS[kind].key_axis}
-    more = {"head_names": built.head_names, "shown": built.shown[at], **axes}
-    twin = partial(attention_lines, built.weights[at], built.queries, built.keys, **more)
-    beside.offer(None, code.of_lines(recipe, title, at, axes, twin), "lines")
+    more = {"query_axis": query_axis, "key_axis": spoken.key_axis}
+    if not of.plain:
+        more |= {"head_names": of.of("head_names"), "shown": of.of("shown")[at]}
+    beside.offer(of.recipe.plot(title, attention_lines, of.weights[at], of.queries, of.keys, **more), "lines")

@@ -6,7 +6,6 @@ import time
 from functools import partial
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from model.interventions.edits import Edits, Head, all_heads
@@ -15,7 +14,7 @@ from viz.figures import head_board
 from viz.figures.clicks import make_clickable, outline, stand_level
 from viz.language import say
 from viz.screens import controls, explore, heads_results, recipes, shared, words, words_heads
-from viz.screens.code_lines import Code, call
+from viz.views.made import Plot, Recipe, made
 
 FOUND = "heads-importance"  # where the session keeps the last importance, and what it is of
 WORK = "heads-importance-work"  # and the one that is being computed
@@ -46,21 +45,21 @@ def show(edits: Edits, chosen: Head, request: controls.Request) -> None:
     with controls.place():
         if said:
             st.caption(said)
-    boards = {
-        kind: board_of(
-            edits, chosen, kind, None if values is None else values[kind], words_heads.VALUES[colour], factor
-        )
-        for kind in KINDS
-    }
-    stand_level([figure for figure, _ in boards.values()])
-    for column, (kind, (figure, made)) in zip(st.columns(len(KINDS), gap="small"), boards.items(), strict=True):
+    boards, plots = {}, {}
+    for kind in KINDS:
+        numbers = None if values is None else values[kind]
+        lines = board_lines(colour, kind, None if numbers is None else numbers.shape)
+        recipe = recipes.translation(request).then(*lines, note=edits.code)
+        plots[kind] = board_of(edits, kind, numbers, words_heads.VALUES[colour], factor, recipe)
+        boards[kind] = plots[kind].draw(say)
+        make_clickable(boards[kind], say("click to change or show it"))
+        if chosen.kind == kind:
+            outline(boards[kind], [(chosen.layer, chosen.head)], say("drawn below"))
+    stand_level(boards.values())
+    for column, kind in zip(st.columns(len(KINDS), gap="small"), KINDS, strict=True):
         with column:
             st.markdown(f"**{say(words.KINDS[kind].title)}**")
-            lines = board_lines(colour, kind, None if values is None else values[kind].shape)
-            recipe = recipes.translation(request).then(*lines, note=edits.code)
-            title = f"{say(words.KINDS[kind].title)}: {say(words_heads.VALUES[colour])}"
-            about = recipe.figure(title, made)
-            explore.draw(figure, f"board-{kind}", about=about, on_click=partial(_clicked, kind))
+            explore.draw(plots[kind], f"board-{kind}", on_click=partial(_clicked, kind), figure=boards[kind])
 
 
 NUMBERS = {words_heads.LOG: "log_probability", words_heads.BLEU: "bleu", words_heads.GRADIENT: "gradient"}
@@ -84,10 +83,8 @@ def board_lines(colour: str, kind: str, shape: tuple[int, ...] | None) -> tuple[
     )
 
 
-def board_of(
-    edits: Edits, chosen: Head, kind: str, values: np.ndarray | None, value: str, factor: float
-) -> tuple[go.Figure, Code]:
-    """The board of one kind, its numbers written times a factor, and how it is made of them in Python."""
+def board_of(edits: Edits, kind: str, values: np.ndarray | None, value: str, factor: float, recipe: Recipe) -> Plot:
+    """The board of one kind, its numbers written times a factor; with a recipe of these numbers."""
     heads = all_heads(st.session_state["heads-of"], kind)
     shape = (heads[-1].layer + 1, heads[-1].head + 1)
     off, uniform = (np.array([head in some for head in heads]).reshape(shape) for some in (edits.off, edits.uniform))
@@ -97,21 +94,16 @@ def board_of(
         texts = [[words_heads.short(number * factor) for number in row] for row in values]
     for layer, head in np.argwhere(off | uniform):
         texts[layer][head] = "off" if off[layer, head] else "even"
-    texts = [[text or "on" for text in row] for row in texts]
-    said = [[say(words_heads.ON_BOARD.get(text, text)) for text in row] for row in texts]
-    figure = head_board(values, said, off=off, value=value, colors=False)
-    make_clickable(figure, say("click to change or show it"))
-    if chosen.kind == kind:
-        outline(figure, [(chosen.layer, chosen.head)], say("drawn below"))
-    made = call(
-        "head_board",
-        None if values is None else Code("numbers"),
-        texts,
-        off=Code(f"np.array({off.tolist()!r})") if off.any() else None,
+    said = [[say(words_heads.ON_BOARD.get(text or "on", text)) for text in row] for row in texts]
+    return recipe.plot(
+        f"{say(words.KINDS[kind].title)}: {say(value)}",
+        head_board,
+        None if values is None else made(values, "numbers"),
+        said,
+        off=made(off, f"np.array({off.tolist()!r})") if off.any() else None,
         value=value,
         colors=False,
     )
-    return figure, made
 
 
 def _clicked(kind: str, layer: int, head: int) -> None:

@@ -12,9 +12,9 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, heads_results, recipes, rollout, shared, words, words_heads
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
+from viz.views import maps
+from viz.views.made import Recipe, made
 
 SHARE, A, B = message("share"), message("added"), message("weights")  # figures say what they are called with
 FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
@@ -38,7 +38,7 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     head = choose_head(result)
     options = list(words_heads.SINKS)
     sinks = controls.choose(say("Leave out"), options, "sinks", options[0], help=say(words_heads.SINK))
-    queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
+    _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)
     lengths = found.lengths[head.kind][place]
@@ -46,7 +46,6 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
     weights, removed = contribution.without_columns(result.attention(head.kind)[place], left_out)
     shares, removed_shares = contribution.without_columns(shares, left_out)
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    more = {"mask": result.mask(head.kind), **axes}
     explore.heading(words_heads.head(spoken.title, head.layer, head.head), say(words_heads.ADDED))
     if left_out.any():
         st.caption(
@@ -59,19 +58,29 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
                 contributions=removed_shares.mean(),
             )
         )
-    gone = {"removed": removed} if left_out.any() else {}
-    gone_shares = {"removed": removed_shares} if left_out.any() else {}
+    recipe = recipe.then(*added_lines(head, sinks))
+    known = made(result, "result")
+    names = maps.axis_tokens(known, head.kind, words.READ)[:2]
+    titles = {"weights": say("Weights"), "added": say("What is added"), "added-change": say("Added minus weights")}
+    full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
     pictures = {
-        "weights": (message("Weights"), attention_heatmap(weights, queries, keys, **gone, **more)),
-        "added": (
-            message("What is added"),
-            attention_heatmap(shares, queries, keys, value=SHARE, **gone_shares, **more),
-        ),
-        "added-change": (
-            message("Added minus weights"),
-            difference_heatmap(shares - weights, queries, keys, a=A, b=B, **axes),
-        ),
+        key: recipe.plot(
+            full[key],
+            attention_heatmap,
+            made(array, code),
+            *names,
+            mask=known.mask(head.kind),
+            removed=made(hidden, gone) if left_out.any() else None,
+            value=value,
+            **axes,
+        )
+        for key, array, code, hidden, gone, value in (
+            ("weights", weights, "weights", removed, "removed", None),
+            ("added", shares, "shares", removed_shares, "removed_shares", SHARE),
+        )
     }
+    change = made(shares, "shares") - made(weights, "weights")
+    pictures["added-change"] = recipe.plot(full["added-change"], difference_heatmap, change, *names, a=A, b=B, **axes)
     lines = {
         "weights": say(spoken.rows),
         "added": say(
@@ -80,22 +89,21 @@ def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recip
         ),
         "added-change": say("Orange: adds more than its weight says. Blue: less."),
     }
-    for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
+    for column, (key, plot) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
-            explore.heading(say(title), lines[key])
-            explore.draw(figure, key, about=about(recipe, key, title, head, sinks, axes))
+            explore.heading(titles[key], lines[key])
+            explore.draw(plot, key)
 
 
-def about(recipe: Recipe, key: str, title: str, head: Head, sinks: str, axes: dict[str, str]) -> Beside:
-    """How weights, contributions or their difference are drawn."""
-    queries, keys, _ = recipes.axis_code(head.kind, words.READ)
+def added_lines(head: Head, sinks: str) -> list[str]:
+    """How weights and contributions come about, in Python called `weights` and `shares`."""
+    keys = maps.axis_tokens(made(None, "result"), head.kind, words.READ)[1]
     place = f"[{head.layer}, {head.head}]"
     lines = [
         f"lengths = contribution.contributions(translator.model, whole, {head.kind!r}){place}",
         "shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)",
         f"weights = result.attention({head.kind!r}){place}",
     ]
-    more: dict[str, object] = {"mask": Code(f"result.mask({head.kind!r})"), **axes}
     if sinks != words_heads.SINKS_NONE:
         punctuation = f" | analysis.is_punctuation({keys})" if sinks == words_heads.SINKS_ALL else ""
         lines += [
@@ -103,13 +111,7 @@ def about(recipe: Recipe, key: str, title: str, head: Head, sinks: str, axes: di
             "weights, removed = contribution.without_columns(weights, left_out)",
             "shares, removed_shares = contribution.without_columns(shares, left_out)",
         ]
-    made = {
-        "weights": call("attention_heatmap", Code("weights"), queries, keys, **more),
-        "added": call("attention_heatmap", Code("shares"), queries, keys, value=SHARE, **more),
-        "added-change": call("difference_heatmap", Code("shares - weights"), queries, keys, a=A, b=B, **axes),
-    }[key]
-    title = f"{say(title)}: {words_heads.head(words.KINDS[head.kind].title, head.layer, head.head)}"
-    return recipe.then(*lines).figure(title, made)
+    return lines
 
 
 def sink_columns(keys: list[str], sinks: str) -> np.ndarray:

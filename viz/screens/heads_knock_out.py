@@ -22,8 +22,8 @@ from viz.screens import (
     words,
     words_heads,
 )
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
+from viz.views import maps
+from viz.views.made import Recipe, call, made
 
 AFTER, BEFORE = message("after"), message("before")  # figures say what they are called with
 
@@ -119,31 +119,22 @@ def show_difference(before: str, after: str) -> None:
 
 def show_maps(result: shared.Shown, read: shared.Shown, head: Head, recipe: Recipe) -> None:
     """Draw a head before, after, and the difference."""
-    queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
-    before, after = (one.attention(head.kind)[head.layer, head.head] for one in (result, read))
-    spoken = words.KINDS[head.kind]
+    spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    mask = result.mask(head.kind)
-    change = difference_heatmap(after - before, queries, keys, a=AFTER, b=BEFORE, **axes)
+    old, new = made(result, "result"), made(read, "read")
+    titles = {"before": say("Before"), "after": say("After"), "change": say("After minus before")}
+    full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
+    mask = old.mask(head.kind)
+    names = maps.axis_tokens(old, head.kind, words.READ)[:2]
     pictures = {
-        "before": (message("Before"), attention_heatmap(before, queries, keys, mask=mask, **axes)),
-        "after": (message("After"), attention_heatmap(after, queries, keys, mask=mask, **axes)),
-        "change": (message("After minus before"), change),
+        key: recipe.plot(full[key], attention_heatmap, one.attention(head.kind)[place], *names, mask=mask, **axes)
+        for key, one in (("before", old), ("after", new))
     }
-    for column, (key, (title, figure)) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
+    sides = [one.attention(head.kind)[place] for one in (new, old)]
+    pictures["change"] = recipe.plot(
+        full["change"], difference_heatmap, sides[0] - sides[1], *names, a=AFTER, b=BEFORE, **axes
+    )
+    for column, (key, plot) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:
-            explore.heading(say(title), say(spoken.rows))
-            explore.draw(figure, f"head-{key}", about=about(recipe, key, title, head, axes))
-
-
-def about(recipe: Recipe, key: str, title: str, head: Head, axes: dict[str, str]) -> Beside:
-    """How a head before or after the changes, or their difference, is drawn."""
-    place = (head.layer, head.head)
-    title = f"{say(title)}: {words_heads.head(words.KINDS[head.kind].title, head.layer, head.head)}"
-    if key != "change":
-        result, mask = ("result" if key == "before" else "read"), Code(f"result.mask({head.kind!r})")
-        return recipes.head(recipe, title, head.kind, place, result, mask=mask, **axes)
-    sides = [f"{name}.attention({head.kind!r})[{place[0]}, {place[1]}]" for name in ("read", "result")]
-    queries, keys, _ = recipes.axis_code(head.kind, words.READ)
-    made = call("difference_heatmap", Code(" - ".join(sides)), queries, keys, a=AFTER, b=BEFORE, **axes)
-    return recipe.figure(title, made)
+            explore.heading(titles[key], say(spoken.rows))
+            explore.draw(plot, f"head-{key}")

@@ -9,12 +9,12 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import Head
-from viz.figures import attention_heatmap, head_board, head_map
+from viz.figures import head_board, head_map
 from viz.language import message, say
 from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.heads_knock_out import choose_head
+from viz.views import maps
+from viz.views.made import Recipe, made
 
 SHARPNESS = message("sharpness")  # figures say what they are called with
 
@@ -62,7 +62,7 @@ def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
     """How the roles of the heads of a kind come about, in Python."""
     if held_out:
         return (_report(kind), "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])")
-    _, keys, _ = recipes.axis_code(kind, words.READ)
+    keys = maps.axis_tokens(made(None, "result"), kind, words.READ)[1]
     return (
         f"counted = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {keys})",
         f"roles, sharpness = head_roles.roles(counted, {kind!r}), 0.5 - counted.numbers()['relative_entropy']",
@@ -87,19 +87,15 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
     title = say("{kind}: what each head mostly does", kind=say(words.KINDS[head.kind].title))
     explore.heading(title, say(words_heads.ROLE))
     sharpness = shown.numbers["relative_entropy"]
-    texts = [[role.replace("positional: ", "★ ") for role in row] for row in shown.roles]
     said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
     for layer, head_number, at in marked(aligning):
-        texts[layer][head_number], said[layer][head_number] = words_heads.ALIGNS_AT[at], say(words_heads.ALIGNS_AT[at])
+        said[layer][head_number] = say(words_heads.ALIGNS_AT[at])
     idle = np.isin(shown.roles, (head_roles.NOTHING, head_roles.NO_CHOICE))
-    figure = head_board(np.where(idle, 0, 0.5 - sharpness), said, value=SHARPNESS, colors=False)
     if idle.any():
         unknown = f"np.isin(roles, {(head_roles.NOTHING, head_roles.NO_CHOICE)!r})"
         recipe = recipe.then(f"sharpness = np.where({unknown}, 0, sharpness)")
-    plain = Code("[[role.replace('positional: ', '★ ') for role in row] for row in roles]")
-    written = texts if aligning else plain
-    about = recipe.figure(title, call("head_board", Code("sharpness"), written, value=SHARPNESS, colors=False))
-    explore.draw(figure, "role-board", 92, about)
+    known = made(np.where(idle, 0, 0.5 - sharpness), "sharpness")
+    explore.draw(recipe.plot(title, head_board, known, said, value=SHARPNESS, colors=False), "role-board", 92)
     line = say(words_heads.SHARP)
     st.caption(f"{line} {say(words_heads.ALIGNS)}" if aligning else line)
 
@@ -158,17 +154,9 @@ def show_map(
             head=head.head,
         )
         explore.heading(title, say(spoken.rows))
-        queries, keys, _ = explore.axis_tokens(result, head.kind, words.READ)
-        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-        figure = attention_heatmap(
-            result.attention(head.kind)[head.layer, head.head],
-            queries,
-            keys,
-            **axes,
-            mask=result.mask(head.kind),
-        )
-        about = recipes.head(recipe, title, head.kind, (head.layer, head.head), **axes)
-        explore.draw(figure, "head-opened", about=about)
+        known = made(result, "result")
+        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
+        explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
 
 
 def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None:
@@ -178,10 +166,8 @@ def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
         return
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
-    figure = head_map(shown.points, n_heads, selected=(head.layer, head.head))
-    made = call("head_map", Code("points"), n_heads, selected=(head.layer, head.head))
-    about = recipe.figure(name, made)
-    explore.draw(figure, "head-map", about=about, on_click=_open)
+    known, chosen = made(shown.points, "points"), (head.layer, head.head)
+    explore.draw(recipe.plot(name, head_map, known, n_heads, selected=chosen), "head-map", on_click=_open)
 
 
 def _open(layer: int, head: int) -> None:

@@ -10,15 +10,14 @@ import streamlit as st
 from model.catalogue import available, checkpoints_folder
 from model.experiments.masks import conventions
 from model.writer import Writer
-from viz.figures import bars, mask_heatmap
+from viz.figures import bars
 from viz.language import counted, message, say
 from viz.screens import controls, explore, links, recipes, shared, words
 from viz.screens import words_language_model as said
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.language_model_results import Read, continued, distributions, read
-from viz.screens.recipes import MapCode
+from viz.screens.recipes import MapsMade
 from viz.views import maps
+from viz.views.made import Recipe, call, made
 
 KIND = "decoder_self"
 SHOWN_WORDS = 20
@@ -105,29 +104,27 @@ def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
     ):
         with column:
             explore.heading(say(said.TITLES[key]), line)
-            figure = bars(values[best][:, None], labels, value=said.PROBABILITY, token_axis=said.NEXT_AXIS, top=top)
-            about = next_words(recipe, key, text, chance, top)
-            explore.draw(figure, f"next-{key}", about=about)
+            plot = next_words(recipe, key, text, chance).plot(
+                say(said.FIGURES[key]),
+                bars,
+                made(values[best][:, None], "values[best][:, None]"),
+                made(labels, "writer.tokenizer.tokens(best.tolist())"),
+                value=said.PROBABILITY,
+                token_axis=said.NEXT_AXIS,
+                top=top,
+            )
+            explore.draw(plot, f"next-{key}")
             with st.container(horizontal=True, gap="large"):
                 st.metric(say(said.CHANCES[key]), f"{np.count_nonzero(values):,}")
                 st.metric(say(said.SUMS[key], count=len(best)), f"{values[best].sum():.1%}")
 
 
-def next_words(recipe: Recipe, key: str, text: str, chance: Chance, top: float) -> Beside:
-    """How the bars of the next words are made."""
+def next_words(recipe: Recipe, key: str, text: str, chance: Chance) -> Recipe:
+    """The chances of the next words, in Python called `values`, and the best of them, `best`."""
     own = call("writer.distribution", text)
     drawn = call("writer.distribution", text, chance.temperature, chance.top_k, chance.top_p, unknown=False)
-    made = call(
-        "bars",
-        Code("values[best][:, None]"),
-        Code("writer.tokenizer.tokens(best.tolist())"),
-        value=said.PROBABILITY,
-        token_axis=said.NEXT_AXIS,
-        top=top,
-    )
     lines = (f"own = {own}", f"best = np.argsort(-own, kind='stable')[:{SHOWN_WORDS}]")
-    lines += (f"values = {'own' if key == 'own' else drawn}",)
-    return recipe.then(*lines).figure(say(said.FIGURES[key]), made)
+    return recipe.then(*lines, f"values = {'own' if key == 'own' else drawn}")
 
 
 def show_continuation(name: str, text: str, chance: Chance) -> None:
@@ -158,31 +155,29 @@ def show_heads(result: Read, recipe: Recipe) -> None:
         stretch = controls.switch(say("Stretch colours"), "stretch", say(words.STRETCH))
     tokens = result.shown.target_tokens
     built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())
-    code = MapCode(built, KIND, words.READ)
+    drawn = MapsMade(recipe, result.shown, built, KIND, words.READ, words.TEXT_SELF)
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(built, layer, head, stretch, recipe, code)
+        explore.show_overview(drawn, layer, head, stretch)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
-            explore.show_lines(result.shown, built, words.TEXT_SELF, words.READ, layer, recipe, code)
+            explore.show_lines(drawn, layer)
         else:
-            explore.show_attention(result.shown, built, words.TEXT_SELF, words.READ, layer, head, stretch, recipe, code)
+            explore.show_attention(drawn, layer, head, stretch)
     show_mask(result, recipe)
 
 
 def show_mask(result: Read, recipe: Recipe) -> None:
     """Draw the causal mask as the numbers that are added to the scores."""
     mask = result.shown.mask(KIND)
-    tokens = result.shown.target_tokens
     title, line = say("The causal mask"), say(said.MASK)
     explore.heading(title, f"{line} {say(said.MASK_LARGE)}" if len(mask) > WRITTEN_UP_TO else line)
     spoken = words.KINDS[words.TEXT_SELF]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    written = conventions(mask)["additive"]
-    figure = mask_heatmap(mask, tokens, tokens, **axes, written=written, legend=False)  # the line above names them
-    axes["written"] = Code(f"conventions(result.mask({KIND!r}))['additive']")
-    explore.draw(figure, "mask", about=recipes.mask(recipe, title, KIND, words.READ, **axes))
+    axes |= {"legend": False}  # the line above names the colours
+    written = made(conventions, "conventions")(made(mask, f"result.mask({KIND!r})"))["additive"]
+    explore.draw(recipes.mask(recipe, title, result.shown, KIND, words.READ, **axes, written=written), "mask")
 
 
 @st.fragment

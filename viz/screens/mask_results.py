@@ -11,8 +11,7 @@ from model.experiments import masks as experiments
 from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import recipes, shared, words_masks
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Made, Recipe, call, made
 
 CACHED_BATCHES = 8  # of a few megabytes each at the most
 
@@ -149,16 +148,20 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
 def recipe(request: Request) -> Recipe:
     """The batch with its masks, in Python called `batch` and `result`."""
     if request.is_example:
-        note, made = say("the worked example"), call("worked_example")
+        note, batch = say("the worked example"), call("worked_example")
     else:
         pairs = zip(*request.texts, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
-        made = call("read_batch", Code("translator"), *map(list, request.texts))
-    lines = (recipes.loading(request.checkpoint), f"batch = {made}")
+        batch = call("read_batch", made(None, "translator"), *map(list, request.texts))
+    lines = (recipes.loading(request.checkpoint), f"batch = {batch}")
     return Recipe(f"{note} · {request.checkpoint}", (*lines, "result = run(translator.model, batch.src, batch.tgt)"))
 
 
-def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
-    """The tokens of the rows and of the columns of a mask of a sentence, in Python."""
-    source, target = (Code(f"batch.{side}_tokens[{sentence}]") for side in ("source", "target"))
-    return (source if mask == "encoder_self" else target, source if mask in ("encoder_self", "cross") else target)
+def axes_made(result: Result, mask: str, sentence: int) -> list[Made]:
+    """The tokens of the rows and of the columns of a mask of a sentence."""
+    sides = (
+        "source" if mask == "encoder_self" else "target",
+        "source" if mask in ("encoder_self", "cross") else "target",
+    )
+    names = [f"batch.{side}_tokens[{sentence}]" for side in sides]
+    return list(map(made, result.axes(mask, sentence), names))

@@ -11,9 +11,8 @@ from model.experiments import masks as mask_experiments
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, shared, words, words_masks
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
-from viz.screens.mask_results import Request, Result, axes_code, compute, future_leaks, pad_differences, recipe
+from viz.screens.mask_results import Request, Result, axes_made, compute, future_leaks, pad_differences, recipe
+from viz.views.made import Recipe, made
 
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
@@ -82,18 +81,23 @@ def answer(request: Request, left_out: str) -> tuple[Request, Result]:
 def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: str, convention: str = "") -> None:
     """Draw one mask of one sentence, with the numbers that a convention writes where there is one."""
     spoken = words_masks.MASKS[mask]
-    queries, keys = result.axes(mask, sentence)
-    # The words above name the colours.
-    more = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}
-    values, code = result.masks[mask][sentence], f"result.masks[{mask!r}][{sentence}]"
-    written = mask_experiments.conventions(values)[convention] if convention else None
-    figure = mask_heatmap(values, queries, keys, written=written, **more)
-    of_convention = Code(f"conventions({code})[{convention!r}]") if convention else None
-    made = call("mask_heatmap", Code(code), *axes_code(mask, sentence), written=of_convention, **more)
+    values = made(result.masks[mask][sentence], f"result.masks[{mask!r}][{sentence}]")
     title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
+    written = None
     if convention:
+        written = made(mask_experiments.conventions, "conventions")(values)[convention]
         title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
-    explore.draw(figure, key, NARROW_COLUMN, made_by.figure(title, made))
+    plot = made_by.plot(
+        title,
+        mask_heatmap,
+        values,
+        *axes_made(result, mask, sentence),
+        written=written,
+        query_axis=spoken.query_axis,
+        key_axis=spoken.key_axis,
+        legend=False,  # the words above name the colours
+    )
+    explore.draw(plot, key, NARROW_COLUMN)
 
 
 def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:
@@ -157,7 +161,6 @@ def show_conventions(result: Result, made_by: Recipe, mask: str, sentence: int) 
 def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
     """Draw a head of a sentence with and without masks, and say what that does to the output."""
     kind, layer, number = head
-    queries, keys = result.axes(kind, sentence)
     axes = {"query_axis": words_masks.MASKS[kind].query_axis, "key_axis": words_masks.MASKS[kind].key_axis}
     sides = (
         ("with", say(words_masks.WITH_ALL), result.weights, result.masks),
@@ -174,29 +177,25 @@ def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, he
                 number=sentence + 1,
             )
             st.markdown(f"**{title}**")
-            figure = attention_heatmap(
-                weights[kind][sentence, layer, number],
-                queries,
-                keys,
-                **axes,
-                mask=masks[kind][sentence],
-            )
-            made = call(
-                "attention_heatmap",
-                Code(f"result.weights[{kind!r}][{sentence}, {layer}, {number}]"),
-                *axes_code(kind, sentence),
-                **axes,
-                mask=Code(f"result.masks[{kind!r}][{sentence}]"),
-            )
             lines = without_lines(left_out) if key == "without" else ()
-            explore.draw(figure, f"head-{key}", about=made_by.then(*lines).figure(title, made))
+            at = f"[{kind!r}][{sentence}"
+            plot = made_by.then(*lines).plot(
+                title,
+                attention_heatmap,
+                made(weights[kind][sentence, layer, number], f"result.weights{at}, {layer}, {number}]"),
+                *axes_made(result, kind, sentence),
+                **axes,
+                mask=made(masks[kind][sentence], f"result.masks{at}]"),
+            )
+            explore.draw(plot, f"head-{key}")
     show_effect(result, sentence, left_out, head)
 
 
 def without_lines(left_out: str) -> tuple[str, ...]:
     """The pass that lacks some masks, in Python."""
     switches = {"padding": left_out == words_masks.LOOK_AHEAD, "look_ahead": left_out == words_masks.PADDING}
-    return (f"result = {call('run', *map(Code, ('translator.model', 'batch.src', 'batch.tgt')), **switches)}",)
+    arguments = ", ".join(f"{name}={value}" for name, value in switches.items())
+    return (f"result = run(translator.model, batch.src, batch.tgt, {arguments})",)
 
 
 def show_effect(result: Result, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:

@@ -12,8 +12,7 @@ from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.language import say
 from viz.screens import recipes, shared
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Made, Recipe, call, made
 
 UNKNOWN = SPECIAL_TOKENS[UNK_ID]
 
@@ -128,10 +127,12 @@ def recipe(side: Side, beam: int) -> Recipe:
     return Recipe(note, tuple(lines))
 
 
-def map_code(side: Side, layer: int, head: int | None) -> Code:
-    """What `Side.map` returns, in Python."""
+def map_made(side: Side, layer: int, head: int | None) -> Made:
+    """The map that `Side.map` gives."""
     n_layers, n_heads = side.weights.shape[:2]
     if side.system != catalogue.TRANSFORMER:
-        return Code("weights[0, 0]")
-    layer = min(layer, n_layers - 1)
-    return Code(f"weights[{layer}].mean(axis=0)" if head is None else f"weights[{layer}, {min(head, n_heads - 1)}]")
+        code = "weights[0, 0]"
+    else:
+        layer = min(layer, n_layers - 1)
+        code = f"weights[{layer}].mean(axis=0)" if head is None else f"weights[{layer}, {min(head, n_heads - 1)}]"
+    return made(side.map(layer, head)[0], code)

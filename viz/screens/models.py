@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from model import catalogue
@@ -13,9 +12,8 @@ from model.catalogue import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.language import say
 from viz.screens import controls, explore, shared, words, words_masks, words_models
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
-from viz.screens.model_results import Side, compare, map_code, recipe, usable
+from viz.screens.model_results import Side, compare, map_made, recipe, usable
+from viz.views.made import Plot, Recipe, made
 
 IN_A_ROW = 3  # models beside each other
 VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
@@ -119,31 +117,32 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
     return pd.DataFrame(table)
 
 
-def picture(side: Side, layer: int, head: int | None) -> tuple[str, go.Figure, Code]:
-    """What every output word of a model read of the source: a line about it, the figure, and the call that makes it."""
+def picture(side: Side, layer: int, head: int | None, made_by: Recipe) -> tuple[str, Plot]:
+    """What every output word of a model read of the source: a line about it, and the figure, without a title."""
+    names = made(side.words, "written.names")
     if side.weights is None:
         axes = {"row_axis": words_models.ROW_AXIS, "column_axis": words_models.NUMBER_AXIS}
-        line = say(words_models.ONE_VECTOR, size=side.context.shape[1])
         named = {"value": words_models.NUMBER, **axes, "most_labels": VECTOR_LABELS}
-        made = call("values_heatmap", Code("result.trace['decoder.context'][firsts]"), Code("written.names"), **named)
-        return line, values_heatmap(side.context, side.words, **named), made
-    weights, line = side.map(layer, head)
+        known = made(side.context, "result.trace['decoder.context'][firsts]")
+        return say(words_models.ONE_VECTOR, size=side.context.shape[1]), made_by.plot(
+            "", values_heatmap, known, names, **named
+        )
     axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
-    made = call("attention_heatmap", map_code(side, layer, head), Code("written.names"), Code("read.names"), **axes)
-    return line, attention_heatmap(weights, side.words, side.keys, **axes), made
+    keys, known = made(side.keys, "read.names"), map_made(side, layer, head)
+    return side.map(layer, head)[1], made_by.plot("", attention_heatmap, known, names, keys, **axes)
 
 
 def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
     """Draw what every output word read, in the same row where words belong together."""
     explore.heading(say("What each word read"), say(words_models.MAPS))
     for number, side in in_columns(sides):
-        line, figure, made = picture(side, layer, head)
+        made_by = recipe(side, beam)
+        line, plot = picture(side, layer, head, made_by)
         title = say(words_models.SYSTEMS[side.system].map)
         explore.heading(title, line)
         shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
-        about = recipe(side, beam).figure(f"{title}, {line}", call("aligned_rows", made, places, len(rows)))
-        explore.draw(aligned_rows(figure, places, len(rows)), f"map-{number}", about=about)
+        explore.draw(made_by.plot(f"{title}, {line}", aligned_rows, plot, places, len(rows)), f"map-{number}")
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
@@ -178,16 +177,14 @@ def show_lengths(names: list[str]) -> None:
             for name, groups in measured.items()
         }
         axes = {"x_axis": words_models.LENGTH_AXIS, "y_axis": words_models.QUALITIES[quality]}
-        figure = curves(lines, **axes)
         lines_code = (
             "lines = {}",
             f"for name in {list(measured)!r}:",
             f"    groups = lengths.read(load_translator(name).card)[{test!r}]",
             f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
         )
-        made, title = call("curves", Code("lines"), **axes), say("Quality by length of sentence")
-        about = Recipe(f"{test} · {' · '.join(measured)}", lines_code).figure(title, made)
-        explore.draw(figure, "lengths", about=about)
+        made_by, title = Recipe(f"{test} · {' · '.join(measured)}", lines_code), say("Quality by length of sentence")
+        explore.draw(made_by.plot(title, curves, made(lines, "lines"), **axes), "lengths")
         with st.expander(say("The numbers, and the commands that made them")):
             rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
             table = pd.DataFrame(rows).rename(columns=lambda name: say(words_models.COLUMNS.get(name, name)))

@@ -10,7 +10,6 @@ from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
 from viz.app.turns import TURNS
-from viz.figures import mask_heatmap
 from viz.language import message, say
 from viz.screens import (
     controls,
@@ -24,10 +23,9 @@ from viz.screens import (
     words,
 )
 from viz.screens import words_open as spoken
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import call
-from viz.screens.recipes import MapCode
+from viz.screens.recipes import MapsMade
 from viz.views import maps
+from viz.views.made import Recipe, call
 
 VIEWS = (message("Attention"), message("Lines"), message("Mask"))
 MAX_MEGABYTES = 20
@@ -112,18 +110,18 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     st.caption(spoken.sums(residual, zeros, total))
     whole = residual <= spoken.WHOLE_ROWS and not zeros
     built = explore.maps_of(attention, kind, options, named)
-    code = MapCode(built, kind, named, bool(attention.predicted_tokens))
+    drawn = MapsMade(recipe, attention, built, kind, named)
     left, right = st.columns(2, gap="medium")
     with left:
-        explore.show_overview(built, layer, head, stretch, recipe, code, whole)
+        explore.show_overview(drawn, layer, head, stretch, whole)
     with right:
         view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
         if view == "Lines":
-            explore.show_lines(attention, built, kind, named, layer, recipe, code)
+            explore.show_lines(drawn, layer)
         elif view == "Mask":
             show_mask(attention, kind, named, recipe)
         else:
-            explore.show_attention(attention, built, kind, named, layer, head, stretch, recipe, code)
+            explore.show_attention(drawn, layer, head, stretch)
     if controls.switch(say("Numbers as a table"), "tables", say(spoken.TABLE)):
         title = f"{say(words.KINDS[kind].title)}, {maps.title(built, layer, head)}"
         explore.show_table("weights", title, tokens.weight_table(built, layer, head))
@@ -204,11 +202,9 @@ def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> No
         return
     title = say("{kind}, mask", kind=say(words.KINDS[kind].title))
     explore.heading(title, say(spoken.MASK))
-    queries, keys, _ = explore.axis_tokens(attention, kind, named)
     axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
-    figure = mask_heatmap(attention.mask(kind), queries, keys, **axes)
-    figure.update_traces(showscale=False)  # the line above names the colours
-    explore.draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
+    axes["legend"] = False  # the line above names the colours
+    explore.draw(recipes.mask(recipe, title, attention, kind, named, **axes), "mask")
 
 
 @st.fragment

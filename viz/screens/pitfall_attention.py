@@ -35,8 +35,8 @@ def transpose(sentence: Sentence) -> Demo:
     axes = {"query_axis": message("head (asks)"), "key_axis": message("head (is read)")}
     tokens = sentence.result.source_tokens
     return Demo(
-        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes),
-        attention_heatmap(weights[0].numpy(), tokens, tokens),
+        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
+        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
         say("What the other tokens notice when the value of the last one grows by 1: right minus wrong"),
         noticed[0] - noticed[1],
         (
@@ -58,8 +58,8 @@ def scaling(sentence: Sentence) -> Demo:
     largest = [w.amax(-1).mean().item() for w in (right, wrong)]
     slopes = [(w * (1 - w)).sum(-1).mean().item() for w in (right, wrong)]
     return Demo(
-        attention_heatmap(wrong[0].numpy(), tokens, tokens),
-        attention_heatmap(right[0].numpy(), tokens, tokens),
+        attention_heatmap(wrong[0].numpy(), tokens, tokens, say=say),
+        attention_heatmap(right[0].numpy(), tokens, tokens, say=say),
         say("Largest weight of a row, mean over rows and heads of the layer: wrong minus right"),
         largest[1] - largest[0],
         (
@@ -79,8 +79,8 @@ def after(sentence: Sentence) -> Demo:
     shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
     shared |= {"row_axis": message("token this step read (asks)"), "column_axis": message("source position (is read)")}
     return Demo(
-        values_heatmap(wrong[0].numpy(), result.target_tokens, **shared),
-        values_heatmap(right[0].numpy(), result.target_tokens, **shared),
+        values_heatmap(wrong[0].numpy(), result.target_tokens, **shared, say=say),
+        values_heatmap(right[0].numpy(), result.target_tokens, **shared, say=say),
         say("How far a row's sum is from 1 at most, over the heads of the layer: wrong minus right"),
         ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
         (
@@ -111,8 +111,8 @@ def start(sentence: Sentence) -> Demo:
     counts = len(text), len(pitfalls.pairs_without_start(text)[1])
     ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
     return Demo(
-        attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt)),
-        attention_heatmap(maps[1], sentence.names(tgt), sentence.names(tgt)),
+        attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt), say=say),
+        attention_heatmap(maps[1], sentence.names(tgt), sentence.names(tgt), say=say),
         say("Weight that the first row gives to later tokens: wrong minus right"),
         float(maps[0][0, 1:].sum() - maps[1][0, 1:].sum()),
         (
@@ -141,8 +141,8 @@ def rows(sentence: Sentence) -> Demo:
     names = sentence.names(on_the_right)
     at_right = _logit_gap(sentence, on_the_right, causal)
     return Demo(
-        mask_heatmap(wrong_mask[0, 0].numpy(), names, names),
-        mask_heatmap(right_mask[0, 0].numpy(), names, names),
+        mask_heatmap(wrong_mask[0, 0].numpy(), names, names, say=say),
+        mask_heatmap(right_mask[0, 0].numpy(), names, names, say=say),
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
         at_right,
         (

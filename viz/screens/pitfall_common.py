@@ -72,7 +72,7 @@ def both_drawn(
     n = min(DRAWN_DIMENSIONS, right.size(1))
     column_axis = say("dimension (the first {n} of {total})", n=n, total=right.size(1))
     shared = {"value": value, "limit": limit, "column_axis": column_axis}
-    return tuple(values_heatmap(table.detach()[:, :n].numpy(), tokens, **shared) for table in (wrong, right))
+    return tuple(values_heatmap(table.detach()[:, :n].numpy(), tokens, **shared, say=say) for table in (wrong, right))
 
 
 def number(value: float) -> str:

@@ -33,8 +33,8 @@ def tokenizer(sentence: Sentence) -> Demo:
     wrong, right = counts
     shared = {"value": message("pieces"), "top": float(max(wrong.max(), right.max()))}
     return Demo(
-        bars(wrong, words, **shared),
-        bars(right, words, **shared),
+        bars(wrong, words, **shared, say=say),
+        bars(right, words, **shared, say=say),
         say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
         (
@@ -54,8 +54,8 @@ def loop(sentence: Sentence) -> Demo:
     gap = np.abs(right - wrong)
     shared = {"value": message("encoding"), "limit": 1.0}
     return Demo(
-        values_heatmap(wrong, tokens, **shared),
-        values_heatmap(right, tokens, **shared),
+        values_heatmap(wrong, tokens, **shared, say=say),
+        values_heatmap(right, tokens, **shared, say=say),
         say("Largest difference of the two encodings of this sentence"),
         float(gap.max()),
         ((say("Numbers that differ by more than 0.1"), f"{(gap > 0.1).mean():.0%}"),),

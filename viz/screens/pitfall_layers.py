@@ -31,8 +31,8 @@ def residual(sentence: Sentence) -> Demo:
     written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5)
     tokens = result.source_tokens
     return Demo(
-        attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens),
-        attention_heatmap(result.trace[last][0], tokens, tokens),
+        attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens, say=say),
+        attention_heatmap(result.trace[last][0], tokens, tokens, say=say),
         say("Largest difference in the output of the encoder"),
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
         (
@@ -92,8 +92,8 @@ def gru(sentence: Sentence) -> Demo:
         right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=len(tokens))
     shared = {"value": message("state"), "limit": 1.0, "column_axis": message("hidden dimension")}
     return Demo(
-        values_heatmap(wrong.numpy(), tokens, **shared),
-        values_heatmap(right[0].numpy(), tokens, **shared),
+        values_heatmap(wrong.numpy(), tokens, **shared, say=say),
+        values_heatmap(right[0].numpy(), tokens, **shared, say=say),
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
         (wrong[-1] - context[0, 0]).abs().max().item(),
         (
@@ -116,7 +116,13 @@ def best(_: Sentence) -> Demo:
         at = epochs[int(np.argmin(np.abs(np.array(losses) - loss)))]
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
         figures.append(
-            curves({line: np.stack([epochs, losses])}, x_axis=message("epoch"), y_axis=message("loss"), marks=marks)
+            curves(
+                {line: np.stack([epochs, losses])},
+                x_axis=message("epoch"),
+                y_axis=message("loss"),
+                marks=marks,
+                say=say,
+            )
         )
         kept.append((loss, say("{loss:.3f}, epoch {epoch}", loss=loss, epoch=at)))
     (wrong, last), (right, lowest) = kept

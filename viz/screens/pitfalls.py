@@ -8,11 +8,10 @@ import streamlit as st
 
 from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import call
 from viz.screens.pitfall_common import Demo, Sentence, number
 from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
+from viz.views.made import Recipe, call, made
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
@@ -71,8 +70,7 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
         with place:
             st.code(line, language="python", wrap_lines=True)
             explore.heading(name, title)
-            about = recipe.figure(f"{name}: {title}", f"DEMOS[{key!r}](sentence).{side}")
-            explore.draw(figure, side, about=about)
+            explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
     with st.container(gap="xxsmall"):
         for row, (what, value) in enumerate(demo.more):
             shared.small(f"{what}: {value}", f"number-{row}")
@@ -93,9 +91,9 @@ def live() -> None:
         if key in NO_SENTENCE:
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
         text, name = shown.result.source, shown.translator.name
-        made = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
+        line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
         note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
-        recipe = Recipe(note, (recipes.loading(name), made))
+        recipe = Recipe(note, (recipes.loading(name), line))
         show(key, DEMOS[key](shown), recipe)
 
 

@@ -16,8 +16,7 @@ from model.translation import KINDS, Translation
 from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import recipes, shared, words_positions
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Recipe, call, made
 
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
@@ -113,21 +112,21 @@ def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, f
     return other.shuffled, (off, on)
 
 
-def table_code(name: str, n_positions: int, d_model: int) -> Code:
+def table_code(name: str, n_positions: int, d_model: int) -> str:
     """An encoding by name, in Python."""
     sizes = f"({n_positions}, {d_model})"
     if name in LEARNED:
-        return Code(f"learned_positions.learn{sizes}.{LEARNED[name]}")
-    return Code(f"VARIANTS[{name!r}]{sizes}.numpy()")
+        return f"learned_positions.learn{sizes}.{LEARNED[name]}"
+    return f"VARIANTS[{name!r}]{sizes}.numpy()"
 
 
 def recipe(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Recipe:
     """A translation with changed positions, in Python called `result`."""
-    made = f"result = {call('translator.translate', text, beam=1)}"
+    line = f"result = {call('translator.translate', text, beam=1)}"
     note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=checkpoint)
     if (scale, shift) == (1, 0):
-        return Recipe(note, (recipes.loading(checkpoint), made))
-    changed = call("changed_positions", Code("translator.config.positional"), scale, shift, sides)
+        return Recipe(note, (recipes.loading(checkpoint), line))
+    changed = call("changed_positions", made(None, "translator.config.positional"), scale, shift, sides)
     how = say(
         "positions × {scale:g}, shifted by {shift}, {where}",
         scale=scale,
@@ -135,5 +134,5 @@ def recipe(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[st
         where=say(words_positions.NAMED[sides]),
     )
     note = f"{note} · {how}"
-    made = "    " + made.replace("\n", "\n    ")
-    return Recipe(note, (recipes.loading(checkpoint), f"with {changed}:", made))
+    line = "    " + line.replace("\n", "\n    ")
+    return Recipe(note, (recipes.loading(checkpoint), f"with {changed}:", line))

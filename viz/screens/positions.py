@@ -15,13 +15,14 @@ from viz.screens import (
     encodings,
     explore,
     position_results,
-    recipes,
     shared,
     words,
     words_masks,
     words_positions,
 )
 from viz.screens.position_results import Reading
+from viz.views import maps
+from viz.views.made import made
 
 ORDERS = (1, 2, 3, 4, 5)
 EXAMPLE = next(iter(words.EXAMPLES.values()))
@@ -141,7 +142,7 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
     spoken = words.KINDS[kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     sides = words_positions.SIDES[asked.where]
-    made = {
+    made_by = {
         "trained": position_results.recipe(asked.checkpoint, asked.text, 1.0, 0, sides),
         "changed": position_results.recipe(asked.checkpoint, text, asked.scale, asked.shift, sides),
     }
@@ -159,18 +160,23 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
                 head=head,
             )
             explore.heading(title, say(spoken.rows))
-            figure = attention_heatmap(
-                reading.weights[kind][layer, head],
-                reading.source_tokens if kind == "encoder_self" else reading.target_tokens,
-                reading.target_tokens if kind == "decoder_self" else reading.source_tokens,
+            plot = made_by[key].plot(
+                title,
+                attention_heatmap,
+                made(reading.weights[kind][layer, head], f"result.attention({kind!r})[{layer}, {head}]"),
+                *maps.axis_tokens(made(reading, "result"), kind, words.READ)[:2],
                 **axes,
-                mask=reading.masks[kind],
+                mask=made(reading.masks[kind], f"result.mask({kind!r})"),
             )
-            about = recipes.head(made[key], title, kind, (layer, head), **axes)
-            explore.draw(figure, f"map-{key}", about=about)
+            explore.draw(plot, f"map-{key}")
     explore.heading(say("The encoding of the changed run"), say(words_positions.ADDED))
-    figure = positional_heatmap(changed.positions["source"], changed.source_tokens)
-    encodings.draw(figure, "added", recipes.positions(made["changed"], "source"))
+    plot = made_by["changed"].plot(
+        say("Positional encoding of the source"),
+        positional_heatmap,
+        made(changed.positions["source"], "result.positional('source')"),
+        made(changed, "result").source_tokens,
+    )
+    encodings.draw(plot, "added")
 
 
 @st.fragment

@@ -1,19 +1,18 @@
-"""Recipes of the pages that show a translation: the lines that make it, and the arrays of its figures."""
+"""Recipes of the pages that show a translation: the lines that make it, and the figures of it."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
 from viz.figures.labels import in_quotes
 from viz.language import say
 from viz.screens import shared, words
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.controls import BEAMS, Request
 from viz.views import maps
-
-CANDIDATES = (
-    f"ids, logs = analysis.candidates(result.trace['logits'], {shared.CANDIDATES})",
-    "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
-)
+from viz.views.made import Made, Plot, Recipe, call, made
 
 
 def loading(checkpoint: str, name: str = "translator") -> str:
@@ -32,145 +31,100 @@ def spoken(request: Request) -> str:
     how = say("beam {width}", width=request.beam) if request.beam > 1 else say(BEAMS[1])
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
-    return f"{in_quotes(request.text)} · {request.checkpoint} · {how}"
+    return f"{in_quotes(request.text, say)} · {request.checkpoint} · {how}"
 
 
 def translation(request: Request) -> Recipe:
     """The translation of a request, in Python called `result`."""
     if request.reference is None:
-        made = call("translator.translate", request.text, **searching(request))
+        written = call("translator.translate", request.text, **searching(request))
     else:
-        made = call("translator.force", request.text, request.reference)
-    return Recipe(spoken(request), (loading(request.checkpoint), f"result = {made}"))
+        written = call("translator.force", request.text, request.reference)
+    return Recipe(spoken(request), (loading(request.checkpoint), f"result = {written}"))
 
 
-def axis_code(kind: str, named: str, result: str = "result", predicted: bool = True) -> tuple[Code, Code, Code | None]:
-    """How `explore.axis_tokens` reads in Python.
-
-    Args:
-        kind: of attention.
-        named: whether steps are named by the token read or predicted.
-        result: what the recording is called.
-        predicted: whether it says what was predicted.
-    """
-    source, target, other = (Code(f"{result}.{side}_tokens") for side in ("source", "target", "predicted"))
-    if kind == "encoder_self":
-        return source, source, None
-    keys = target if kind == "decoder_self" else source
-    if named == words.PREDICTED:
-        return other, keys, target
-    return target, keys, other if predicted else None
-
-
-class MapCode:
-    """The maps of a kind as Python: of the recording itself, or of what the options of the maps made of it.
+class MapsMade:
+    """The maps of a kind: of the recording itself, or of what the options of the maps made of it.
 
     Args:
-        built: as drawn.
+        recipe: lines that make `result`.
+        result: the recording.
+        built: its maps.
         kind: of attention.
         named: whether steps are named by the token read or predicted.
-        predicted: whether the recording says what was predicted.
-        masked: whether the recording has a mask.
+        shown_as: the kind that it is on the page, if another.
     """
 
-    def __init__(self, built: maps.Maps, kind: str, named: str, predicted: bool = True, masked: bool = True) -> None:
-        queries, keys, others = axis_code(kind, named, predicted=predicted)
-        weights, mask = Code(f"result.attention({kind!r})"), Code(f"result.mask({kind!r})")
-        self.plain = built.options == maps.Options()
-        self.lines: tuple[str, ...] = ()
-        self.built, self.kind = built, kind
+    def __init__(
+        self, recipe: Recipe, result: object, built: maps.Maps, kind: str, named: str, shown_as: str = ""
+    ) -> None:
+        self.shown_as = shown_as or kind
+        self.result, self.built, self.kind, self.named = made(result, "result"), built, kind, named
+        self.recipe, self.plain, self.tokens = recipe, built.options == maps.Options(), result
+        # Which cells an overview draws, in Python.
+        self.drawn = "built.shown & built.mask"
         if self.plain:
-            self.weights, self.mask = weights, mask
-            self.queries, self.keys, self.others = queries, keys, others
-            return
-        chosen = {name: value for name, value in vars(built.options).items() if value != getattr(maps.Options(), name)}
-        options = call("maps.Options", **chosen)
-        self.lines = (f"built = {call('maps.build', weights, mask, queries, keys, options, others or Code('None'))}",)
-        self.weights, self.mask = Code("built.weights"), Code("built.mask")
-        self.queries, self.keys = Code("built.queries"), Code("built.keys")
-        self.others = others and Code("built.others")
+            self.drawn = f"np.broadcast_to(result.mask({kind!r}), result.attention({kind!r}).shape)"
+        weights, mask = self.result.attention(kind), self.result.mask(kind)
+        queries, keys, others = maps.axis_tokens(self.result, kind, named)
+        others = others if built.others is not None else None
+        if not self.plain:
+            chosen = {name: one for name, one in vars(built.options).items() if one != getattr(maps.Options(), name)}
+            options = made(None, call("maps.Options", **chosen))
+            arguments = weights, mask, queries, keys, options, others
+            self.recipe = recipe.then(f"built = {call('maps.build', *arguments)}")
+            known = made(built, "built")
+            weights, mask, queries, keys = known.weights, known.mask, known.queries, known.keys
+            others = others and known.others
+        self.weights, self.mask, self.queries, self.keys, self.others = weights, mask, queries, keys, others
 
-    def at(self, array: str, place: object) -> Code:
-        """An array at a place."""
-        inside = ", ".join(map(str, place)) if isinstance(place, tuple) else place
-        return Code(f"{array}[{inside}]")
+    def of(self, name: str) -> Made | None:
+        """An attribute of the maps that options made; None where there are none and it is what it is anyway."""
+        return None if self.plain else getattr(made(self.built, "built"), name)
 
-    def overview(
-        self, recipe: Recipe, title: str, selected: tuple[int, int], n_columns: int, stretch: bool, block: int
-    ) -> Beside:
-        """All maps at a glance."""
-        shown = f"np.broadcast_to({self.mask}, {self.weights}.shape)" if self.plain else "built.shown & built.mask"
-        named = {
-            "selected": selected,
-            "n_columns": n_columns,
-            "shown": None if self.plain and self.built.mask.all() else Code(shown),
-            "layer_names": None if self.plain else Code("built.layer_names"),
-            "head_names": None if self.plain else Code("built.head_names"),
-            "value": None if self.plain else Code("built.value"),
-            "scale_to_max": stretch or None,
-            "block": block if block > 1 else None,
-        }
-        return recipe.then(*self.lines).figure(title, call("head_overview", self.weights, **named))
-
-    def heatmap(
-        self, recipe: Recipe, title: str, place: tuple[int, int], axes: dict, named: str, stretch: bool
-    ) -> Beside:
+    def heatmap(self, title: str, place: tuple, axes: dict[str, str], stretch: bool) -> Plot:
         """One map large."""
-        other = words.READ if named == words.PREDICTED else words.PREDICTED
-        more: dict[str, object] = axes | {"mask": None if self.built.mask.all() else self.mask, other: self.others}
+        other = words.READ if self.named == words.PREDICTED else words.PREDICTED
+        more: dict[str, Any] = axes | {"mask": None if self.built.mask.all() else self.mask, other: self.others}
         if not self.plain:
-            more["shown"] = self.at("built.shown", place)
-            more["removed"] = self.at("built.removed", place) if self.built.options.hide else None
-            more["value"] = Code("built.value")
+            more |= {"shown": self.of("shown")[place], "value": self.of("value")}
+            more["removed"] = self.of("removed")[place] if self.built.options.hide else None
         more["scale_to_max"] = stretch or None
-        made = call("attention_heatmap", self.at(self.weights, place), self.queries, self.keys, **more)
-        return recipe.then(*self.lines).figure(title, made)
-
-    def of_lines(self, recipe: Recipe, title: str, layer: int, axes: dict, twin) -> Beside:
-        """All heads of a layer as lines."""
-        more: dict[str, object] = dict(axes)
-        if not self.plain:
-            more |= {"head_names": Code("built.head_names"), "shown": self.at("built.shown", layer)}
-        made = call("attention_lines", self.at(self.weights, layer), self.queries, self.keys, **more)
-        return recipe.then(*self.lines).figure(title, made, twin=twin)
+        return self.recipe.plot(title, attention_heatmap, self.weights[place], self.queries, self.keys, **more)
 
 
-def candidates(recipe: Recipe, title: str) -> Beside:
+def candidates(recipe: Recipe, title: str, result: shared.Shown) -> Plot:
     """The most probable tokens of every step."""
-    made = call(
-        "candidates_heatmap",
-        Code("np.exp(logs)"),
-        Code("result.predicted_tokens"),
-        Code("names"),
-        written=Code("np.exp(result.log_probabilities)"),
+    probabilities = np.array([[p for _, p in row] for row in result.candidates])
+    names = [[name for name, _ in row] for row in result.candidates]
+    known = made(result, "result")
+    lines = (
+        f"ids, logs = analysis.candidates(result.trace['logits'], {shared.CANDIDATES})",
+        "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
     )
-    return recipe.then(*CANDIDATES).figure(title, made)
+    return recipe.then(*lines).plot(
+        title,
+        candidates_heatmap,
+        made(probabilities, "np.exp(logs)"),
+        known.predicted_tokens,
+        made(names, "names"),
+        written=made(np.exp, "np.exp")(known.log_probabilities),
+    )
 
 
-def mask(recipe: Recipe, title: str, kind: str, named: str, **axes: object) -> Beside:
+def mask(recipe: Recipe, title: str, result: object, kind: str, named: str, **more: Any) -> Plot:
     """The mask of a kind."""
-    queries, keys, _ = axis_code(kind, named)
-    return recipe.figure(title, call("mask_heatmap", Code(f"result.mask({kind!r})"), queries, keys, **axes))
+    known = made(result, "result")
+    return recipe.plot(title, mask_heatmap, known.mask(kind), *maps.axis_tokens(known, kind, named)[:2], **more)
 
 
-def head(
-    recipe: Recipe, title: str, kind: str, place: tuple[int, int], result: str = "result", **more: object
-) -> Beside:
+def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
     """A head of a recording as it is, rows named by the token that was read."""
-    queries, keys, _ = axis_code(kind, words.READ, result)
-    weights = Code(f"{result}.attention({kind!r})[{place[0]}, {place[1]}]")
-    named = {"mask": Code(f"{result}.mask({kind!r})"), **more}
-    return recipe.figure(title, call("attention_heatmap", weights, queries, keys, **named))
+    queries, keys, _ = maps.axis_tokens(result, kind, words.READ)
+    return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)
 
 
-def positions(recipe: Recipe, side: str, dimensions: list[int] | None = None) -> Beside:
-    """The positional encoding of a side, as a table or as waves of some dimensions."""
-    table, tokens = Code(f"result.positional({side!r})"), Code(f"result.{side}_tokens")
-    if dimensions is None:
-        made = call("positional_heatmap", table, tokens)
-        of_source, of_target = say("Positional encoding of the source"), say("Positional encoding of the target")
-        return recipe.figure(of_source if side == "source" else of_target, made)
-    made = call("positional_waves", table, dimensions, tokens)
-    of_source = say("Positional encoding of the source as waves")
-    of_target = say("Positional encoding of the target as waves")
-    return recipe.figure(of_source if side == "source" else of_target, made)
+def positions(recipe: Recipe, result: object) -> Plot:
+    """The positional encoding of the source."""
+    known, title = made(result, "result"), say("Positional encoding of the source")
+    return recipe.plot(title, positional_heatmap, known.positional("source"), known.source_tokens)

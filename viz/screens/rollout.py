@@ -8,9 +8,9 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from viz.figures import attention_heatmap
 from viz.language import message, say
-from viz.screens import explore, recipes, shared, words, words_heads
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
+from viz.screens import explore, shared, words, words_heads
+from viz.views import maps
+from viz.views.made import Recipe, made
 
 SHARE = message("share")
 WHOLE = 0.995  # the mean of rows above which it need not be said
@@ -36,19 +36,14 @@ def show(result: shared.Shown | Attention, flows: dict[str, np.ndarray], recipe:
             if flow.sum(-1).mean() < WHOLE:
                 line += " " + say("Mean of a row: {share:.0%}.", share=flow.sum(-1).mean())
             explore.heading(say(spoken.name), line)
-            queries, keys, _ = explore.axis_tokens(result, KINDS_OF[name], words.READ)
-            more = {
-                "query_axis": spoken.query_axis,
-                "key_axis": spoken.key_axis,
-                "value": SHARE,
-                "scale_to_max": True,
-            }
-            figure = attention_heatmap(np.clip(flow, 0, 1), queries, keys, **more)
-            explore.draw(figure, f"rollout-{name}", about=about(recipe, name, say(spoken.title), more))
-
-
-def about(recipe: Recipe, name: str, title: str, more: dict[str, object]) -> Beside:
-    """How a rollout is drawn."""
-    queries, keys, _ = recipes.axis_code(KINDS_OF[name], words.READ)
-    made = call("attention_heatmap", Code(f"np.clip(flows[{name!r}], 0, 1)"), queries, keys, **more)
-    return recipe.figure(title, made)
+            about = recipe.plot(
+                say(spoken.title),
+                attention_heatmap,
+                made(np.clip, "np.clip")(made(flow, f"flows[{name!r}]"), 0, 1),
+                *maps.axis_tokens(made(result, "result"), KINDS_OF[name], words.READ)[:2],
+                query_axis=spoken.query_axis,
+                key_axis=spoken.key_axis,
+                value=SHARE,
+                scale_to_max=True,
+            )
+            explore.draw(about, f"rollout-{name}")

@@ -12,10 +12,10 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
 from viz.language import say
-from viz.screens import controls, explore, links, recipes, shared, words, words_steer
-from viz.screens.beside import Beside
-from viz.screens.code_lines import Code, call
+from viz.screens import controls, explore, links, shared, words, words_steer
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
+from viz.views import maps
+from viz.views.made import Plot, made
 
 
 def show_force(request: Request, result: shared.Shown) -> None:
@@ -44,15 +44,19 @@ def show_force(request: Request, result: shared.Shown) -> None:
     st.session_state["steer-force"] = (heads, strength, where != words_steer.ALL)
     title = say("{kind}, {place}", kind=say(words.KINDS["cross"].title), place=_head_name((layer, head)))
     explore.heading(title, say(words_steer.FORCE_LINE))
-    axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-    figure = attention_heatmap(
-        weights[layer, head],
-        result.predicted_tokens,
-        result.source_tokens,
-        **axes,
-        mask=result.mask("cross"),
-        read=result.target_tokens,
+    known = made(result, "result")
+    plot = recipe(request).plot(
+        title,
+        attention_heatmap,
+        known.attention("cross")[layer, head],
+        known.predicted_tokens,
+        known.source_tokens,
+        query_axis=words.PREDICTED_AXIS,
+        key_axis=words.KINDS["cross"].key_axis,
+        mask=known.mask("cross"),
+        read=known.target_tokens,
     )
+    figure = plot.draw(say)
     make_clickable(figure, say("click to force it"))
     n_steps = len(result.predicted_tokens)
     forced = [force for force in edits.forced if force.query < n_steps]
@@ -60,17 +64,7 @@ def show_force(request: Request, result: shared.Shown) -> None:
     outline(figure, [(force.query, force.key) for force in here], say("forced in this head"))
     elsewhere = [(force.query, force.key) for force in forced if force not in here]
     outline(figure, elsewhere, say("forced in other heads"), dotted=True)
-    made = call(
-        "attention_heatmap",
-        Code(f"result.attention('cross')[{layer}, {head}]"),
-        Code("result.predicted_tokens"),
-        Code("result.source_tokens"),
-        **axes,
-        mask=Code("result.mask('cross')"),
-        read=Code("result.target_tokens"),
-    )
-    about = recipe(request).figure(title, made)
-    explore.draw(figure, "force-map", about=about, on_click=force_cell)
+    explore.draw(plot, "force-map", on_click=force_cell, figure=figure)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, result.predicted_tokens) for step in range(n_steps)]
         query = controls.pick(say("Step (the token it wrote)"), names, "force-step", width=220)
@@ -82,8 +76,8 @@ def show_force(request: Request, result: shared.Shown) -> None:
         st.caption(say("Choose at least one head to force."))
     if edits.forced:
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            made = [force_name(force, result) for force in edits.forced]
-            place = controls.pick(say("Forced so far"), made, "forced", width=420)
+            names = [force_name(force, result) for force in edits.forced]
+            place = controls.pick(say("Forced so far"), names, "forced", width=420)
             st.button(say("Take it back"), key="unforce", on_click=unforce, args=(place,))
 
 
@@ -164,18 +158,17 @@ def show_mask(request: Request, result: shared.Shown) -> None:
     edits = Edits.from_code(request.edits)
     names = {kind: words.KINDS[kind].name for kind in KINDS}
     kind = controls.choose(say("Attention"), list(KINDS), "kind", "cross", names)
-    queries, keys, _ = explore.axis_tokens(result, kind, words.READ)
+    queries, keys, _ = maps.axis_tokens(result, kind, words.READ)
     explore.heading(mask_title(kind), say(words_steer.MASK_LINE))
     mask = mask_with_future(edits, result, kind)
-    axes = {"query_axis": words.KINDS[kind].query_axis, "key_axis": words.KINDS[kind].key_axis}
-    figure = mask_heatmap(mask, queries, keys, **axes, legend=False)
+    plot = of_mask(request, result, kind, mask)
+    figure = plot.draw(say)
     make_clickable(figure, say("click to flip it"))
     cells = [cell for cell in edits.cells if cell.kind == kind and cell.query < len(queries) and cell.key < len(keys)]
     outline(figure, [(cell.query, cell.key) for cell in cells if not cell.shows_future], say("edited"))
     opening = [(cell.query, cell.key) for cell in cells if cell.shows_future]
     outline(figure, opening, say("opens the future"), dotted=True)
-    about = of_mask(request, kind, mask, result.mask(kind), axes)
-    explore.draw(figure, "mask-map", about=about, on_click=flip)
+    explore.draw(plot, "mask-map", on_click=flip, figure=figure)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         rows, columns = ([f"{i}: {name}" for i, name in enumerate(names)] for names in (queries, keys))
         row = controls.pick(say("Row (asks)"), rows, "mask-row", width=200)
@@ -191,13 +184,23 @@ def mask_title(kind: str) -> str:
     return say("{kind}, mask", kind=say(words.KINDS[kind].title))
 
 
-def of_mask(request: Request, kind: str, mask: np.ndarray, used: np.ndarray, axes: dict[str, str]) -> Beside:
-    """How an edited mask is drawn: the one that was used, and the cells that open the future."""
-    queries, keys, _ = recipes.axis_code(kind, words.READ)
+def of_mask(request: Request, result: shared.Shown, kind: str, mask: np.ndarray) -> Plot:
+    """An edited mask: the one that was used, and the cells that open the future."""
     lines = [f"mask = result.mask({kind!r}).copy()"]
-    lines += [f"mask[{row}, {column}] = True" for row, column in np.argwhere(mask & ~used).tolist()]
-    made = call("mask_heatmap", Code("mask"), queries, keys, **axes, legend=False)
-    return recipe(request).then(*lines).figure(mask_title(kind), made)
+    lines += [f"mask[{row}, {column}] = True" for row, column in np.argwhere(mask & ~result.mask(kind)).tolist()]
+    return (
+        recipe(request)
+        .then(*lines)
+        .plot(
+            mask_title(kind),
+            mask_heatmap,
+            made(mask, "mask"),
+            *maps.axis_tokens(made(result, "result"), kind, words.READ)[:2],
+            query_axis=words.KINDS[kind].query_axis,
+            key_axis=words.KINDS[kind].key_axis,
+            legend=False,
+        )
+    )
 
 
 def mask_with_future(edits: Edits, result: shared.Shown, kind: str) -> np.ndarray:

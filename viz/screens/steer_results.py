@@ -15,8 +15,7 @@ from model.translation import Translation
 from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import controls, recipes, shared
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Recipe, call, made
 
 ANSWERED = "steer-answered"  # where the session keeps the Request that is shown
 CACHED_TREES = 16
@@ -50,12 +49,12 @@ class Request(controls.Request):
 def recipe(request: Request) -> Recipe:
     """The translation with the changes, in Python called `result`."""
     prefix = read_prefix(request.prefix)
-    more: dict[str, object] = {"edits": Code("edits") if request.edits else None, "prefix": prefix or None}
-    made = call("translator.translate", request.text, **recipes.searching(request), **more)
+    more: dict[str, object] = {"edits": made(None, "edits") if request.edits else None, "prefix": prefix or None}
+    written = call("translator.translate", request.text, **recipes.searching(request), **more)
     lines = [recipes.loading(request.checkpoint)]
     lines += [f"edits = {call('Edits.from_code', request.edits)}"] if request.edits else []
     changes = [request.edits, say("locked beginning {code}", code=request.prefix) if prefix else ""]
-    return Recipe(recipes.spoken(request), (*lines, f"result = {made}")).then(note=" · ".join(filter(None, changes)))
+    return Recipe(recipes.spoken(request), (*lines, f"result = {written}")).then(note=" · ".join(filter(None, changes)))
 
 
 def prefix_code(ids: list[int]) -> str:

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from viz.figures import candidates_heatmap, search_tree
+from viz.figures import search_tree
 from viz.figures.clicks import make_clickable, outline
 from viz.figures.tree import column_width
 from viz.language import say
-from viz.screens import controls, explore, recipes, shared, tokens, words_steer
-from viz.screens.code_lines import Code, call
+from viz.screens import controls, explore, recipes, shared, words_steer
 from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, recipe, steer, tree
+from viz.views.made import made
 
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
@@ -21,12 +21,8 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
     """Draw what could have been written at every step; a click writes it."""
     explore.heading(say("Write another word"), say(words_steer.CANDIDATES))
     written = result.predicted_tokens
-    figure = candidates_heatmap(
-        np.array([[p for _, p in row] for row in result.candidates]),
-        written,
-        [[name for name, _ in row] for row in result.candidates],
-        written=tokens.probabilities(result),
-    )
+    plot = recipes.candidates(recipe(request), say("What could be written at every step"), result)
+    figure = plot.draw(say)
     make_clickable(figure, say("click to write it"))
     locked = read_prefix(request.prefix)
     outline(
@@ -34,13 +30,7 @@ def show_candidates(request: Request, result: shared.Shown) -> None:
         [(step, ids.index(locked[step])) for step, ids in _locked(result, locked) if locked[step] in ids],
         say("locked"),
     )
-    explore.draw(
-        figure,
-        "words",
-        explore.CANDIDATE_WIDTH,
-        recipes.candidates(recipe(request), say("What could be written at every step")),
-        on_click=write,
-    )
+    explore.draw(plot, "words", explore.CANDIDATE_WIDTH, write, figure)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = [words_steer.step_name(step, written) for step in range(len(written))]
         step = controls.pick(say("Step"), names, "word-step", width=220)
@@ -99,31 +89,25 @@ def show_tree(request: Request, result: shared.Shown) -> None:
             first = controls.slider(say("First row that is drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
-    figure = search_tree(
-        np.array(nodes.log_probability),
-        nodes.parent,
-        found.tokens,
-        nodes.fate,
-        scores={one.node: one.score for one in ranked},
-        looked_at=found.looked_at,
-        keys=found.keys,
-        steps=steps,
-    )
-    width = column_width(found.tokens)
-    made = call(
-        "search_tree",
-        Code("np.array(nodes.log_probability)"),
-        Code("nodes.parent"),
-        Code("translator.tokenizer.target.tokens(nodes.token)"),
-        Code("nodes.fate"),
-        scores=Code("{one.node: one.score for one in ranked}"),
-        looked_at=Code(f"looked_at(translator, result.source, nodes{', edits' if request.edits else ''})"),
-        keys=Code("result.source_tokens"),
-        steps=steps,
-    )
+    edits = ", edits" if request.edits else ""
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
-    about = recipe(request).then(*lines).figure(title, made)
-    explore.draw(figure, "tree", width, about, on_click=_lock_clicked)
+    plot = (
+        recipe(request)
+        .then(*lines)
+        .plot(
+            title,
+            search_tree,
+            made(np.array(nodes.log_probability), "np.array(nodes.log_probability)"),
+            made(nodes.parent, "nodes.parent"),
+            made(found.tokens, "translator.tokenizer.target.tokens(nodes.token)"),
+            made(nodes.fate, "nodes.fate"),
+            scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
+            looked_at=made(found.looked_at, f"looked_at(translator, result.source, nodes{edits})"),
+            keys=made(found.keys, "result.source_tokens"),
+            steps=steps,
+        )
+    )
+    explore.draw(plot, "tree", column_width(found.tokens), _lock_clicked)
     st.markdown(say("**Ranking of what ended**"))
     table = pd.DataFrame(
         {

@@ -15,7 +15,7 @@ from viz.figures.labels import in_quotes
 from viz.language import counted, message, say
 from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
-from viz.screens.beside import Beside
+from viz.views.made import Recipe
 
 REFRESH = 1.0  # seconds between two pictures of a run
 PAUSE_WIDTH = 110  # pixels
@@ -129,7 +129,7 @@ def progress(frame: practice.Frame) -> str:
 
 def written_after(text: str, settings: practice.Settings, step: int) -> str:
     """Of what a map is: the string, the run, and how far it was."""
-    return " · ".join((in_quotes(text), words.describe(settings), say("after step {step}", step=counted(step))))
+    return " · ".join((in_quotes(text, say), words.describe(settings), say("after step {step}", step=counted(step))))
 
 
 def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) -> None:
@@ -147,18 +147,18 @@ def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) 
         return
     floor = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
     lines = {name: np.stack([line[0], np.maximum(line[1], floor)]) for name, line in lines.items()}
-    about = Beside(title, " · ".join(lines), ())
-    explore.draw(curves(lines, y_axis="loss", log_y=True), "practice-loss", about=about)
+    explore.draw(Recipe(" · ".join(lines)).plot(title, curves, lines, y_axis="loss", log_y=True), "practice-loss")
 
 
 def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str, note: str) -> None:
     """Draw one head large, and all of them small where there are several."""
     rows, columns = [SPECIAL["start"], *written], [*text, SPECIAL["end"]]
-    figure = attention_heatmap(weights[0, head], rows[: weights.shape[2]], columns, **AXES)
-    explore.draw(figure, key, about=Beside(say("Cross-attention, head {head}", head=head), note, ()))
+    recipe, title = Recipe(note), say("Cross-attention, head {head}", head=head)
+    one = recipe.plot(title, attention_heatmap, weights[0, head], rows[: weights.shape[2]], columns, **AXES)
+    explore.draw(one, key)
     if weights.shape[1] > 1:
-        tiles = head_overview(weights, selected=(0, head), layer_names=[say("decoder")])
-        explore.draw(tiles, f"{key}-all", about=Beside(say("Cross-attention, all heads"), note, ()))
+        more = {"selected": (0, head), "layer_names": [say("decoder")]}
+        explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), f"{key}-all")
 
 
 def try_it(run: practice.Run, head: int) -> None:

@@ -14,8 +14,7 @@ from viz.figures import curves
 from viz.language import ENGLISH, message, say, using
 from viz.screens import controls, explore, links, shared
 from viz.screens import training_words as words
-from viz.screens.beside import Beside, Recipe
-from viz.screens.code_lines import Code, call
+from viz.views.made import Recipe, call, made
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -163,14 +162,17 @@ def lab() -> None:
     explore.heading(say("Learning rate over the steps"), say("A diamond marks the peak of each curve."))
     steps, highest, names = rates["step"].to_numpy(), peaks(rates), legend(noams, others)
     texts = {name: f"{names[name]}: {spoken(place)}" for name, place in highest.items()}
-    figure = curves(
-        {names[name]: np.stack([steps, rates[name]]) for name in highest},
+    lines = {names[name]: np.stack([steps, rates[name]]) for name in highest}
+    plot = Recipe(" · ".join(names.values()), lines_of(noams, others, n_steps, epoch)).plot(
+        say("Learning rate over the steps"),
+        curves,
+        made(lines, "lines"),
         y_axis=message("learning rate"),
         log_x=log_x,
         log_y=log_y,
         marks=[(names[name], *place, texts[name]) for name, place in highest.items()],
     )
-    explore.draw(figure, "schedules", about=about(noams, others, n_steps, epoch, log_x, log_y, highest))
+    explore.draw(plot, "schedules")
 
     with st.container(gap="xxsmall"):
         for row, text in enumerate(texts.values()):
@@ -188,39 +190,27 @@ def lab() -> None:
     )
 
 
-def about(
-    noams: Sequence[Noam],
-    others: Sequence[str],
-    n_steps: int,
-    epoch: int,
-    log_x: bool,
-    log_y: bool,
-    highest: dict[str, tuple[int, float]],
-) -> Beside:
-    """How the curves are made, at the steps that `sample` chooses; in English, as all Python here."""
-    with using(ENGLISH):
-        marks = [(name, *place, f"{name}: {spoken(place)}") for name, place in highest.items()]
-    rates = {noam.name: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
-    current = noams[-1]
+def lines_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> tuple[str, ...]:
+    """How the curves are made, at the steps that `sample` chooses, in Python called `lines`."""
+    names, current = legend(noams, others), noams[-1]
+    rates = {noam.spoken: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
     for name in others:
         sizes = {"d_model": current.d_model, "peak": current.peak, "warmup": current.warmup}
-        rates[words.SCHEDULES[name]] = call("schedules.by_name", name, **sizes, steps=n_steps, decay=epoch)
-    made = call("curves", Code("lines"), y_axis=message("learning rate"), log_x=log_x, log_y=log_y, marks=marks)
+        rate = call("schedules.by_name", name, **sizes, steps=n_steps, decay=epoch)
+        rates[names[words.SCHEDULES[name]]] = rate
     warmups = [noam.warmup for noam in noams]
     parts = f"np.linspace(1, {n_steps}, {POINTS}), np.geomspace(1, {n_steps}, {POINTS}), {warmups!r}"
     corners: tuple[str, ...] = ()
     if n_steps / epoch <= MOST_DROPS:
         ends = f"[np.arange(warmup + {epoch}, {n_steps}, {epoch}) for warmup in {warmups!r}]"
         corners, parts = (f"corners = np.concatenate({ends})",), f"{parts}, corners, corners + 1"
-    lines = (
+    return (
         *corners,
         f"steps = np.unique(np.concatenate([{parts}]).round().astype(int))",
         f"steps = [int(step) for step in steps if 1 <= step <= {n_steps}]",
         "rates = {" + ", ".join(f"{name!r}: {rate}" for name, rate in rates.items()) + "}",
         "lines = {name: np.array([steps, [rate(step) for step in steps]]) for name, rate in rates.items()}",
     )
-    title = say("Learning rate over the steps")
-    return Recipe(" · ".join(legend(noams, others).values()), lines).figure(title, made)
 
 
 def spoken(place: tuple[int, float]) -> str:

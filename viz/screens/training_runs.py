@@ -7,14 +7,13 @@ import streamlit as st
 
 from model.catalogue import checkpoints_folder
 from model.training import runs
-from viz.figures import attention_heatmap, curves, head_overview
+from viz.figures import curves, head_overview
 from viz.language import counted, say
 from viz.screens import controls, explore, recipes, shared
 from viz.screens import training_words as words
 from viz.screens import words as common
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import Code, call
 from viz.screens.training_lab import LINEAR, LOGARITHMIC
+from viz.views.made import Recipe, call, made
 
 EXAMPLE = common.EXAMPLES["A short one"]
 END_SHARE = 0.05  # of the history, whose mean is the loss at the end
@@ -109,13 +108,11 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
         if name in chosen
     }
     try:
-        figure = curves(lines, y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y)
+        recipe = Recipe(" · ".join(lines), run_lines(list(lines), what))
+        axes = {"y_axis": words.RUN_AXES[what], "log_x": log_x, "log_y": log_y}
+        explore.draw(recipe.plot(title, curves, made(lines, "lines"), **axes), "runs-curves")
     except ValueError as error:
         shared.warn(shared.sentence(error))
-        return
-    made = call("curves", Code("lines"), y_axis=words.RUN_AXES[what], log_x=log_x, log_y=log_y)
-    about = Recipe(" · ".join(lines), run_lines(list(lines), what)).figure(title, made)
-    explore.draw(figure, "runs-curves", about=about)
 
 
 def run_lines(names: list[str], what: str) -> tuple[str, ...]:
@@ -153,8 +150,8 @@ def scrub(found: list[runs.RecordedRun]) -> None:
             st.caption(say("The translation was stopped at the length limit."))
     snapshot = run.snapshots[step].relative_to(checkpoints_folder()).as_posix()
     loading = f"translator = load_translator(str(checkpoints_folder() / {snapshot!r}))"
-    made = f"result = {call('translator.translate', text, beam=1)}"
-    show_heads(result, Recipe(f"“{result.source}” · {snapshot} · {say('greedy')}", (loading, made)))
+    lines = (loading, f"result = {call('translator.translate', text, beam=1)}")
+    show_heads(result, Recipe(f"“{result.source}” · {snapshot} · {say('greedy')}", lines))
 
 
 def show_heads(result: shared.Shown, recipe: Recipe) -> None:
@@ -167,19 +164,21 @@ def show_heads(result: shared.Shown, recipe: Recipe) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         explore.heading(say("All heads"), say("Cross-attention; rows ask, columns are read."))
-        more = {"selected": (layer, head), "n_columns": min(8, weights.shape[1])}
-        tiles = head_overview(weights, **more)
-        title = say("{kind}: all heads", kind=say(spoken_of.title))
-        made = call("head_overview", Code("result.attention('cross')"), **more)
-        explore.draw(tiles, "run-overview", about=recipe.figure(title, made))
+        title, known = say("{kind}: all heads", kind=say(spoken_of.title)), made(result, "result")
+        tiles = recipe.plot(
+            title,
+            head_overview,
+            known.attention("cross"),
+            selected=(layer, head),
+            n_columns=min(8, weights.shape[1]),
+        )
+        explore.draw(tiles, "run-overview")
     with right:
         place = say("layer {layer}, head {head}", layer=layer, head=head)
         title = say("{kind}, {place}", kind=say(spoken_of.title), place=place)
         explore.heading(title, say(spoken_of.rows))
         axes = {"query_axis": spoken_of.query_axis, "key_axis": spoken_of.key_axis}
-        large = attention_heatmap(weights[layer, head], result.target_tokens, result.source_tokens, **axes)
-        about = recipes.head(recipe, title, "cross", (layer, head), mask=None, **axes)
-        explore.draw(large, "run-head-map", about=about)
+        explore.draw(recipes.head(recipe, title, known, "cross", (layer, head), **axes), "run-head-map")
 
 
 def recorded() -> None:

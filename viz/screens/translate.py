@@ -20,6 +20,7 @@ from viz.stage import words as stage_words
 from viz.stage.form import form
 from viz.stage.stage import stage
 from viz.views import maps, view
+from viz.views.made import made
 from viz.views.view import View
 
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
@@ -142,14 +143,15 @@ def code(result: shared.Shown, built: dict[str, maps.Maps], request: controls.Re
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
     recipe, named = recipes.translation(request), view.ROWS[chosen.rows]
     found = {}
-    for kind, made in built.items():
-        place = tuple(0 if name in made.options.axes else f"{{{name[:-1]}}}" for name in ("layers", "heads"))
+    for kind, maps_of in built.items():
+        axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
+        place = tuple(made(0, f"{{{name[:-1]}}}") if left else 0 for name, left in axes_left)
         axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
-        written = recipes.MapCode(made, kind, named)
-        found[kind] = written.heatmap(recipe, "", place, axes, named, chosen.stretch).code
-        found[f"mask {kind}"] = recipes.mask(recipe, "", kind, named, **axes).code
-    found["positions"] = recipes.positions(recipe, "source").code
-    found["words"] = recipes.candidates(recipe, "").code
+        drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
+        found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
+        found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
+    found["positions"] = recipes.positions(recipe, result).code
+    found["words"] = recipes.candidates(recipe, "", result).code
     return found
 
 
@@ -166,7 +168,7 @@ def inside_of(result: shared.Shown, request: controls.Request, rows: str) -> dic
     if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
     arrays = layer_of(request, asked.kind, asked.layer)
-    queries, keys, _ = stage_message.axis_tokens(result, asked.kind, rows)
+    queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
     keys = [stage_message.label(key) for key in keys]
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
     return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)

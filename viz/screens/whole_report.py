@@ -9,8 +9,7 @@ import streamlit as st
 from viz.language import say
 from viz.report import ADDRESS, Settings, link_to, report
 from viz.screens import asking, controls, shared, words
-from viz.screens.beside import Recipe
-from viz.screens.code_lines import with_imports
+from viz.views.made import Recipe, with_imports
 from viz.views.view import View
 
 

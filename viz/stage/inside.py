@@ -125,10 +125,10 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
     added = np.linalg.norm(row.weighted.astype(np.float64), axis=-1)
     visible = np.where(row.mask, row.scaled, np.nan)
     values = (row.raw_scores, row.scaled, visible, row.dropped, added)
-    names = labels.hover_texts(keys)
+    names = labels.hover_texts(keys, say)
     titles = (say(PRODUCT), scaling, say(MASKED), say(SOFTMAX), say(ADDED))
     height = (1 - GAP * (len(titles) - 1)) / len(titles)
-    layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24)
+    layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say)
     layout["xaxis"] = tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
     layout["bargap"] = 0.25
     bars = []

@@ -136,19 +136,9 @@ def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Ma
             weights, mask = result.attention(kind), result.mask(kind)
         except ValueError:  # a recurrent network has no self-attention, and perhaps none at all
             continue
-        queries, keys, others = axis_tokens(result, kind, rows)
+        queries, keys, others = maps.axis_tokens(result, kind, rows)
         made[kind] = maps.build(weights, mask, queries, keys, options, others)
     return made
-
-
-def axis_tokens(result: Translation, kind: str, rows: str) -> tuple[list[str], list[str], list[str] | None]:
-    """The tokens of the rows and of the columns, and the other tokens of the rows' steps where rows are steps."""
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    if rows == "predicted":
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
@@ -195,10 +185,11 @@ def large_map(shown: Shown, kind: str) -> dict:
     notes = None
     if made.others is not None:
         other = words.READS if shown.rows == "predicted" else words.WRITES
-        notes = [say(other, token=labels.quoted(label(token))) for token in made.others]
+        notes = [say(other, token=labels.quoted(label(token), say)) for token in made.others]
     return looks.attention(
         list(map(label, made.queries)),
         list(map(label, made.keys)),
+        say,
         query_axis=row_title,
         key_axis=column_title,
         mask=made.mask,
@@ -304,10 +295,10 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
     result = shown.result
     masks = []
     for kind in kinds:
-        queries, keys, _ = axis_tokens(result, kind, shown.rows)
+        queries, keys, _ = maps.axis_tokens(result, kind, shown.rows)
         row_title, column_title = words.axes(kind, shown.rows)
         queries, keys = list(map(label, queries)), list(map(label, keys))
-        look = looks.mask(queries, keys, query_axis=row_title, key_axis=column_title)
+        look = looks.mask(queries, keys, say, query_axis=row_title, key_axis=column_title)
         mask = result.mask(kind)
         blocked = int(mask.size - mask.sum())
         line = say(words.BLOCKED, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
@@ -321,17 +312,17 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
         names, name = list(map(label, tokens)), say(words.SIDES[side])
         limit = max(1.0, float(np.abs(table).max()))
         line = say(words.POSITIONS)
-        table_look = looks.positions(names, table.shape[1], limit)
+        table_look = looks.positions(names, table.shape[1], limit, say)
         positions.append({"name": name, "look": table_look, "z": table.astype(np.float32), "line": line})
         chosen = sorted({table.shape[1] * part // 16 for part in WAVES})
-        waves = looks.waves(names, chosen, table.astype(np.float32))
+        waves = looks.waves(names, chosen, table.astype(np.float32), say)
         positions.append({"name": say(words.AS_WAVES, side=name), "look": waves, "line": say(words.WAVES)})
     found: dict[str, list[dict]] = {"mask": masks, "positions": positions, "words": []}
     if shown.candidates:
         written = list(map(label, result.predicted_tokens))
         names = [[label(name) for name, _ in row] for row in shown.candidates]
         z = np.array([[p for _, p in row] for row in shown.candidates], dtype=np.float32)
-        look = looks.candidates(written, names)
+        look = looks.candidates(written, names, say)
         found["words"] = [{"name": "", "look": look, "z": z, "line": say(words.CANDIDATES)}]
     return found
 

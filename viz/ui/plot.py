@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
-from viz.figures import describe
+from viz.figures import Drawn
 from viz.figures.export import WIDTH
+from viz.figures.tables import Cells
 from viz.language import current, message, say
 from viz.stage import assets, packing
 
@@ -30,7 +30,7 @@ def _mounted(name: str, shows: str):
 
 
 def plot(
-    figure: go.Figure,
+    figure: Drawn,
     key: str,
     *,
     on_click: Callable[..., None] | None = None,
@@ -48,9 +48,9 @@ def plot(
     data = packing.pack(
         _parts(figure, template=False)
         | {
-            "alt": describe(figure),
+            "alt": figure.description,
             "least": _least_width(figure, column_width),
-            "table": _table(figure.layout.meta or {}),
+            "table": _table(figure),
             "clicks": on_click is not None,
             "language": current(),
             "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
@@ -64,7 +64,7 @@ def plot(
     _mounted(COMPONENT, "show")(key=key, data=data, on_clicked_change=clicked)
 
 
-def pictures(figure: go.Figure, name: str, key: str) -> None:
+def pictures(figure: Drawn, name: str, key: str) -> None:
     """Show a button for a PNG and one for an SVG of a figure; the browser draws them.
 
     Args:
@@ -83,10 +83,9 @@ def pictures(figure: go.Figure, name: str, key: str) -> None:
     _mounted("headlight_pictures", "pictures")(key=key, data=data, width="content")
 
 
-def _parts(figure: go.Figure, template: bool = True) -> dict[str, Any]:
+def _parts(figure: Drawn, template: bool = True) -> dict[str, Any]:
     """What Plotly draws of a figure; its template only where it is not the page that says how things look."""
     layout = figure.layout.to_plotly_json()
-    layout.pop("meta", None)
     if not template:
         layout.pop("template", None)
     return {"data": [_packed(trace.to_plotly_json()) for trace in figure.data], "layout": _packed(layout)}
@@ -104,7 +103,7 @@ def _packed(value: Any) -> Any:
     return value
 
 
-def _least_width(figure: go.Figure, column_width: int | None) -> int:
+def _least_width(figure: Drawn, column_width: int | None) -> int:
     """Pixels below which the labels of the columns would lie on each other."""
     axis, margin = figure.layout.xaxis, figure.layout.margin
     labels = len(axis.tickvals or ()) * (column_width or (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH))
@@ -112,12 +111,12 @@ def _least_width(figure: go.Figure, column_width: int | None) -> int:
     return round(labels + margin.l + margin.r + bars * COLOR_BAR_WIDTH)
 
 
-def _table(meta: dict[str, Any]) -> dict[str, Any] | None:
+def _table(figure: Drawn) -> dict[str, Any] | None:
     """The names of a map's rows and columns, with which the browser writes it as a table; None for other figures."""
-    if not (meta.get("row_names") and meta.get("column_names")) or meta["figure"] == "attention_lines":
+    table = figure.table
+    if not (isinstance(table, Cells) and table.row_names and table.column_names):
         return None
-    corner = f"{say(meta['rows'])} / {say(meta['columns'])}"
-    return {"rows": list(meta["row_names"]), "columns": list(meta["column_names"]), "corner": corner}
+    return {"rows": table.row_names, "columns": table.column_names, "corner": " / ".join(map(say, table.axes))}
 
 
 def _clicked(point: Any) -> list[int]:

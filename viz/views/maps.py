@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -162,6 +163,25 @@ def build(
     )
 
 
+def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
+    """The tokens of the rows and of the columns of a kind, and the other tokens of the rows' steps.
+
+    Args:
+        result: a recording, or a Made of one.
+        kind: of attention.
+        named: whether steps are named by the token "read" or "predicted".
+
+    Returns:
+        Its tokens; the others are None where rows are no steps, or it does not know what was predicted.
+    """
+    if kind == "encoder_self":
+        return result.source_tokens, result.source_tokens, None
+    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    if named == "predicted":
+        return result.predicted_tokens, keys, result.target_tokens
+    return result.target_tokens, keys, result.predicted_tokens or None
+
+
 def title(maps: Maps, layer: int, head: int | None) -> str:
     """Name the map of a head, or all maps of a layer (head is None), as the end of a heading."""
     n_layers, n_heads = maps.counts
@@ -260,10 +280,10 @@ def _merge_any(mask: np.ndarray, queries: analysis.Words, keys: analysis.Words) 
 def _layer_names(count: int, options: Options) -> list[str]:
     if "layers" in options.axes:
         return [say("{summary} of {count} layers", summary=say(options.summary), count=count)]
-    return [labels.layer_label(layer) for layer in range(count)]
+    return [labels.layer_label(layer, say) for layer in range(count)]
 
 
 def _head_names(count: int, options: Options) -> list[str]:
     if "heads" in options.axes:
         return [say("{summary} of {count} heads", summary=say(options.summary), count=count)]
-    return [labels.head_label(head) for head in range(count)]
+    return [labels.head_label(head, say) for head in range(count)]

@@ -8,6 +8,7 @@ import pytest
 from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches
 from viz.stage import inside, message
+from viz.views import maps
 
 ASKED = {"view": "inside", "kind": "cross", "layer": "1", "head": "2", "row": "3"}
 KINDS = ("cross", "encoder_self", "decoder_self")
@@ -69,7 +70,7 @@ class TestAsked:
 def told(result, kind: str, layer: int, head: int, row: int, switches: Switches, dropout: float = 0.3) -> tuple:
     """What the stage is told of a row, the row, and its keys."""
     arrays = experiment.recorded(result, kind, layer)
-    queries, keys, _ = message.axis_tokens(result, kind, "read")
+    queries, keys, _ = maps.axis_tokens(result, kind, "read")
     keys = [message.label(key) for key in keys]
     made, plain = (experiment.row(arrays, head, row, one) for one in (switches, AS_RECORDED))
     asked = inside.Asked(kind, layer, head, row, switches)

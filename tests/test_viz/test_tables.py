@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from viz import figures
-from viz.figures import describe, head_board
-from viz.figures.in_words import in_words
+from viz.figures import head_board
 from viz.figures.labels import visible
-from viz.figures.numbers import numbers
 
 QUERIES = ["<s>", "der", "der", "</s>"]
 KEYS = ["the", "dog", "<b>", "\n", "</s>"]
@@ -25,7 +23,7 @@ def weights(*shape: int) -> np.ndarray:
 
 def test_a_row_names_the_two_it_reads_most():
     values = weights(T, S)
-    said = in_words(figures.attention_heatmap(values, QUERIES, KEYS))
+    said = figures.attention_heatmap(values, QUERIES, KEYS).table.in_words()
     assert len(said) == T
     for row, (sentence, query) in enumerate(zip(said, QUERIES, strict=True)):
         first, second = np.argsort(-values[row])[:2]
@@ -38,7 +36,7 @@ def test_a_row_names_the_two_it_reads_most():
 def test_what_is_blank_is_never_named():
     shown = np.ones((T, S), bool)
     shown[0], shown[1, 1:] = False, False
-    said = in_words(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown))
+    said = figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown).table.in_words()
     assert said[0] == "“<s>” (query 0): blank."
     assert "then" not in said[1] and "“the” (key 0)" in said[1]
 
@@ -46,14 +44,14 @@ def test_what_is_blank_is_never_named():
 def test_a_mask_says_what_may_be_read():
     mask = np.tri(T, S, dtype=bool)
     mask[3] = False
-    said = in_words(figures.mask_heatmap(mask, QUERIES, KEYS))
+    said = figures.mask_heatmap(mask, QUERIES, KEYS).table.in_words()
     assert said[1] == "“der” (query 1) may read 2 of 5: “the” (key 0), “dog” (key 1)."
     assert said[3] == "“</s>” (query 3) may read 0 of 5: nothing."
 
 
 def test_numbers_with_a_sign_have_both_ends():
     values = np.random.default_rng(0).normal(size=(T, S)).astype(np.float32)
-    for row, sentence in enumerate(in_words(figures.difference_heatmap(values, QUERIES, KEYS))):
+    for row, sentence in enumerate(figures.difference_heatmap(values, QUERIES, KEYS).table.in_words()):
         high, low = values[row].argmax(), values[row].argmin()
         assert f"largest “{visible(KEYS[high])}”" in sentence
         assert f"(key {high}) = {values[row, high]:.3g}" in sentence
@@ -62,7 +60,7 @@ def test_numbers_with_a_sign_have_both_ends():
 
 def test_an_overview_says_where_every_head_is_surest():
     values = weights(2, 3, T, S)
-    said = in_words(figures.head_overview(values))
+    said = figures.head_overview(values).table.in_words()
     assert len(said) == 6
     for number, (layer, head) in enumerate(np.ndindex(2, 3)):
         query, key = np.unravel_index(values[layer, head].argmax(), (T, S))
@@ -72,7 +70,7 @@ def test_an_overview_says_where_every_head_is_surest():
 
 def test_lines_name_the_strongest_of_every_head():
     values = weights(2, T, S)
-    said = in_words(figures.attention_lines(values, QUERIES, KEYS))
+    said = figures.attention_lines(values, QUERIES, KEYS).table.in_words()
     assert [sentence.split(":")[0] for sentence in said] == ["head 0", "head 1"]
     for head, sentence in enumerate(said):
         found = [
@@ -85,7 +83,7 @@ def test_lines_name_the_strongest_of_every_head():
 
 def test_curves_have_their_ends():
     line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
-    (said,) = in_words(figures.curves({"loss": line}, y_axis="loss"))
+    (said,) = figures.curves({"loss": line}, y_axis="loss").table.in_words()
     assert said == "loss: 4 points, lowest 2 at 1, highest 9 at 2."
 
 
@@ -93,13 +91,13 @@ def test_a_board_says_what_is_written_on_every_head():
     off = np.array([[False, True], [False, False]])
     texts = [["on", "off"], ["even", "<on>"]]
     board = head_board(None, texts, off=off, value="no number")
-    assert in_words(board) == ["layer 0: head 0 on, head 1 off.", "layer 1: head 0 even, head 1 <on>."]
-    assert "orange" not in describe(board)
-    header, rows = numbers(board)
+    assert board.table.in_words() == ["layer 0: head 0 on, head 1 off.", "layer 1: head 0 even, head 1 <on>."]
+    assert "orange" not in board.description
+    header, rows = board.table.header, list(board.table.rows())
     assert header == ["layer", "head", "no number", "written"] and rows[1] == [0, 1, None, "off"]
     with_numbers = head_board(np.array([[0.5, -0.25]], np.float32))
-    assert in_words(with_numbers) == ["layer 0: head 0 +0.5, head 1 -0.25."]
-    assert numbers(with_numbers)[1] == [[0, 0, 0.5, "+0.5"], [0, 1, -0.25, "-0.25"]]
+    assert with_numbers.table.in_words() == ["layer 0: head 0 +0.5, head 1 -0.25."]
+    assert list(with_numbers.table.rows()) == [[0, 0, 0.5, "+0.5"], [0, 1, -0.25, "-0.25"]]
 
 
 def test_a_board_of_nothing_is_refused():

@@ -1,0 +1,30 @@
+"""The words of figures: English here, and put into another language by the `say` that a figure function is given."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+def message(text: str) -> str:
+    """Mark a sentence as one that `say` looks up later, and return it as it is."""
+    return text
+
+
+NUMBER = message("1,234.5")  # how a reader writes it
+
+
+class Say(Protocol):
+    """Says a sentence in the language of a reader."""
+
+    def __call__(self, text: str, /, **values: object) -> str:
+        """Put values into the places in braces of a sentence that is given in English."""
+
+
+def english(text: str, /, **values: object) -> str:
+    """Say a sentence as it stands in the code.
+
+    Example:
+        >>> english("{n} of {total} heads", n=3, total=8)
+        '3 of 8 heads'
+    """
+    return text.format(**values) if values else text

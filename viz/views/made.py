@@ -1,0 +1,193 @@
+"""One description of a figure: it draws the figure, and prints the Python that makes the same one.
+
+A `Made` is a value with the Python that makes it, and what is done to it is done to both: where `result` stands for a
+translation, `result.attention("cross")[0, 3]` stands for a map of it. Values are written with `repr` and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from viz import figures
+from viz.figures import Drawn
+from viz.figures.wording import Say
+
+WIDTH = 84  # letters of a line
+_IMPORTS = {
+    "np": "import numpy as np",
+    "load_translator": "from model import load_translator",
+    "read_attention": "from model.adapters.attention_file import read_attention",
+    "analysis": "from model.analysis import maps as analysis",
+    "maps": "from viz.views import maps",
+}
+_MODULES = {
+    "model.analysis": ("comparison", "differences", "head_roles", "lengths"),
+    "model.measures": ("alignment", "contribution", "head_report"),
+    "model.catalogue": ("checkpoints_folder",),
+    "model.experiments": ("learned_positions",),
+    "model.interventions.edits": ("Edits",),
+    "model.measures.head_importance": ("without_each_head",),
+    "model.experiments.inside": ("Switches", "recorded", "row"),
+    "model.experiments.masks": ("conventions", "read_batch", "run", "without_look_ahead", "worked_example"),
+    "model.experiments.positions": ("changed_positions",),
+    "model.positional": ("VARIANTS", "frequencies"),
+    "model.measures.search_attention": ("looked_at",),
+    "model.taps": ("intervene",),
+    "model.training": ("schedules",),
+    "model.training.runs": ("read_run",),
+    "viz.figures": figures.__all__,
+    "viz.screens.pitfall_common": ("Sentence",),
+    "viz.screens.pitfall_demos": ("DEMOS",),
+}
+
+
+class Made:
+    """A value and the Python that makes it; nothing is computed before the value is asked for.
+
+    Args:
+        code: an expression.
+        make: gives the value.
+
+    Example:
+        >>> numbers = made([1, 2], "numbers")
+        >>> numbers[1] - numbers[0], value_of(numbers[1] - numbers[0])
+        (numbers[1] - numbers[0], 1)
+    """
+
+    def __init__(self, code: str, make: Callable[[], Any]) -> None:
+        self._code, self._make = code, make
+
+    def __repr__(self) -> str:
+        return self._code
+
+    def __getattr__(self, name: str) -> Made:
+        if name.startswith("_"):  # what Python or a library looks for
+            raise AttributeError(name)
+        return Made(f"{self._code}.{name}", lambda: getattr(value_of(self), name))
+
+    def __getitem__(self, place: Any) -> Made:
+        code = ", ".join(map(repr, place)) if isinstance(place, tuple) else repr(place)
+        return Made(f"{self._code}[{code}]", lambda: value_of(self)[value_of(place)])
+
+    def __call__(self, *given: Any, **named: Any) -> Made:
+        values = {name: value_of(one) for name, one in named.items()}
+        return Made(call(self._code, *given, **named), lambda: value_of(self)(*map(value_of, given), **values))
+
+    def __sub__(self, other: Made) -> Made:
+        return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other))
+
+
+def made(value: Any, code: str) -> Made:
+    """A value that is at hand, and the expression that makes it."""
+    return Made(code, lambda: value)
+
+
+def value_of(one: Any) -> Any:
+    """The value of a Made, or of what holds some; anything else as it is."""
+    if isinstance(one, Made):
+        return one._make()
+    if isinstance(one, dict):
+        return {name: value_of(part) for name, part in one.items()}
+    return type(one)(map(value_of, one)) if type(one) in (list, tuple) else one
+
+
+def call(function: str, *arguments: object, **named: object) -> str:
+    """Write a call.
+
+    Args:
+        function: its name.
+        arguments, named: written with repr; None among the named ones is left out.
+
+    Returns:
+        The call, an argument a line where one line is too short.
+
+    Example:
+        >>> print(call("bars", made(None, "values"), ["it's", "a"], value="pieces", top=None))
+        bars(values, ["it's", 'a'], value='pieces')
+    """
+    written = [repr(one) for one in arguments]
+    written += [f"{name}={one!r}" for name, one in named.items() if one is not None]
+    whole = f"{function}({', '.join(written)})"
+    if len(whole) <= WIDTH and "\n" not in whole:
+        return whole
+    inner = "".join(f"    {one},\n".replace("\n", "\n    ").rstrip(" ") for one in written)
+    return f"{function}(\n{inner})"
+
+
+def with_imports(*lines: str) -> str:
+    """Put the imports that lines of Python need before them, and return a program that runs as it is."""
+    body = "\n".join(lines)
+    names = [node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)]
+    used = {node.id for node in names} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
+    for module, names in _MODULES.items():
+        if found := sorted(used & set(names)):
+            imports.add(f"from {module} import {', '.join(found)}")
+    # Libraries first, then by name.
+    return "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", body])
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure of a page.
+
+    Attributes:
+        title: what it shows, as it stands in a file of it, said.
+        note: of what: the sentence, the checkpoint.
+        lines: of Python, which its arguments need.
+        function: of `viz.figures`; or a Made of a figure, without arguments.
+        arguments, named: of the function: Mades, another Plot, and what repr writes.
+    """
+
+    title: str
+    note: str
+    lines: tuple[str, ...]
+    function: Callable[..., Drawn] | Made
+    arguments: tuple = ()
+    named: dict[str, Any] = field(default_factory=dict)
+
+    def draw(self, say: Say) -> Drawn:
+        """Draw it in a language."""
+        if isinstance(self.function, Made):
+            return value_of(self.function)
+        drawn = (one.draw(say) if isinstance(one, Plot) else value_of(one) for one in self.arguments)
+        named = {name: value_of(one) for name, one in self.named.items() if one is not None}
+        return self.function(*drawn, **named, say=say)
+
+    @property
+    def code(self) -> str:
+        """A program that makes the figure and shows it; empty where its arrays are kept nowhere else."""
+        if any(isinstance(one, np.ndarray) for given in (self.arguments, self.named.values()) for one in given):
+            return ""
+        return with_imports(*self.lines, f"figure = {self!r}", "figure.show()")
+
+    def __repr__(self) -> str:
+        if isinstance(self.function, Made):
+            return repr(self.function)
+        return call(self.function.__name__, *self.arguments, **self.named)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the arrays of a page come about: what its figures are of, and the lines that all of them begin with.
+
+    Attributes:
+        note: of what the figures are.
+        lines: of Python.
+    """
+
+    note: str
+    lines: tuple[str, ...] = ()
+
+    def then(self, *lines: str, note: str = "") -> Recipe:
+        """The same with further lines, and something more to say."""
+        return Recipe(" · ".join(filter(None, (self.note, note))), (*self.lines, *lines))
+
+    def plot(self, title: str, function: Callable[..., Drawn] | Made, *arguments: Any, **named: Any) -> Plot:
+        """A figure of these arrays; arguments as for Plot."""
+        return Plot(title, self.note, self.lines, function, arguments, named)
