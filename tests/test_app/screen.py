@@ -160,10 +160,20 @@ def click(at: AppTest, key: str, **point: Any) -> AppTest:
 
     AppTest has no public way to trigger a component: this adds to the states of all widgets.
     """
+    return _trigger(at, charts(at)[key].proto.id, "clicked", point)
+
+
+def do(at: AppTest, what: str, **action: Any) -> AppTest:
+    """Sends what the stage sends of a change; returns the page, after it ran again."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+    return _trigger(at, part.proto.id, "did", json.dumps({"do": what} | action))
+
+
+def _trigger(at: AppTest, component: str, event: str, value: Any) -> AppTest:
     states = at._tree.get_widget_states()
     state = states.widgets.add()
-    state.id = _make_trigger_id(charts(at)[key].proto.id, "events")
-    state.json_trigger_value = json.dumps([{"event": "clicked", "value": point}])
+    state.id = _make_trigger_id(component, "events")
+    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
     return at._run(states)
 
 

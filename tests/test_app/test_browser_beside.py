@@ -39,9 +39,9 @@ def offline(browser: Browser):
 
 def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/steer?steer=Force+attention&layer=1&head=2")
-    expect(plot(page, "force-map")).to_be_visible()
-    page.locator(".st-key-beside-force-map button").first.click()
+    page.goto(f"{app_server}/heads?layer=1&head=2")
+    expect(plot(page, "head-before")).to_be_visible()
+    page.locator(".st-key-beside-head-before button").first.click()
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
     assert png.name.startswith("headlight-") and png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
@@ -77,9 +77,9 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
 
 def test_tab_goes_from_the_button_into_what_it_opened(page, app_server):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/steer?steer=Force+attention")
-    expect(plot(page, "force-map")).to_be_visible()
-    button = page.locator(".st-key-beside-force-map button").first
+    page.goto(f"{app_server}/heads")
+    expect(plot(page, "head-before")).to_be_visible()
+    button = page.locator(".st-key-beside-head-before button").first
     button.focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.querySelector('[data-testid=stPopoverBody]')") is None

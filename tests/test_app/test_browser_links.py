@@ -94,27 +94,6 @@ def on_contribution(page: Page) -> None:
     radio(page, "sinks", "special tokens")
 
 
-def on_force(page: Page) -> None:
-    radio(page, "steer", "Force attention")
-    radio(page, "where", "chosen heads")
-    picture(page)  # a chart that is drawn anew cannot be clicked
-    click_cell(page, "force-map", 1, 2)
-    expect(page).to_have_url(re.compile("edits=v1_f1-2-1h0-0"))  # and the prefix of the walk before
-
-
-def on_mask(page: Page) -> None:
-    radio(page, "steer", "Edit a mask")
-    radio(page, "kind", "Encoder self")
-    picture(page)  # a chart that is drawn anew cannot be clicked
-    click_cell(page, "mask-map", 2, 1)
-    expect(page).to_have_url(re.compile(r"edits=v1_\w\S*be2-1"))  # beside the forced weight
-
-
-def on_word(page: Page) -> None:
-    click_cell(page, "words", 1, 2)
-    expect(page).to_have_url(re.compile("prefix=v1_"))
-
-
 def on_compare(page: Page) -> None:
     radio(page, "kind", "Encoder self")
     page.locator(".st-key-same label").click()
@@ -133,7 +112,6 @@ def on_positions(page: Page) -> None:
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
     "heads": ("heads", on_heads, on_contribution, on_roles),
-    "steer": ("steer", on_word, on_force, on_mask),
     "compare": (f"compare?versus=Before+and+after+an+edit&edits={EDITS}", on_compare),
     "masks": ("masks", on_masks),
     "positions": ("positions", on_positions),
@@ -145,7 +123,6 @@ WALKS = {
     [
         ("heads", "part", ["Contribution", "Roles", "Knock out"]),
         ("compare", "versus", ["Before and after an edit", "Sentences"]),
-        ("steer", "steer", ["Force attention", "Edit a mask"]),
         ("masks", "batch", ["Worked example", "My sentences"]),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Error, Page, expect
 
-from model.interventions.edits import Cell, Edits, Head
+from model.interventions.edits import Edits, Head
 from tests.support import menu
 from tests.test_app.systems import save_comparison, save_language_model
 from viz.screens.pitfall_words import PITFALLS
@@ -219,33 +219,6 @@ def test_a_click_on_the_board_switches_a_head_off(page, app_server, recorded):
         assert_nothing_sticks_out(page)
     page.get_by_role("button", name="Take every change back").click()
     expect(page).not_to_have_url(re.compile("edits="))
-
-
-def test_the_translation_is_steered_by_clicks_and_the_address_holds_it(page, app_server, recorded):
-    example = "A man is riding a bicycle down the street."
-    plain = recorded.translate(example)
-    open_page(page, app_server, "Steer")
-    click_cell(page, "words", 1, 2)
-    prefix = [*plain.predicted_ids[:1], int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])]
-    new = recorded.translate(example, prefix=prefix)
-    expect(page.locator(".st-key-large-translation")).to_have_text(new.text)
-    expect(page).to_have_url(re.compile(f"prefix=v1_{prefix[0]}-{prefix[1]}"))
-    choose(page, "Edit a mask")
-    click_cell(page, "mask-map", 2, 1)
-    expect(page).to_have_url(re.compile("edits=v1_bc2-1"))
-    steered = recorded.translate(example, edits=Edits(cells=(Cell("cross", 2, 1, False),)), prefix=prefix)
-    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
-    for view, key in (("Force attention", "force-map"), ("Search tree", "tree")):
-        choose(page, view)
-        expect(plot(page, key)).to_be_visible()
-    page.set_viewport_size({"width": 400, "height": 900})
-    for view in ("Another word", "Search tree", "Force attention", "Edit a mask"):
-        choose(page, view)
-        assert_nothing_sticks_out(page)
-    page.reload()  # the link alone brings everything back
-    expect(page.locator(".st-key-large-translation")).to_have_text(steered.text)
-    page.get_by_role("button", name="Take every change back").click()
-    expect(page.locator(".st-key-large-translation")).to_have_text(plain.text)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_no_link_comes_of_an_address(page: str) -> None:
 
 
 BOXES = [
-    ("translate.py", "sentence"),
+    ("translate_page.py", "sentence"),
     ("pitfalls.py", "text"),
     ("steer.py", "edits"),
     ("steer.py", "prefix"),

@@ -22,7 +22,7 @@ from viz.screens.words_lessons import LESSONS
 from viz.views import view
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-FILES = {"": "translate.py"}
+FILES = {"": "translate_page.py"}
 STOPS = [(name, number) for name, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
 # What the session holds for the names that stand in an address.
 HELD = {kind.name: key for key, kind in words.KINDS.items()} | {"true": True}

@@ -1,28 +1,27 @@
-"""The page Steer without a browser: every control and click, against separate translations of the model."""
+"""The page Steer without a browser: every change, against separate translations of the changed model."""
 
 from __future__ import annotations
 
-import html
-import re
+import random
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
-from model.interventions.edits import Cell, Edits, Force
+from model.experiments.positions import changed_positions
+from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
-from tests.test_app.test_translate import EXAMPLE
-from viz.report import report
-from viz.screens import steer_results, whole_report, words_steer
-from viz.screens.steer_results import prefix_code, read_prefix
+from tests.test_app.test_translate import EXAMPLE, assert_shown
+from viz.screens import whole_report, words_steer
+from viz.views.changes import NAMES, prefix_code, read_prefix
 
 SENTENCE = "A man is too tired."
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
-def open_page(view=words_steer.WORD, **query):
-    at = screen.open_page("steer.py", steer=words_steer.VIEWS[view], **query)
+def open_page(**query):
+    at = screen.open_page("steer.py", **({"text": EXAMPLE} | query))
     assert not at.exception and not at.error
     return at
 
@@ -32,225 +31,191 @@ def plain(recorded):
     return recorded.translate(EXAMPLE)
 
 
-def state(at):
-    return at.session_state["prefix"], at.session_state["edits"]
+def codes(at):
+    """The changes as they stand in the address."""
+    return {name: value for name, value in screen.stage(at)["address"].items() if name in NAMES}
 
 
-def assert_shown(at, recorded, text=EXAMPLE, edits="", prefix=""):
-    """The page shows what the model writes with these changes, and holds them in its state."""
-    assert not at.exception and not at.warning or "opens the future" in at.warning[0].value
-    assert state(at) == (prefix, edits)
-    expected = recorded.translate(text, edits=Edits.from_code(edits), prefix=read_prefix(prefix))
-    assert (expected.text or "(the model wrote nothing)") in [element.value for element in at.text]
-    return expected
+def version(at, name, kind="cross"):
+    """The maps of a kind of one version of the translation."""
+    told = screen.stage(at)
+    (found,) = [one for one in told[name]["kinds"] if one["code"] == kind]
+    return found
 
 
-def z(at, key):
-    return screen.values(screen.figure(at, key)["data"][0]["z"])
+def assert_steered(at, recorded, edits=(), prefix=(), text=EXAMPLE):
+    """The page shows what the changed model writes, beside what it writes without the changes."""
+    edits = Edits(**dict(edits))
+    new, old = recorded.translate(text, edits=edits, prefix=prefix), recorded.translate(text)
+    assert_shown(at, new)
+    assert screen.stage(at)["before"]["translation"] == old.text
+    asked = {"edits": edits.code, "prefix": prefix_code(prefix)}
+    assert codes(at) == {name: value for name, value in asked.items() if value}
+    return new, old
 
 
-def outlined(at, key, name):
-    """The cells (row, column) in frames of this name."""
-    traces = [trace for trace in screen.figure(at, key)["data"] if trace.get("name") == name]
-    cells = set()
-    for trace in traces:
-        xs, ys = (screen.values(trace[axis]).reshape(-1, 6)[:, 0] + 0.5 for axis in "xy")
-        cells |= {(int(y), int(x)) for x, y in zip(xs, ys, strict=True)}
-    return cells
+def test_at_first_nothing_is_changed(recorded, plain):
+    at = open_page()
+    assert_shown(at, plain)
+    told = screen.stage(at)
+    assert "before" not in told and told["steering"]["chips"] == [] and codes(at) == {}
 
 
-def metrics(at):
-    return {metric.label: metric.value for metric in at.metric}
-
-
-class TestAnotherWord:
-    def test_first_the_models_own_translation_is_shown(self, recorded, plain):
-        at = open_page()
-        assert_shown(at, recorded)
-        assert words_steer.NOTHING in [element.value for element in at.caption]
-        logits = plain.trace["logits"]
-        probabilities = np.exp(logits - logits.max(-1, keepdims=True))
-        probabilities /= probabilities.sum(-1, keepdims=True)
-        best = -np.sort(-probabilities, axis=-1)[:, :5]
-        np.testing.assert_allclose(z(at, "words"), best, atol=1e-5)
-
-    @pytest.mark.parametrize(("step", "rank"), [(0, 1), (1, 0), (2, 3)])
-    def test_a_click_writes_a_word_and_translates_the_rest_anew(self, recorded, plain, step, rank):
-        at = screen.click_cell(open_page(), "words", step, rank)
-        ids = np.argsort(-plain.trace["logits"][step], kind="stable")
-        prefix = [*plain.predicted_ids[:step], int(ids[rank])]
-        new = assert_shown(at, recorded, prefix=prefix_code(prefix))
-        assert new.predicted_ids[: step + 1] == prefix
-        assert {row for row, _ in outlined(at, "words", "locked")} == set(range(step + 1))
-        assert f"Before: {plain.text}" in [element.value for element in at.text]
-        by_hand = open_page().selectbox(key="word-step").set_value(step).run()
-        by_hand = by_hand.selectbox(key="word-rank").set_value(rank).run().button(key="word-write").click().run()
-        assert state(by_hand) == state(at)
-        assert_shown(at.button(key="unlock").click().run(), recorded)
-
-    def test_before_and_after_are_aligned(self, recorded, plain):
-        at = screen.click_cell(open_page(), "words", 0, 1)
-        new = recorded.translate(EXAMPLE, prefix=read_prefix(at.session_state["prefix"]))
-        table = at.dataframe[0].value
-        assert " ".join(word for word in table.loc["before"] if word).split() == plain.text.split()
-        assert " ".join(word for word in table.loc["after"] if word).split() == new.text.split()
-        for column in table:
-            before, after, fate = table[column]
-            assert fate == ("" if before == after else "new" if not before else "gone" if not after else "changed")
-
-
-class TestTree:
-    def test_the_tree_is_the_search(self, recorded, plain):
-        at = open_page(words_steer.TREE)
-        tree = plain.search.tree
-        nodes = {
-            node[0]: (trace["name"], text, hover)
-            for trace in screen.figure(at, "tree")["data"]
-            if "text" in trace
-            for node, text, hover in zip(trace["customdata"], trace["text"], trace["hovertext"], strict=True)
-        }
-        assert {node: fate for node, (fate, _, _) in nodes.items()} == dict(enumerate(tree.fate))
-        table = looked_at(recorded, EXAMPLE, tree)
-        for node in range(1, len(tree.token)):
-            assert f"log-probability {tree.log_probability[node]:.3f}" in nodes[node][2]
-            best = int(table[node].argmax())
-            assert f"its step looked at {best} “" in nodes[node][2] and f" {table[node, best]:.2f}" in nodes[node][2]
-
-    @pytest.mark.parametrize("penalty", [0.0, 2.0])
-    def test_the_ranking_is_that_of_a_search_with_the_penalty(self, recorded, penalty):
-        at = open_page(words_steer.TREE).slider(key="rescore").set_value(penalty).run()
-        assert not at.exception
-        expected = recorded.translate(EXAMPLE, length_penalty=penalty).search.hypotheses
-        table = at.dataframe[0].value
-        assert list(table["translation"]) == [recorded.tokenizer.decode(one.ids) for one in expected]
-        np.testing.assert_allclose(table["score"], [one.score for one in expected], atol=1e-5)
-        best = next(trace for trace in screen.figure(at, "tree")["data"] if trace.get("name") == "best path")
-        length = len(expected[0].ids) + expected[0].finished
-        assert np.nanmax(screen.values(best["y"])) == length
-
-    def test_a_click_locks_the_path_to_a_node(self, recorded, plain):
-        tree = plain.search.tree
-        node = max(node for node, fate in enumerate(tree.fate) if fate == "pruned")
-        at = screen.click_marker(open_page(words_steer.TREE), "tree", node)
-        assert_shown(at, recorded, prefix=prefix_code(tree.path(node)))
-        assert_shown(screen.click_marker(at, "tree", 0), recorded)
-
-    def test_a_hypothesis_is_locked_by_keyboard(self, recorded, plain):
-        at = open_page(words_steer.TREE)
-        at = at.selectbox(key="ranked").set_value(1).run().button(key="lock-ranked").click().run()
-        second = plain.search.hypotheses[1]
-        new = assert_shown(at, recorded, prefix=prefix_code(plain.search.tree.path(second.node)))
-        assert new.text == recorded.tokenizer.decode(second.ids)
-
-    def test_a_long_search_is_drawn_in_parts(self, monkeypatch, plain):
-        tree = plain.search.tree
-        deepest = max(len(tree.path(node)) for node in range(len(tree.token)))
-        monkeypatch.setattr("viz.screens.steer_search.STEPS_AT_ONCE", deepest - 1)
-        at = open_page(words_steer.TREE)
-        assert screen.figure(at, "tree")["layout"]["yaxis"]["range"] == [deepest - 0.5, -0.5]
-        at = at.slider(key="first").set_value(1).run()
-        assert screen.figure(at, "tree")["layout"]["yaxis"]["range"] == [deepest + 0.5, 0.5]
-
-
-class TestForce:
-    def test_a_click_forces_all_heads_and_locks_what_stands_before(self, recorded, plain):
-        at = screen.click_cell(open_page(words_steer.FORCE), "force-map", 2, 1)
-        new = assert_shown(at, recorded, edits="v1_f2-1-1", prefix=prefix_code(plain.predicted_ids[:2]))
-        row = np.zeros(len(new.source_tokens))
-        row[1] = 1
-        np.testing.assert_array_equal(z(at, "force-map")[2], row)
-        np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[0, 0])
-        assert outlined(at, "force-map", "forced in this head") == {(2, 1)}
-        old = recorded.score(EXAMPLE, plain, Edits(forced=(Force(2, 1),)))
-        assert metrics(at)["Of the old translation, edited model"] == f"{old:.3f}"
-        assert_shown(at.button(key="reset").click().run(), recorded)
-
-    def test_one_head_chosen_heads_and_a_strength(self, recorded, plain):
-        at = screen.choose(open_page(words_steer.FORCE), layer=1, head=2, where="one")
-        at = at.slider(key="strength").set_value(0.6).run()
-        at = at.selectbox(key="force-step").set_value(1).run().selectbox(key="force-key").set_value(3).run()
-        at = at.button(key="force").click().run()
-        prefix = prefix_code(plain.predicted_ids[:1])
-        new = assert_shown(at, recorded, edits="v1_f1-3-0.6h1-2", prefix=prefix)
-        np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[1, 2])
-        at = screen.choose(at, where="some").multiselect(key="heads").set_value([(0, 0), (0, 3)]).run()
-        at = screen.click_cell(at, "force-map", 1, 0)
-        new = assert_shown(at, recorded, edits="v1_f1-0-0.6h0-0h0-3_f1-3-0.6h1-2", prefix=prefix)
-        np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[1, 2])
-        assert outlined(at, "force-map", "forced in this head") == {(1, 3)}
-        assert outlined(at, "force-map", "forced in other heads") == {(1, 0)}
-        at = at.selectbox(key="forced").set_value(0).run().button(key="unforce").click().run()
-        assert_shown(at, recorded, edits="v1_f1-3-0.6h1-2", prefix=prefix)
-
-    def test_forcing_the_same_step_again_takes_the_place_of_the_first(self, recorded, plain):
-        at = screen.click_cell(open_page(words_steer.FORCE), "force-map", 1, 1)
-        at = screen.click_cell(at, "force-map", 1, 4)
-        assert_shown(at, recorded, edits="v1_f1-4-1", prefix=prefix_code(plain.predicted_ids[:1]))
-
-    def test_no_chosen_head_forces_nothing(self, recorded):
-        at = screen.choose(open_page(words_steer.FORCE), where="some").multiselect(key="heads").set_value([]).run()
-        assert at.button(key="force").disabled
-        assert_shown(screen.click_cell(at, "force-map", 1, 1), recorded)
-
-
-class TestMask:
+class TestHeads:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_a_flipped_cell_is_what_the_model_uses(self, recorded, plain, kind):
-        at = screen.choose(open_page(words_steer.MASK), kind=kind)
-        np.testing.assert_array_equal(z(at, "mask-map"), plain.mask(kind))
-        at = screen.click_cell(at, "mask-map", 2, 1)
-        code = Edits(cells=(Cell(kind, 2, 1, False),)).code
-        new = assert_shown(at, recorded, edits=code)
-        assert not new.mask(kind)[2, 1]
-        np.testing.assert_array_equal(z(at, "mask-map"), new.mask(kind))
-        assert outlined(at, "mask-map", "edited") == {(2, 1)}
-        read = recorded.force(EXAMPLE, plain, Edits.from_code(code)).log_probabilities
-        assert metrics(at)["Loss with the edited masks"] == f"{-read.mean():.4f}"
-        at = at.selectbox(key="mask-row").set_value(2).run().selectbox(key="mask-column").set_value(1).run()
-        assert_shown(at.button(key="flip").click().run(), recorded)
+    def test_a_head_is_switched_off_and_on(self, recorded, plain, kind):
+        at = screen.do(open_page(), "off", kind=kind, layer=1, head=2)
+        edits = {"off": (Head(kind, 1, 2),)}
+        assert_steered(at, recorded, edits)
+        read = recorded.force(EXAMPLE, plain, Edits(**edits)).log_probabilities.sum()
+        assert screen.stage(at)["steering"]["cost"] == cost(float(read - plain.log_probabilities.sum()))
+        assert_shown(screen.do(at, "off", kind=kind, layer=1, head=2), plain)
 
-    def test_a_cell_that_opens_the_future_is_flagged_and_measured(self, recorded, plain):
-        at = screen.choose(open_page(words_steer.MASK), kind="decoder_self")
-        at = screen.click_cell(at, "mask-map", 1, 2)
-        cell = Cell("decoder_self", 1, 2, True)
-        edits = Edits(cells=(cell,))
-        assert_shown(at, recorded, edits=edits.code)
-        assert z(at, "mask-map")[1, 2] == 1 and outlined(at, "mask-map", "opens the future") == {(1, 2)}
-        assert [element.value for element in at.warning] == [words_steer.FUTURE]
-        assert "Cells that open the future: row 1 → column 2" in screen.written(at)
-        loss = -recorded.force(EXAMPLE, plain, edits).log_probabilities.mean()
-        assert metrics(at)["Loss with the edited masks"] == f"{loss:.4f}"
-        honest = metrics(at)["Loss without the cells that open the future"]
-        assert honest == metrics(at)["Loss with the masks as they were"] != f"{loss:.4f}"
-        assert words_steer.FREE_SAME in [element.value for element in at.caption]
-        assert_shown(at.button(key="mask-reset").click().run(), recorded)
+    def test_alone_uniform_and_a_whole_layer(self, recorded, plain):
+        at = screen.do(open_page(), "alone", kind="cross", layer=0, head=1)
+        others = [head for head in all_heads(recorded.config, "cross") if (head.layer, head.head) != (0, 1)]
+        assert_steered(at, recorded, {"off": tuple(others)})
+        at = screen.do(screen.do(at, "reset"), "uniform", kind="encoder_self", layer=0, head=3)
+        assert_steered(at, recorded, {"uniform": (Head("encoder_self", 0, 3),)})
+        at = screen.do(screen.do(at, "reset"), "layer", kind="decoder_self", layer=1)
+        layer = tuple(Head("decoder_self", 1, head) for head in range(recorded.config.n_heads))
+        assert_steered(at, recorded, {"off": layer})
+        assert_shown(screen.do(at, "layer", kind="decoder_self", layer=1), plain)
 
-    def test_what_masks_do_is_told_apart_from_other_changes(self, recorded, plain):
-        prefix, code = prefix_code([*plain.predicted_ids[:1], 300]), "v1_f2-1-0.5_bc1-0_bc2-1_bc2-2"
-        at = open_page(words_steer.MASK, text=EXAMPLE, prefix=prefix, edits=code)
-        edits, bare = Edits.from_code(code), Edits.from_code("v1_f2-1-0.5")
-        without = recorded.translate(EXAMPLE, edits=bare, prefix=read_prefix(prefix))
-        changed = recorded.translate(EXAMPLE, edits=edits, prefix=read_prefix(prefix)).text != without.text
-        assert (words_steer.FREE_OTHER if changed else words_steer.FREE_SAME) in [c.value for c in at.caption]
-        assert not changed or without.text in [element.value for element in at.text]
-        losses = [-recorded.force(EXAMPLE, plain, one).log_probabilities.mean() for one in (bare, edits)]
-        shown = metrics(at)
-        assert shown["Loss with the masks as they were"] == f"{losses[0]:.4f}"
-        assert shown["Loss with the edited masks"] == f"{losses[1]:.4f}"
-
-    def test_edits_of_several_masks_are_kept_together(self, recorded):
-        at = screen.choose(open_page(words_steer.MASK), kind="encoder_self")
-        at = screen.choose(screen.click_cell(at, "mask-map", 0, 3), kind="cross")
-        at = screen.click_cell(at, "mask-map", 1, 1)
-        assert_shown(at, recorded, edits="v1_bc1-1_be0-3")
+    def test_importance_is_the_change_without_each_head(self, recorded, plain):
+        at = screen.do(open_page(), "importance")
+        found = screen.stage(at)["steering"]["importance"]
+        for head in (Head("cross", 1, 0), Head("encoder_self", 0, 2), Head("decoder_self", 1, 3)):
+            read = recorded.force(EXAMPLE, plain, Edits(off=(head,))).log_probabilities.sum()
+            change = read - plain.log_probabilities.sum()
+            np.testing.assert_allclose(found[head.kind][head.layer, head.head], change, atol=1e-4)
+        assert screen.stage(screen.do(at, "importance"))["steering"].get("importance") is None
 
 
-class TestState:
-    def test_a_link_opens_with_its_changes(self, recorded, plain):
-        prefix, edits = prefix_code([*plain.predicted_ids[:1], 300]), "v1_f2-1-0.5_bc1-0"
-        at = open_page(words_steer.FORCE, text=EXAMPLE, prefix=prefix, edits=edits)
-        new = recorded.translate(EXAMPLE, edits=Edits.from_code(edits), prefix=read_prefix(prefix))
-        np.testing.assert_array_equal(z(at, "force-map"), new.attention("cross")[0, 0])
+def cost(change: float) -> str:
+    factor = f"{np.exp(abs(change)):.1f}"
+    if factor == "1.0":
+        return words_steer.EQUAL
+    return (words_steer.LESS if change < 0 else words_steer.MORE).format(factor=factor)
+
+
+class TestCells:
+    def test_a_forced_cell_is_read_and_what_stands_before_stays(self, recorded, plain):
+        at = screen.do(open_page(), "force", row=2, key=1, strength=0.75, heads=[[0, 1]])
+        forced = Force(2, 1, 0.75, ((0, 1),))
+        new, _ = assert_steered(at, recorded, {"forced": (forced,)}, plain.predicted_ids[:2])
+        assert new.attention("cross")[0, 1, 2, 1] >= 0.75
+        at = screen.do(at, "force", row=2, key=4, strength=1.0, heads=[])
+        assert_steered(at, recorded, {"forced": (Force(2, 4),)}, plain.predicted_ids[:2])
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_painted_cells_are_blocked_in_the_mask_that_the_model_uses(self, recorded, kind):
+        at = screen.do(open_page(), "cells", kind=kind, cells=[[2, 0], [2, 1]], open=False)
+        cells = (Cell(kind, 2, 0, False), Cell(kind, 2, 1, False))
+        new, _ = assert_steered(at, recorded, {"cells": cells})
+        assert not new.mask(kind)[2, :2].any() and not screen.weights(at, kind)[:, :, 2, :2].any()
+        at = screen.do(at, "cells", kind=kind, cells=[[2, 1]], open=True)
+        assert_steered(at, recorded, {"cells": cells[:1]})
+
+    def test_a_cell_that_opens_the_future_is_flagged(self, recorded, plain):
+        at = screen.do(open_page(), "cells", kind="decoder_self", cells=[[0, 1]], open=True)
+        told = screen.stage(at)
+        assert told["translation"] == plain.text, "a later word does not exist while it is written"
+        assert told["steering"]["future"] == words_steer.FUTURE
+        assert codes(at) == {"edits": "v1_ad0-1"}
+
+
+class TestWords:
+    @pytest.mark.parametrize("beam", [1, 4])
+    @pytest.mark.parametrize(("step", "rank"), [(0, 1), (2, 3)])
+    def test_another_word_is_written_and_the_rest_translated_anew(self, recorded, step, rank, beam):
+        at = screen.do(open_page(beam=str(beam)), "write", step=step, rank=rank)
+        old = recorded.translate(EXAMPLE, beam=beam)
+        word = int(np.argsort(-old.trace["logits"][step], kind="stable")[rank])
+        new = recorded.translate(EXAMPLE, beam=beam, prefix=[*old.predicted_ids[:step], word])
+        assert_shown(at, new)
+
+    def test_words_are_aligned_one_by_one(self, recorded):
+        at = screen.do(open_page(), "write", step=1, rank=2)
+        told = screen.stage(at)
+        before, after = (" ".join(filter(None, side)) for side in zip(*told["steering"]["pairs"]))
+        assert (before, after) == (told["before"]["translation"], told["translation"])
+
+
+class TestVersions:
+    def test_before_is_the_model_as_it_is_and_the_difference_is_taken_where_tokens_align(self, recorded, plain):
+        at = screen.do(open_page(), "write", step=1, rank=2)
+        new, old = assert_steered(at, recorded, prefix=tuple(read_prefix(codes(at)["prefix"])))
+        assert new.predicted_tokens != old.predicted_tokens
+        for kind in KINDS:
+            np.testing.assert_allclose(version(at, "before", kind)["weights"], old.attention(kind), atol=2e-5)
+        change = version(at, "difference")
+        row = 0  # the same token in both, of the same step
+        np.testing.assert_allclose(
+            change["weights"][:, :, row],
+            new.attention("cross")[:, :, row] - old.attention("cross")[:, :, row],
+            atol=4e-5,
+        )
+        rows = change["shown"][0, 0].any(axis=1)
+        assert not rows.all(), "a word that was not there before has nothing to be compared with"
+        kept = [token for token, row in zip(new.predicted_tokens, rows, strict=True) if row]
+        assert all(kept.count(token) <= old.predicted_tokens.count(token) for token in kept)
+
+    def test_equal_translations_differ_by_their_maps_alone(self, recorded, plain):
+        at = screen.do(open_page(), "uniform", kind="encoder_self", layer=0, head=0)
+        edits = Edits(uniform=(Head("encoder_self", 0, 0),))
+        new = recorded.translate(EXAMPLE, edits=edits)
+        change = version(at, "difference", "encoder_self")["weights"]
+        np.testing.assert_allclose(change, new.attention("encoder_self") - plain.attention("encoder_self"), atol=4e-5)
+
+
+class TestPositions:
+    def test_they_are_scaled_shifted_and_off(self, recorded, plain):
+        at = screen.do(open_page(), "positions", scale="0", stacks="encoder")
+        with changed_positions(recorded.config.positional, 0.0, 0, ("encoder",)):
+            assert_shown(at, recorded.translate(EXAMPLE))
+        assert codes(at) == {"scale": "0", "stacks": "encoder"}
+        at = screen.do(at, "positions", scale="1", shift="7")
+        with changed_positions(recorded.config.positional, 1.0, 7, ("encoder",)):
+            assert_shown(at, recorded.translate(EXAMPLE))
+        assert_shown(screen.do(at, "drop", code="positions"), plain)
+
+
+class TestChips:
+    def test_every_change_is_a_chip_and_is_taken_back_alone(self, recorded, plain):
+        query = {"edits": "v1_oc0-1_ue1-0_f2-1-0.5_bc1-0", "prefix": prefix_code(plain.predicted_ids[:2]), "shift": "3"}
+        at = open_page(**query)
+        chips = [code for code, _ in screen.stage(at)["steering"]["chips"]]
+        assert chips == ["oc0-1", "ue1-0", "f2-1-0.5", "bc1-0", "prefix", "positions"]
+        for code in chips:
+            at = screen.do(at, "drop", code=code)
+            assert code not in [code for code, _ in screen.stage(at)["steering"]["chips"]]
+        assert_shown(at, plain)
+        assert codes(at) == {}
+
+    def test_reset_takes_everything_back(self, recorded, plain):
+        at = screen.do(open_page(edits="v1_oc0-1", prefix="v1_300", scale="0.5"), "reset")
+        assert_shown(at, plain)
+        assert codes(at) == {}
+
+
+class TestSentences:
+    def test_changes_that_name_no_word_hold_for_another_sentence_and_the_others_can_be_taken_back(self, recorded):
+        at = open_page(edits="v1_oc0-1_bc1-0", prefix="v1_300")
+        at = at.text_input(key="sentence").set_value(SENTENCE).run()
+        assert_steered(at, recorded, {"off": (Head("cross", 0, 1),)}, text=SENTENCE)
+        assert EXAMPLE[:60] in screen.written(at)
+        at = at.button(key="take-back").click().run()
+        assert at.text_input(key="sentence").value == EXAMPLE
+        edits = {"off": (Head("cross", 0, 1),), "cells": (Cell("cross", 1, 0, False),)}
+        assert_steered(at, recorded, edits, (300,))
+        assert not [button for button in at.button if button.key == "take-back"]
+
+    def test_a_bad_text_leaves_the_last_result(self, recorded, plain):
+        at = screen.do(open_page(), "off", kind="cross", layer=0, head=1)
+        new = recorded.translate(EXAMPLE, edits=Edits(off=(Head("cross", 0, 1),)))
+        at = at.text_input(key="sentence").set_value("").run()
+        assert "nothing to translate" in screen.warnings(at)[0] and screen.stage(at)["translation"] == new.text
 
     @pytest.mark.parametrize(
         ("query", "said"),
@@ -259,46 +224,41 @@ class TestState:
             ({"prefix": "v1_" + "-".join(["30"] * 601)}, "has 601 tokens; at most 600"),
             ({"prefix": "v1_30-999999"}, "holds token 999999; tokens are numbered from 0 to"),
             ({"prefix": "v1_0"}, "cannot stand in a prefix"),
-            ({"prefix": "v1_" + "-".join(["300"] * 100)}, "prefix has 100 tokens; at most"),
             ({"edits": "<script>"}, "begins with 'v1'"),
             ({"edits": "v1_zz"}, "'zz' is no edit"),
             ({"edits": "v1_f1-99-1"}, "of the cross-attention are 0 to"),
             ({"edits": "v1_f1-1-7"}, "from 0 to 1, got 7"),
+            ({"edits": "v1_oc9-0"}, "layers of the cross-attention are 0 to 1, got layer 9"),
+            ({"scale": "nan"}, "allowed is scale 0 - 2"),
+            ({"shift": "1e9"}, "allowed is scale 0 - 2"),
+            ({"scale": "0.5", "stacks": "all"}, "allowed is both, encoder, decoder"),
         ],
     )
-    def test_rubbish_in_a_link_is_one_sentence_and_the_plain_translation_is_shown(self, recorded, plain, query, said):
-        at = open_page(text=EXAMPLE, **query)
-        (warning,) = at.warning
-        assert said in warning.value and "without changes" in warning.value
-        assert plain.text in [element.value for element in at.text]
-        at = screen.click_cell(at, "words", 1, 1)
-        assert not at.exception
+    def test_rubbish_in_a_link_is_one_sentence_and_nothing_is_changed(self, recorded, plain, query, said):
+        at = open_page(**query)
+        (warning,) = screen.warnings(at)
+        assert said in warning[:1].lower() + warning[1:]
+        assert_shown(at, plain)
 
-    def test_a_bad_text_leaves_the_last_result(self, recorded, plain):
-        at = screen.click_cell(open_page(), "words", 0, 1)
-        new = recorded.translate(EXAMPLE, prefix=read_prefix(at.session_state["prefix"]))
-        at = at.text_input(key="edits").set_value("v1_f1-1").run()
-        (warning,) = at.warning
-        assert "'f1-1' is no edit" in warning.value and "the last result" in warning.value
-        assert new.text in [element.value for element in at.text]
-        at = at.text_input(key="text").set_value("").run()
-        assert "nothing to translate" in at.warning[0].value and new.text in [element.value for element in at.text]
-
-    def test_a_new_sentence_starts_without_changes(self, recorded):
-        at = screen.click_cell(open_page(), "words", 0, 1)
-        assert state(at) != ("", "")
-        assert_shown(at.text_input(key="text").set_value(SENTENCE).run(), recorded, SENTENCE)
-
-    def test_greedy_search_is_steered_too(self, recorded):
-        at = screen.click_cell(screen.choose(open_page(), beam=1), "words", 1, 1)
-        prefix = read_prefix(at.session_state["prefix"])
-        assert recorded.translate(EXAMPLE, beam=1, prefix=prefix).text in [element.value for element in at.text]
-
-    def test_two_visitors_do_not_feel_each_other(self, recorded, plain):
-        one, other = open_page(words_steer.FORCE), open_page()
-        screen.click_cell(one, "force-map", 1, 1)
-        assert_shown(other.run(), recorded)
-        assert recorded.translate(EXAMPLE).text == plain.text
+    @pytest.mark.parametrize(
+        "action",
+        [
+            {"do": "off", "kind": "cross", "layer": 9, "head": 0},
+            {"do": "off", "kind": "other", "layer": 0, "head": 0},
+            {"do": "force", "row": 1, "key": 99, "strength": 1, "heads": []},
+            {"do": "force", "row": 1, "key": 1, "strength": "x", "heads": []},
+            {"do": "write", "step": 99, "rank": 0},
+            {"do": "cells", "kind": "cross", "cells": [[1]], "open": True},
+            {"do": "drop", "code": ["x"]},
+            {"do": "none"},
+            {},
+        ],
+    )
+    def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain, action):
+        at = screen.do(open_page(), **({"what": action.get("do", "")} | {k: v for k, v in action.items() if k != "do"}))
+        assert not at.exception and len(screen.warnings(at)) <= 1
+        assert_shown(at, plain)
+        assert codes(at) == {}
 
     def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
@@ -306,17 +266,50 @@ class TestState:
         assert not at.exception and [element.value for element in at.error] == ["There is no model to translate with."]
 
 
-@pytest.mark.parametrize("ids", [[], [0], [5, 12, 7999]])
-def test_a_locked_beginning_is_written_and_read(ids):
-    assert read_prefix(prefix_code(ids)) == ids
+def test_two_visitors_with_different_changes_never_mix(recorded):
+    heads = all_heads(recorded.config)
+    chance = random.Random(5)
+    visitors = [open_page(text=EXAMPLE), open_page(text=SENTENCE, lang="Deutsch")]
+    for _ in range(30):
+        number = chance.randrange(2)
+        head = chance.choice(heads)
+        at = visitors[number]
+        at = screen.do(screen.do(at, "reset"), "off", kind=head.kind, layer=head.layer, head=head.head)
+        visitors[number] = at
+        text = (EXAMPLE, SENTENCE)[number]
+        assert screen.stage(at)["translation"] == recorded.translate(text, edits=Edits(off=(head,))).text
+        assert screen.stage(at)["before"]["translation"] == recorded.translate(text).text
+        assert screen.stage(at)["language"] == ("en", "de")[number]
 
 
-@pytest.mark.parametrize(
-    ("kind", "query", "key", "expected"),
-    [("encoder_self", 9, 9, True), ("cross", 2, 9, True), ("cross", 3, 0, False), ("decoder_self", 2, 3, False)],
-)
-def test_cells_of_later_steps_are_no_part_of_a_shorter_translation(kind, query, key, expected):
-    assert steer_results.in_steps(kind, query, key, 3) is expected
+class TestTree:
+    def test_the_tree_is_the_search_and_a_click_locks_a_path(self, recorded, plain):
+        at = open_page().toggle(key="tree-shown").set_value(True).run()
+        tree = plain.search.tree
+        nodes = {
+            node[0]: (trace["name"], hover)
+            for trace in screen.figure(at, "tree")["data"]
+            if "text" in trace
+            for node, hover in zip(trace["customdata"], trace["hovertext"], strict=True)
+        }
+        assert {node: fate for node, (fate, _) in nodes.items()} == dict(enumerate(tree.fate))
+        table = looked_at(recorded, EXAMPLE, tree)
+        for node in range(1, len(tree.token)):
+            assert f"log-probability {tree.log_probability[node]:.3f}" in nodes[node][1]
+            assert f" {table[node, int(table[node].argmax())]:.2f}" in nodes[node][1]
+        node = max(node for node, fate in enumerate(tree.fate) if fate == "pruned")
+        at = screen.click_marker(at, "tree", node)
+        assert_steered(at, recorded, prefix=tuple(tree.path(node)))
+
+    @pytest.mark.parametrize("penalty", [0.0, 2.0])
+    def test_the_ranking_is_that_of_a_search_with_the_penalty(self, recorded, penalty):
+        at = open_page().toggle(key="tree-shown").set_value(True).run().slider(key="rescore").set_value(penalty).run()
+        expected = recorded.translate(EXAMPLE, length_penalty=penalty).search.hypotheses
+        table = at.dataframe[0].value
+        assert list(table["translation"]) == [recorded.tokenizer.decode(one.ids) for one in expected]
+        np.testing.assert_allclose(table["score"], [one.score for one in expected], atol=1e-5)
+        at = at.selectbox(key="ranked").set_value(1).run().button(key="lock-ranked").click().run()
+        assert screen.stage(at)["translation"] == recorded.tokenizer.decode(expected[1].ids)
 
 
 @pytest.fixture
@@ -327,37 +320,15 @@ def reports(monkeypatch):
     return given
 
 
-@pytest.mark.parametrize(("edits", "locked"), [("", ()), ("v1_oc0-1_f1-2-1h0-0", ()), ("v1_bc2-1", (260,))])
-def test_the_report_says_what_was_changed_and_makes_it_again(recorded, reports, edits, locked):
-    query = {name: code for name, code in (("edits", edits), ("prefix", prefix_code(list(locked)))) if code}
+@pytest.mark.parametrize(
+    "query", [{"edits": "v1_oc0-1_f1-2-1h0-0"}, {"prefix": "v1_260", "edits": "v1_bc2-1"}, {"scale": "0"}]
+)
+def test_the_report_and_the_python_make_the_same_again(recorded, reports, query):
     at = open_page(text=SENTENCE, **query)
     result, settings = reports[-1]
-    expected = assert_shown(at, recorded, SENTENCE, edits, query.get("prefix", ""))
-    made = report(result, settings).decode()
-    changes = [text for text in re.findall(r"<p>(.*?)</p>", made) if "hange" in text]
-    if not query:
-        assert not settings.changes and not changes
-    else:
-        said = words_steer.changes(len(locked), Edits.from_code(edits))
-        plain = recorded.translate(SENTENCE)
-        assert changes == [
-            html.escape(text) for text in (f"Changed: {said}", words_steer.UNCHANGED.format(text=plain.text))
-        ]
-    assert "/steer?" in settings.link
+    assert settings.changes and "/steer?" in settings.link
     asked = parse_qs(urlsplit(settings.link).query)
     assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()
     names: dict = {}
     exec(settings.code, names)
-    assert names["result"].text == expected.text == result.text
-
-
-def test_the_report_of_a_result_that_stayed_leads_to_that_result(recorded, reports):
-    at = open_page(text=SENTENCE, edits="v1_oc0-1", beam="2")
-    at.text_input(key="text").set_value("x" * 5000).run()
-    assert "Shown below: the last result." in screen.warnings(at)[0]
-    _, settings = reports[-1]
-    asked = {name: value for name, (value,) in parse_qs(urlsplit(settings.link).query).items()}
-    assert (asked["text"], asked["edits"], asked["beam"]) == (SENTENCE, "v1_oc0-1", "2")
-    assert settings.changes and "v1_oc0-1" in settings.code
-    at = screen.open_page("steer.py", text=SENTENCE, edits="nonsense")
-    assert "edits" not in parse_qs(urlsplit(reports[-1][1].link).query) and not reports[-1][1].changes
+    assert names["result"].text == screen.stage(at)["translation"] == result.text

@@ -46,6 +46,7 @@ def attention(
     mask: np.ndarray | None = None,
     value: str = message("weight"),
     notes: Sequence[str] | None = None,
+    signed: bool = False,
 ) -> dict:
     """The look of a map of attention weights: queries in rows, keys in columns, colours from 0 to 1.
 
@@ -56,6 +57,7 @@ def attention(
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         value: what a number is, in English.
         notes: T texts for the hover box, beside the query.
+        signed: the numbers are differences: colours from -1 to 1.
     """
     blocked = None if mask is None or mask.all() else ~mask
     hover = say(
@@ -63,9 +65,10 @@ def attention(
         query="%{customdata[0]}",
         key="%{customdata[1]}",
         value=labels.escape(say(value)),
-        number="%{z:.3f}%{customdata[2]}",
+        number="%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}",
     )
-    look = _tokens(queries, keys, say, query_axis, key_axis, hover, SEQUENTIAL, 0, 1, notes)
+    scale, low = (DIVERGING, -1) if signed else (SEQUENTIAL, 0)
+    look = _tokens(queries, keys, say, query_axis, key_axis, hover, scale, low, 1, notes)
     if blocked is not None:
         hatching = heatmap.hatched_boxes(blocked)
         look["data"].append(

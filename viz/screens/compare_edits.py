@@ -10,7 +10,7 @@ from model.interventions.edits import Edits
 from viz.language import message, say
 from viz.screens import asking, controls, tour, ways, words_compare, words_steer
 from viz.screens.compare_results import Recipe
-from viz.screens.steer_results import read_prefix
+from viz.views.changes import read_prefix
 
 EDITORS = {message("Heads"): "heads", message("Steer"): "steer"}
 

@@ -16,8 +16,8 @@ from model.translation import KINDS
 from viz.figures.labels import in_quotes
 from viz.language import message, say
 from viz.screens import recipes, shared
-from viz.screens.steer_results import read_prefix
 from viz.views import made
+from viz.views.changes import read_prefix
 from viz.views.made import Made, call
 
 
@@ -30,7 +30,7 @@ class Recipe:
         text: the sentence.
         beam, penalty: width and length penalty of the search.
         edits: code of what is changed inside the model, as of `model.interventions.edits.Edits`.
-        prefix: code of the tokens that the translation begins with, as of `steer_results.prefix_code`.
+        prefix: code of the tokens that the translation begins with, as of `viz.views.changes.prefix_code`.
         scale, shift, stacks: of the positional encoding, as for `position_experiments.changed_positions`.
         reads: the translation that the decoder is made to read; None lets it write its own. Where it is what this model
             writes by itself, its very tokens are read.

@@ -19,7 +19,7 @@ shared.style()
 begin_again = speaking.bar()
 GROUPS = {
     say("Explore"): [
-        st.Page("translate.py", title=say("Translate"), default=True),
+        st.Page("translate_page.py", title=say("Translate"), default=True),
         st.Page("compare.py", title=say("Compare")),
         st.Page("models.py", title=say("Four systems")),
         st.Page("language_model.py", title=say("Language model")),

@@ -1,55 +1,78 @@
-"""The page Steer: change a word, an attention or a mask of one sentence, and see the translation answer."""
+"""The page Steer: the stage, on which everything inside the model can be changed, and what becomes of it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
-import pandas as pd
+import numpy as np
 import streamlit as st
 
 from model.analysis import maps as analysis
-from model.interventions.edits import Edits
+from model.config import TransformerConfig
+from model.interventions.edits import layer_counts
 from viz.language import message, say
-from viz.screens import (
-    asking,
-    compare_edits,
-    controls,
-    shared,
-    steer_edits,
-    steer_search,
-    whole_report,
-    words,
-    words_steer,
-)
-from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, recipe, steer
+from viz.screens import asking, heads_results, shared, steer_search, translate, whole_report, words, words_steer
+from viz.screens.steer_results import ANSWERED, CHANGES, Request, effect, recipe, steer
+from viz.stage import assets
+from viz.stage import message as stage_message
+from viz.stage.stage import stage
+from viz.views import changes as change
+from viz.views import view
+from viz.views.changes import Changes
+from viz.views.view import View
+
+OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
+WEIGHED = "steer-importance"  # whether tiles show what each head is worth
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def ask() -> tuple[Request, dict]:
-    """Ask for a sentence, the model, how to search, and what is changed.
+def models() -> list[str]:
+    """The checkpoints whose inside can be changed, the default one first."""
+    return [name for name in translate.models() if isinstance(_config(name), TransformerConfig)]
 
-    Returns:
-        What is asked for, and the card of its model.
 
-    Raises:
-        ValueError: if the model cannot be loaded.
+@st.cache_data(max_entries=64, show_spinner=False)
+def _config(name: str) -> object:
+    try:
+        return shared.translator(name).config
+    except ValueError:
+        return None
+
+
+def present(model: str, chosen: View, query: Mapping[str, str] = _NONE) -> Changes:
+    """The changes, of which those that name words of another sentence are dropped; at first by the address.
+
+    Args:
+        model: its name.
+        chosen: what is translated.
+        query: the address, where it says more than the session.
     """
-    asked, card = asking.ask(forcing=False)
-    start_anew(asked.checkpoint, asked.text)
-    prefix, edits = asking.changes()
-    return Request(**vars(asked), prefix=prefix, edits=edits), card
+    state, of = st.session_state, (model, chosen.text)
+    if any(query.get(name) for name in change.NAMES):
+        try:
+            state[CHANGES] = change.read(query)
+        except ValueError as error:
+            shared.warn(f"{shared.sentence(error)} {say('Nothing is changed.')}")
+            state[CHANGES] = Changes()
+        state[OF] = of
+    found: Changes = state.get(CHANGES, Changes())
+    if state.get(OF, of) != of:
+        kept = found.wordless if state[OF][0] == model else Changes()
+        if kept != found:
+            state[LOST] = (state[OF][1], found)
+        state[CHANGES] = found = kept
+    state[OF] = of
+    return found
 
 
-def start_anew(checkpoint: str, text: str) -> None:
-    """Drop the changes when they were made to another sentence or another model."""
-    before = st.session_state.get("steer-of")
-    if before not in (None, (checkpoint, text)):
-        drop_changes()
-    st.session_state["steer-of"] = (checkpoint, text)
-
-
-def drop_changes() -> None:
-    """Start again from the model's own translation."""
-    st.session_state["prefix"] = st.session_state["edits"] = ""
+def take_back() -> None:
+    """Go back to the sentence whose changes were dropped."""
+    state = st.session_state
+    state["sentence"], state[CHANGES] = state.pop(LOST)
+    state[OF] = (state["stage-model"], state["sentence"])
 
 
 def answer(request: Request) -> tuple[Request, shared.Shown] | None:
@@ -71,7 +94,7 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
     others = {
         message("the last result"): st.session_state.get(ANSWERED),
         message("the sentence without changes"): request.plain,
-        message("the example"): replace(request.plain, text=asking.EXAMPLE),
+        message("the example"): replace(request.plain, text=asking.EXAMPLE, reference=None),
     }
     for name, other in others.items():
         if other is None:
@@ -81,96 +104,157 @@ def answer(request: Request) -> tuple[Request, shared.Shown] | None:
         except ValueError:
             continue
         shared.warn(f"{problem} {say('Shown below: {what}.', what=say(name))}")
-        shared.small(result.source, "shown")
         st.session_state[ANSWERED] = other
         return other, result
     shared.warn(problem)
     return None
 
 
-def show_changes(request: Request, result: shared.Shown) -> None:
-    """Show what is changed, and what the model wrote without the changes, aligned."""
-    if request.is_plain:
-        st.caption(say(words_steer.NOTHING))
+def on_did(action: dict) -> None:
+    """Something was changed on the stage, in what was shown there."""
+    state, request = st.session_state, st.session_state[ANSWERED]
+    if action.get("do") == "importance":
+        state[WEIGHED] = not state.get(WEIGHED, False)
         return
-    old = steer(request.plain)
-    with st.container(border=True, gap="xsmall"):
-        st.caption(counted(request))
-        shared.small(say("Before: {text}", text=old.text or say(words_steer.NOTHING_WRITTEN)), "before")
-        pairs = analysis.align(old.text.split(), result.text.split())
-        if old.text == result.text:
-            st.caption(say(words_steer.SAME))
-        elif pairs:
-            st.caption(say(words_steer.DIFFERENCE))
-            st.dataframe(difference(pairs), key="difference")
-        show_numbers(request, old, result)
-        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            st.button(say(words_steer.RESET), key="reset", on_click=drop_changes)
-            compare_edits.link(request, request.edits, request.prefix)
+    try:
+        new = change.after(change.read(_codes(request)), action, _sentence(request))
+        # One that the model refuses is not kept.
+        steer(replace(request, **_fields(new)))
+    except ValueError as error:
+        state["steer-problem"] = shared.sentence(error)
+        return
+    state[CHANGES] = new
+    state.pop(LOST, None)
 
 
-def counted(request: Request) -> str:
-    """How much is changed."""
-    return words_steer.changes(len(read_prefix(request.prefix)), Edits.from_code(request.edits))
+def _codes(request: Request) -> dict[str, str]:
+    return {name: str(getattr(request, name)) for name in change.NAMES}
 
 
-def said(request: Request) -> tuple[str, ...]:
-    """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
-    if request.is_plain:
-        return ()
-    before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
-    return say(words_steer.CHANGED, changes=counted(request)), say(words_steer.UNCHANGED, text=before)
+def _fields(changes: Changes) -> dict:
+    prefix = change.prefix_code(changes.locked)
+    moved = {"scale": changes.scale, "shift": changes.shift, "stacks": changes.stacks}
+    return {"edits": changes.edits.code, "prefix": prefix} | moved
 
 
-def difference(pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    """Aligned words: a row before, a row after, and a row that says what became of them."""
-    new, gone, changed = say("new"), say("gone"), say("changed")
-    fates = ["" if a == b else new if not a else gone if not b else changed for a, b in pairs]
-    rows = {say("before"): [a for a, _ in pairs], say("after"): [b for _, b in pairs], "": fates}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=[str(place + 1) for place in range(len(pairs))])
+def _sentence(request: Request) -> change.Sentence:
+    result = steer(request)
+    config = shared.translator(request.checkpoint).config
+    heads = {kind: (n_layers, config.n_heads) for kind, n_layers in layer_counts(config).items()}
+    tokens = result.source_tokens, result.predicted_tokens
+    return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads)
 
 
-def show_numbers(request: Request, old: shared.Shown, result: shared.Shown) -> None:
-    """Show how probable both translations are."""
-    with st.container(horizontal=True, gap="large"):
-        st.metric(say("Log-probability of what is written now"), f"{result.log_probabilities.sum():.3f}")
-        st.metric(say("Of the old translation, unchanged model"), f"{old.log_probabilities.sum():.3f}")
-        if request.edits:
-            st.metric(say("Of the old translation, edited model"), f"{effect(request).all.sum():.3f}")
+def steering(request: Request, changes: Changes) -> dict:
+    """What the stage is told of the changes, beside both translations."""
+    edits = changes.edits
+    told = {
+        "chips": chips(request, changes),
+        "off": [[head.kind, head.layer, head.head] for head in edits.off],
+        "uniform": [[head.kind, head.layer, head.head] for head in edits.uniform],
+        "forced": [[force.query, force.key, [list(head) for head in force.heads]] for force in edits.forced],
+        "cells": [[cell.kind, cell.query, cell.key, cell.open] for cell in edits.cells],
+        "locked": list(changes.locked),
+        "positions": [changes.scale, changes.shift, changes.stacks],
+        "stacks": [[code, say(name)] for code, name in change.STACK_NAMES.items()],
+    }
+    if changes:
+        old = steer(request.plain)
+        told["pairs"] = analysis.align(old.text.split(), steer(request).text.split())
+        cost = effect(request)
+        told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
+        if cost.without_future is not None:
+            told["future"] = say(words_steer.FUTURE)
+    if st.session_state.get(WEIGHED):
+        told["importance"] = importance(request.plain)
+    return told
 
 
-VIEWS = {
-    words_steer.WORD: steer_search.show_candidates,
-    words_steer.TREE: steer_search.show_tree,
-    words_steer.FORCE: steer_edits.show_force,
-    words_steer.MASK: steer_edits.show_mask,
-}
+def cost_of(change: float) -> str:
+    """How much less, or more, probable the old translation became.
+
+    Args:
+        change: of its log-probability, in nats.
+    """
+    factor = math.exp(min(abs(change), 700))
+    said = f"{factor:.1f}" if factor < 10 else f"{factor:.0f}" if factor < 1e6 else f"10^{math.log10(factor):.0f}"
+    if said == "1.0":
+        return say(words_steer.EQUAL)
+    return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
+
+
+@st.cache_data(max_entries=16, show_spinner=shared.Waiting(message("Without each head in turn …")), show_time=True)
+def importance(request: Request) -> dict[str, np.ndarray]:
+    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
+    *_, (_, found) = heads_results.importance(request)
+    return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
 @st.fragment
 def live() -> None:
     """The part that every choice redraws."""
+    state = st.session_state
     try:
-        asked, card = ask()
+        names = models() or translate.models()
+        first = any(key not in state for key in translate.CONTROLS)
+        wanted = translate.opened(names)
+        chosen = translate.ask(names, wanted)
     except ValueError as error:
         asking.no_model(error)
         return
-    with controls.place():
-        answered = answer(asked)
-    if answered is not None:
-        request, result = answered
-        asking.show_translation(result, request, card)
-        changes = st.container()
-        view = controls.choose(say("Change"), list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
-        with controls.place(view, "steered"):
-            VIEWS[view](request, result)
-        with changes:  # they link to the head that is chosen below
-            show_changes(request, result)
-        changed = {"edits": request.edits, "prefix": request.prefix, "changes": said(request)}
-        whole_report.offer(result, request, card, recipe(request), page="steer", **changed)
-    shared.small(words.describe_card(asked.checkpoint, card), "card")
+    if problems := state.pop("problems", []):
+        shared.warn(say(view.ASKED_IN_VAIN, parts="; ".join(f"{one.name}={one.value[:40]}" for one in problems)))
+    model = chosen.model or names[0]
+    changes = present(model, chosen, state[translate.QUERY] if first else _NONE)
+    if problem := state.pop("steer-problem", ""):
+        shared.warn(problem)
+    if lost := state.get(LOST):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
+            shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
+            st.button(say("Take them back"), key="take-back", on_click=take_back)
+    answered = answer(Request.of(model, chosen, changes))
+    if answered is None:
+        return
+    request, result = answered
+    made = change.read(_codes(request))
+    state["shown-text"] = result.text
+    view.keep(state, chosen)
+    stage(told(request, result, chosen, made), translate.on_asked, on_did=on_did)
+    card = shared.translator(request.checkpoint).card
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        shared.small(words.describe_card(request.checkpoint, card), "card")
+        codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
+        whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
+    if request.reference is None and st.toggle(
+        say("Everything the search looked at"), key="tree-shown", help=say(words_steer.TREE_LINE)
+    ):
+        steer_search.show_tree(request, result)
 
 
-st.title(say("Steer"))
-st.markdown(say(words_steer.INTRO))
+def chips(request: Request, changes: Changes) -> list[tuple[str, str]]:
+    """Every change of a request as a code and a short text."""
+    target = shared.translator(request.checkpoint).tokenizer.target
+    return change.chips(changes, _sentence(request), target.tokens(list(changes.locked)))
+
+
+def said(request: Request, changes: Changes) -> tuple[str, ...]:
+    """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
+    if not changes:
+        return ()
+    before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
+    names = ", ".join(text for _, text in chips(request, changes))
+    return say(words_steer.CHANGED, changes=names), say(words_steer.UNCHANGED, text=before)
+
+
+def told(request: Request, result: shared.Shown, chosen: View, changes: Changes) -> bytes:
+    """The message of both translations."""
+    after = translate.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
+    after = replace(after, address=dict(after.address) | changes.address())
+    before = None
+    if changes:
+        plain = request.plain
+        before = translate.shown_of(steer(plain), plain, chosen, recipe(plain), rowwise=False)
+    return stage_message.message(after, assets.PARTS.keep, before, steering(request, changes), owned=change.NAMES)
+
+
 live()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from model.decoding import Search
-from model.interventions.edits import VERSION, Edits
+from model.experiments.positions import changed_positions
+from model.interventions.edits import Edits
 from model.measures.search_attention import looked_at
 from model.translation import Translation
 from viz.app.turns import in_turn
 from viz.language import message, say
 from viz.screens import controls, recipes, shared
+from viz.views.changes import STACKS, Changes, prefix_code, read_prefix
 from viz.views.made import Recipe, call, made
+from viz.views.view import View
 
-ANSWERED = "steer-answered"  # where the session keeps the Request that is shown
+ANSWERED, CHANGES = "steer-answered", "steer-changes"  # where the session keeps the Request that is shown, and Changes
 CACHED_TREES = 16
-MAX_PREFIX = 600  # tokens
-_PREFIX = re.compile(rf"{VERSION}_(\d{{1,6}}(?:-\d{{1,6}})*)")
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,31 @@ class Request(controls.Request):
     Attributes:
         prefix: code of the locked beginning, as of `prefix_code`.
         edits: code of the edits, as of `model.interventions.edits.Edits`.
+        scale, shift, stacks: of the positions, as of `viz.views.changes.Changes`.
     """
 
     prefix: str = ""
     edits: str = ""
+    scale: float = 1.0
+    shift: int = 0
+    stacks: str = "both"
+
+    @classmethod
+    def of(cls, model: str, view: View, changes: Changes) -> Request:
+        """What a view and changes ask of a model."""
+        prefix, edits = prefix_code(changes.locked), changes.edits.code
+        search = (view.text, view.beam, view.penalty, view.reference)
+        return cls(model, *search, prefix, edits, changes.scale, changes.shift, changes.stacks)
 
     @property
     def plain(self) -> Request:
         """The same without changes."""
-        return replace(self, prefix="", edits="")
+        return replace(self, prefix="", edits="", scale=1.0, shift=0, stacks="both")
+
+    def positions(self) -> AbstractContextManager[None]:
+        """Changes the positions of every pass in its block, in this thread only; errors as `changed_positions`."""
+        layout = getattr(shared.translator(self.checkpoint).config, "positional", "")
+        return changed_positions(layout, self.scale, self.shift, STACKS[self.stacks])
 
     @property
     def is_plain(self) -> bool:
@@ -48,48 +65,17 @@ class Request(controls.Request):
 
 def recipe(request: Request) -> Recipe:
     """The translation with the changes, in Python called `result`."""
-    prefix = read_prefix(request.prefix)
+    prefix = list(read_prefix(request.prefix))
     more: dict[str, object] = {"edits": made(None, "edits") if request.edits else None, "prefix": prefix or None}
-    written = call("translator.translate", request.text, **recipes.searching(request), **more)
     lines = [recipes.loading(request.checkpoint)]
     lines += [f"edits = {call('Edits.from_code', request.edits)}"] if request.edits else []
     changes = [request.edits, say("locked beginning {code}", code=request.prefix) if prefix else ""]
-    return Recipe(recipes.spoken(request), (*lines, f"result = {written}")).then(note=" · ".join(filter(None, changes)))
-
-
-def prefix_code(ids: list[int]) -> str:
-    """A locked beginning as a short text; empty for none.
-
-    Example:
-        >>> prefix_code([12, 7]), read_prefix("v1_12-7")
-        ('v1_12-7', [12, 7])
-    """
-    return f"{VERSION}_{'-'.join(map(str, ids))}" if ids else ""
-
-
-def read_prefix(code: str) -> list[int]:
-    """Read what `prefix_code` wrote.
-
-    Raises:
-        ValueError: if it is no such code; the message says what one looks like.
-    """
-    if not code:
-        return []
-    match = _PREFIX.fullmatch(code)
-    if not match:
-        raise ValueError(
-            say(
-                "the locked beginning {code!r} cannot be read: it is written like {example}",
-                code=code[:20],
-                example=f"{VERSION}_12-7",
-            )
-        )
-    ids = list(map(int, match[1].split("-")))
-    if len(ids) > MAX_PREFIX:
-        raise ValueError(
-            say("the locked beginning has {n} tokens; at most {most} are allowed", n=len(ids), most=MAX_PREFIX)
-        )
-    return ids
+    written = f"result = {call('translator.translate', request.text, **recipes.searching(request), **more)}"
+    if (request.scale, request.shift) != (1, 0):
+        layout = made(None, "translator.config.positional")
+        moved = call("changed_positions", layout, request.scale, request.shift, STACKS[request.stacks])
+        written = f"with {moved}:\n    " + written.replace("\n", "\n    ")
+    return Recipe(recipes.spoken(request), (*lines, written)).then(note=" · ".join(filter(None, changes)))
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Translating …")), show_time=True)
@@ -113,13 +99,11 @@ class Effect:
     """What edits do to the log-probabilities of the translation that the unchanged model writes, teacher-forced.
 
     Attributes:
-        all: float32 (T,), of each of its tokens, with all edits.
-        without_cells: (T,) with all edits but those of masks.
-        without_future: (T,) with all edits but the cells that open the future; None where there are none.
+        all: float32 (T,), of each of its tokens, with all changes.
+        without_future: (T,) with all changes but the cells that open the future; None where there are none.
     """
 
     all: np.ndarray
-    without_cells: np.ndarray
     without_future: np.ndarray | None
 
 
@@ -138,12 +122,12 @@ def effect(request: Request) -> Effect:
     )
 
     def read(some: Edits) -> np.ndarray:
-        return translator.force(request.text, old, some).log_probabilities
+        with request.positions():
+            return translator.force(request.text, old, some).log_probabilities
 
     honest = edits.without_future
     return Effect(
         all=read(edits),
-        without_cells=read(replace(edits, cells=())),
         without_future=read(honest) if honest != edits else None,
     )
 
@@ -183,13 +167,22 @@ def tree(request: Request) -> Tree:
     return Tree(
         search=search,
         tokens=tokenizer.tokens(search.tree.token),
-        looked_at=in_turn(looked_at)(translator, request.text, search.tree, edits),
+        looked_at=_looked_at(request, search, edits),
         keys=result.source_tokens,
         texts={one.node: tokenizer.decode(one.ids) for one in search.hypotheses},
     )
 
 
+def _looked_at(request: Request, search: Search, edits: Edits) -> np.ndarray:
+    with request.positions():
+        return in_turn(looked_at)(shared.translator(request.checkpoint), request.text, search.tree, edits)
+
+
 def _translate(request: Request) -> tuple[Translation, Edits]:
-    edits, prefix = Edits.from_code(request.edits), read_prefix(request.prefix)
+    edits, prefix = Edits.from_code(request.edits), list(read_prefix(request.prefix))
     translator = shared.translator(request.checkpoint)
-    return translator.translate(request.text, request.beam, request.length_penalty, edits, prefix), edits
+    with request.positions():
+        if request.reference is not None:
+            shared.check_reference(request.reference)
+            return translator.force(request.text, request.reference, edits), edits
+        return translator.translate(request.text, request.beam, request.length_penalty, edits, prefix), edits

@@ -1,68 +1,28 @@
-"""The search on the page Steer: write another word at a step, and see everything the search looked at."""
+"""The search on the page Steer: everything it looked at, of which any beginning can be locked."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from viz.figures import search_tree
-from viz.figures.clicks import make_clickable, outline
 from viz.figures.tree import column_width
 from viz.language import say
-from viz.screens import controls, explore, recipes, shared, words_steer
-from viz.screens.steer_results import ANSWERED, Request, prefix_code, read_prefix, recipe, steer, tree
+from viz.screens import controls, explore, shared, words_steer
+from viz.screens.steer_results import ANSWERED, CHANGES, Request, recipe, tree
+from viz.views import changes as change
 from viz.views.made import made
 
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
 
-def show_candidates(request: Request, result: shared.Shown) -> None:
-    """Draw what could have been written at every step; a click writes it."""
-    explore.heading(say("Write another word"), say(words_steer.CANDIDATES))
-    written = result.predicted_tokens
-    plot = recipes.candidates(recipe(request), say("What could be written at every step"), result)
-    figure = plot.draw(say)
-    make_clickable(figure, say("click to write it"))
-    locked = read_prefix(request.prefix)
-    outline(
-        figure,
-        [(step, ids.index(locked[step])) for step, ids in _locked(result, locked) if locked[step] in ids],
-        say("locked"),
-    )
-    explore.draw(plot, "words", explore.CANDIDATE_WIDTH, write, figure)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = [words_steer.step_name(step, written) for step in range(len(written))]
-        step = controls.pick(say("Step"), names, "word-step", width=220)
-        others = [f"{name} ({p:.1%})" for name, p in result.candidates[step]]
-        rank = controls.pick(say("Word to write there"), others, "word-rank", width=260)
-        st.button(say("Write it"), key="word-write", on_click=write, args=(step, rank))
-        st.button(say("Unlock the beginning"), key="unlock", on_click=unlock, disabled=not locked)
-
-
-def _locked(result: shared.Shown, locked: list[int]) -> list[tuple[int, list[int]]]:
-    return list(enumerate(result.candidate_ids))[: len(locked)]
-
-
-def write(step: int, rank: int) -> None:
-    """Lock what stands before a step and a candidate at it.
-
-    Args:
-        step: of the translation that is shown.
-        rank: of the candidate, the most probable first.
-    """
-    shown = steer(st.session_state[ANSWERED])
-    lock([*shown.predicted_ids[:step], shown.candidate_ids[step][rank]])
-
-
 def lock(ids: list[int]) -> None:
     """Make the translation begin with these tokens."""
-    st.session_state["prefix"] = prefix_code(ids)
-
-
-def unlock() -> None:
-    """Let the translation begin as it likes."""
-    st.session_state["prefix"] = ""
+    kept = change.read({name: str(getattr(st.session_state[ANSWERED], name)) for name in change.NAMES})
+    st.session_state[CHANGES] = replace(kept, locked=tuple(ids))
 
 
 def show_tree(request: Request, result: shared.Shown) -> None:

@@ -1,4 +1,4 @@
-"""The page Translate: the stage, with the sentence, examples and the model in one row above it."""
+"""The stage with the sentence, examples and the model in one row above it: all of the page Translate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from viz.stage import words as stage_words
 from viz.stage.form import form
 from viz.stage.stage import stage
 from viz.views import maps, view
-from viz.views.made import made
+from viz.views.made import Recipe, made
 from viz.views.view import View
 
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
@@ -139,9 +139,9 @@ def _best_aligner(checkpoint: str) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def code(result: shared.Shown, built: dict[str, maps.Maps], request: controls.Request, chosen: View) -> dict[str, str]:
+def code(result: shared.Shown, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
-    recipe, named = recipes.translation(request), view.ROWS[chosen.rows]
+    named = view.ROWS[chosen.rows]
     found = {}
     for kind, maps_of in built.items():
         axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
@@ -174,8 +174,18 @@ def inside_of(result: shared.Shown, request: controls.Request, rows: str) -> dic
     return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)
 
 
-def message_of(result: shared.Shown, request: controls.Request, chosen: View) -> bytes:
-    """What the stage is told."""
+def shown_of(
+    result: shared.Shown, request: controls.Request, chosen: View, recipe: Recipe, rowwise: bool = True
+) -> stage_message.Shown:
+    """What the stage shows of a translation.
+
+    Args:
+        result: it.
+        request: what it is of.
+        chosen: what is shown of it.
+        recipe: the lines that make it.
+        rowwise: whether rows can be looked into where the model allows it.
+    """
     options = maps.Options(
         view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share
     )
@@ -185,7 +195,7 @@ def message_of(result: shared.Shown, request: controls.Request, chosen: View) ->
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))
     if not result.finished:
         notes.append(say("The translation was stopped at the length limit."))
-    shown = stage_message.Shown(
+    return stage_message.Shown(
         result=result,
         built=built,
         probabilities=np.exp(result.log_probabilities),
@@ -196,12 +206,11 @@ def message_of(result: shared.Shown, request: controls.Request, chosen: View) ->
         known=known(request.checkpoint, shared.current()),
         address=chosen.address(),
         notes=notes,
-        code=code(result, built, request, chosen),
+        code=code(result, built, recipe, chosen),
         options=form(chosen),
-        inside=inside_of(result, request, chosen.rows),
-        rowwise=isinstance(result.config, TransformerConfig),
+        inside=inside_of(result, request, chosen.rows) if rowwise else None,
+        rowwise=rowwise and isinstance(result.config, TransformerConfig),
     )
-    return stage_message.message(shown, assets.PARTS.keep)
 
 
 @st.fragment
@@ -231,11 +240,9 @@ def live() -> None:
     shown, result = answered
     st.session_state["shown-text"] = result.text
     view.keep(st.session_state, chosen)
-    stage(message_of(result, shown, chosen), on_asked)
+    told = shown_of(result, shown, chosen, recipes.translation(shown))
+    stage(stage_message.message(told, assets.PARTS.keep), on_asked)
     card = shared.translator(shown.checkpoint).card
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(shown.checkpoint, card), "card")
         whole_report.offer(result, shown, card, recipes.translation(shown))
-
-
-live()

@@ -75,7 +75,9 @@ export class Kind {
     if (this.weights) return Promise.resolve();
     this.fetching ??= fetch(this.address).then(async (answer) => {
       if (!answer.ok) throw new Error(String(answer.status));
-      this.weights = { values: new Uint16Array(await answer.arrayBuffer()), shape: this.shape, scale: 65535 };
+      const bytes = await answer.arrayBuffer();
+      const [values, scale] = this.signed ? [new Int16Array(bytes), 32767] : [new Uint16Array(bytes), 65535];
+      this.weights = { values, shape: this.shape, scale };
     });
     return this.fetching;
   }

@@ -49,7 +49,7 @@ export class LargeMap {
     let figure = this.made.get(look);
     if (!figure || figure.key !== key) {
       const layout = { ...plain(look.layout), ...extra.size, font: extra.font };
-      const heat = look.hover ? { ...plain(look.data[0]), ...(extra.top ? { zmax: extra.top } : {}) } : null;
+      const heat = look.hover ? { ...plain(look.data[0]), ...(extra.top ? this.ends(look, extra.top) : {}) } : null;
       figure = { key, layout, heat, others: plain(look.hover ? look.data.slice(1) : look.data) };
       if (heat && !extra.removed) heat.customdata = said(look, z);
       this.made.set(look, figure);
@@ -62,15 +62,44 @@ export class LargeMap {
     return { data: [heat, ...others], layout: figure.layout };
   }
 
+  ends(look, top) {
+    return { zmax: top, zmin: look.data[0].zmin < 0 ? -top : 0 };
+  }
+
+  /** The cell under a pointer, as [row, column]; null outside of the picture. */
+  cellAt({ clientX, clientY }) {
+    const size = this.node._fullLayout?._size;
+    const { xaxis, yaxis } = this.drawn?.layout ?? {};
+    if (!this.tokens || !size) return null;
+    const { left, top } = this.node.getBoundingClientRect();
+    const place = ([from, to], share) => (share < 0 || share >= 1 ? -1 : Math.round(from + share * (to - from)));
+    const row = place([...yaxis.range].reverse(), (clientY - top - size.t) / size.h); // a range begins at the bottom
+    const column = place(xaxis.range, (clientX - left - size.l) / size.w);
+    return row < 0 || column < 0 ? null : [row, column];
+  }
+
+  /** Where a cell is drawn, as properties of a style. */
+  box_of(row, column) {
+    const { l, t, w, h } = this.node._fullLayout._size;
+    const { xaxis, yaxis } = this.drawn.layout;
+    const width = w / Math.abs(xaxis.range[1] - xaxis.range[0]);
+    const height = h / Math.abs(yaxis.range[1] - yaxis.range[0]);
+    const pixels = { left: l + column * width, top: t + row * height, width, height };
+    return Object.fromEntries(Object.entries(pixels).map(([name, value]) => [name, `${value}px`]));
+  }
+
   /** Where cells are left blank, the hover box still names their number. */
   blanks(look, heat, z, { whole, removed }) {
     const cells = said(look, z, removed);
+    const signed = look.data[0].zmin < 0;
     cells.forEach((row, i) =>
       row.forEach((cell, j) => {
-        cell[2] = whole[i][j].toFixed(3) + (Number.isNaN(z[i][j]) && !cell[2] ? `, ${this.words.below}` : cell[2]);
+        const blank = Number.isNaN(z[i][j]) && !cell[2];
+        if (blank && signed) cell[2] = this.words.unmatched;
+        else cell[2] = whole[i][j].toFixed(3) + (blank ? `, ${this.words.below}` : cell[2]);
       }),
     );
-    return { customdata: cells, hovertemplate: heat.hovertemplate.replace("%{z:.3f}", "") };
+    return { customdata: cells, hovertemplate: heat.hovertemplate.replace(/%\{z:\+?\.3f\}/, "") };
   }
 
   texts(look, z) {

@@ -7,7 +7,7 @@ mean, an entropy, a role or a choice of what to open first is made here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class Shown:
         options: the choices of the options, as `viz.stage.form` writes them.
         inside: how one row comes about, as of `viz.stage.inside`; None where none was asked for.
         rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
+        signed: whether the maps are differences, from -1 to 1, which have no roles, no entropy and no other views.
     """
 
     result: Translation
@@ -79,20 +80,41 @@ class Shown:
     options: Sequence[dict] = ()
     inside: Mapping[str, object] | None = None
     rowwise: bool = True
+    signed: bool = False
 
 
-def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
+def message(
+    shown: Shown,
+    keep: Callable[[bytes], str] | None = None,
+    before: Shown | None = None,
+    steering: Mapping[str, object] | None = None,
+    owned: Sequence[str] = (),
+) -> bytes:
     """The message of a translation.
 
     Args:
         shown: what it is of.
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
+        before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
+        steering: what a page says that lets the visitor change something, as steer.js names it.
+        owned: further parameters of the address that are the message's to set or to take out.
 
     Returns:
         What `packing.pack` makes of a header with the keys that viz/stage/data.js names.
     """
     with using(current()):  # asked once, not for each word
-        return pack(_header(shown, keep))
+        header = _header(shown, keep)
+        if steering is not None:
+            header["steering"] = dict(steering)
+            header["owned"] += owned
+            header["words"] |= {name: say(text) for name, text in words.STEERING.items()}
+        if before is not None:
+            built = {kind: maps.difference(before.built[kind], made) for kind, made in shown.built.items()}
+            change = replace(shown, built=built, signed=True, inside=None, known={})
+            own = {"words", "owned", "address", "options", "language"}
+            for name, other in (("before", before), ("difference", change)):
+                header[name] = {key: value for key, value in _header(other, keep).items() if key not in own}
+        return pack(header)
 
 
 def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
@@ -110,8 +132,8 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
         | {"entropy": shown.entropy}
         | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
         "kinds": [_kind(shown, kind, keep) for kind in kinds],
-        "colours": _colour_table(),
-        "views": _views(shown, kinds),
+        "colours": _colour_table(looks.DIVERGING if shown.signed else looks.SEQUENTIAL),
+        "views": {"mask": [], "positions": [], "words": []} if shown.signed else _views(shown, kinds),
         "options": list(shown.options),
         "code": dict(shown.code),
         "inside": shown.inside,
@@ -195,6 +217,7 @@ def large_map(shown: Shown, kind: str) -> dict:
         mask=made.mask,
         value=made.value,
         notes=notes,
+        signed=shown.signed,
     )
 
 
@@ -215,13 +238,17 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
     """What the stage knows of one kind of attention."""
     made, known = shown.built[kind], shown.known.get(kind, Known())
     single = not made.options.axes
-    first = known.first if single and known.first is not None else first_head(made.weights, made.mask)
+    size = np.abs(made.weights) if shown.signed else made.weights
+    if shown.signed:
+        first = tuple(map(int, np.unravel_index(size.max(axis=(2, 3)).argmax(), size.shape[:2])))
+    else:
+        first = known.first if single and known.first is not None else first_head(made.weights, made.mask)
     n_layers, n_heads = made.weights.shape[:2]
     roles = known.roles if single and np.shape(known.roles) == (n_layers, n_heads) else None
-    weights: dict = {"weights": Weights(made.weights)}
+    weights: dict = {"weights": Weights(made.weights, shown.signed)}
     if keep is not None and made.weights.size * 2 > BUDGET / len(shown.built):
-        weights = {"address": keep(quantised(made.weights).tobytes()), "shape": list(made.weights.shape)}
-        weights["opened"] = Weights(made.weights[first])
+        weights = {"address": keep(quantised(made.weights, shown.signed).tobytes()), "shape": list(made.weights.shape)}
+        weights["opened"] = Weights(made.weights[first], shown.signed)
     rows, columns = made.row_of, made.column_of
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
     steps = rows if shown.rows == "predicted" else [*rows[1:], -1]
@@ -236,7 +263,9 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
         "layerNames": made.layer_names,
         "headNames": made.head_names,
         "single": single,
-        "inside": made.options == maps.Options(mark=made.options.mark) and shown.rowwise,
+        "signed": shown.signed,
+        "plain": made.options == maps.Options(mark=made.options.mark),
+        "inside": made.options == maps.Options(mark=made.options.mark) and shown.rowwise and not shown.signed,
         "steps": kind != "encoder_self",
         "source": {"row": rows if kind == "encoder_self" else nowhere}
         | {"column": nowhere if kind == "decoder_self" else columns},
@@ -247,15 +276,15 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
         "queries": [labels.visible(label(token)) for token in made.queries],
         "keys": [labels.visible(label(token)) for token in made.keys],
         "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).astype(int).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0)),
+        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0), shown.signed),
         "shown": None if made.shown.all() else made.shown.astype(np.uint8),
         "removed": made.removed if made.options.hide else None,
-        "entropy": analysis.entropy(made.weights).mean(axis=-1).astype(np.float32),
-        "largest": made.weights.max(axis=(2, 3)),
-        "top": float(made.weights.max()) if shown.stretch and made.weights.max() > 0 else 1.0,
+        "entropy": None if shown.signed else analysis.entropy(made.weights).mean(axis=-1).astype(np.float32),
+        "largest": size.max(axis=(2, 3)),
+        "top": float(size.max()) if shown.stretch and size.max() > 0 else 1.0,
         "stretch": shown.stretch,
         "roles": roles,
-        "told": told_row(made.weights, made.queries),
+        "told": size.max(axis=-1).argmax(axis=-1).astype(np.uint16) if shown.signed else told_row(size, made.queries),
         "said": _said(made),
         "first": list(first),
         "look": large_map(shown, kind),
@@ -270,22 +299,26 @@ def _said(made: Maps) -> list[list[str]] | None:
     return [[" ".join(maps.notes(made, layer, head)) for head in range(n_heads)] for layer in range(n_layers)]
 
 
-def _tiles(weights: np.ndarray) -> np.ndarray:
-    """Every map (L, H, T, S) as uint8, with at most TILE rows and columns: each cell the largest weight of a block."""
+def _tiles(weights: np.ndarray, signed: bool = False) -> np.ndarray:
+    """Every map (L, H, T, S) as uint8, with at most TILE rows and columns: each cell the largest weight of a block.
+
+    Signed numbers become 128 + 127 times themselves.
+    """
     n_heads = weights.shape[0] * weights.shape[1]
     most = int(np.clip(np.sqrt(TILES / n_heads), SMALLEST_TILE, TILE))
     for axis in (2, 3):
         size = weights.shape[axis]
         if size > most:
             edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
-            weights = np.maximum.reduceat(weights, edges, axis=axis)
-    return np.rint(weights * 255).astype(np.uint8)
+            high, low = (one.reduceat(weights, edges, axis=axis) for one in (np.maximum, np.minimum))
+            weights = np.where(high >= -low, high, low)
+    return np.rint(128 + 127 * weights if signed else weights * 255).astype(np.uint8)
 
 
-def _colour_table() -> np.ndarray:
-    """The colours of weights from 0 to 1, uint8 (steps, 3), as the large map has them."""
-    places = np.array([place for place, _ in looks.SEQUENTIAL])
-    channels = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _, colour in looks.SEQUENTIAL])
+def _colour_table(scale: Sequence[Sequence]) -> np.ndarray:
+    """The colours of a scale, uint8 (steps, 3), as the large map has them."""
+    places = np.array([place for place, _ in scale])
+    channels = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _, colour in scale])
     at = np.linspace(0, 1, _COLOURS * 4)
     return np.stack([np.interp(at, places, channel) for channel in channels.T], axis=-1).round().astype(np.uint8)
 
@@ -301,7 +334,9 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
         look = looks.mask(queries, keys, say, query_axis=row_title, key_axis=column_title)
         mask = result.mask(kind)
         blocked = int(mask.size - mask.sum())
-        line = say(words.BLOCKED, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
+        causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
+        some = words.BLOCKED if causal else words.EDITED_CELLS
+        line = say(some, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
         masks.append({"name": "", "kind": kind, "look": look, "z": mask.astype(np.uint8), "line": line})
     positions = []
     for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):

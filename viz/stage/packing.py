@@ -16,14 +16,16 @@ import numpy as np
 
 DTYPES = {"uint8": "u1", "bool": "u1", "uint16": "u2", "int16": "i2", "int32": "i4", "float32": "f4"}
 SCALE = 65_535  # what 1 becomes where weights travel as 16-bit integers: an error of at most 8e-6
+SIGNED_SCALE = 32_767  # the same for numbers from -1 to 1
 _ALIGNED = 8
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Numbers within [0, 1] that travel as 16-bit integers."""
+    """Numbers within [0, 1], or within [-1, 1] if `signed`, that travel as 16-bit integers."""
 
     values: np.ndarray
+    signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,10 @@ class Texts:
     values: np.ndarray
 
 
-def quantised(values: np.ndarray) -> np.ndarray:
-    """Numbers within [0, 1] as uint16: value x SCALE, rounded."""
-    return np.rint(values * np.float32(SCALE)).astype(np.uint16)
+def quantised(values: np.ndarray, signed: bool = False) -> np.ndarray:
+    """Numbers as integers of 16 bits: value x SCALE or, if `signed`, x SIGNED_SCALE, rounded."""
+    scale, dtype = (SIGNED_SCALE, np.int16) if signed else (SCALE, np.uint16)
+    return np.rint(values * np.float32(scale)).astype(dtype)
 
 
 def pack(header: dict) -> bytes:
@@ -66,7 +69,7 @@ def pack(header: dict) -> bytes:
 
     def walk(value: object) -> object:
         if isinstance(value, Weights):
-            return put(quantised(value.values), scale=SCALE)
+            return put(quantised(value.values, value.signed), scale=SIGNED_SCALE if value.signed else SCALE)
         if isinstance(value, Texts):
             numbers: dict[str, int] = {}
             codes = np.array([numbers.setdefault(text, len(numbers)) for text in value.values.ravel().tolist()], int)

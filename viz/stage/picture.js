@@ -6,6 +6,7 @@ import { form, table } from "./menus.js";
 import { candidates } from "./telling.js";
 
 const LOWEST = 362; // pixels that the large picture has at least
+const STEERED = 290; // the same where there are more controls above it
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column
 const BELOW = 34; // pixels of the line under the picture
@@ -26,6 +27,7 @@ export async function draw(stage) {
   const drawn = await stage.map.draw(view.look, numbers.z, { ...surroundings(stage), ...numbers });
   if (view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
   stage.grid?.remove();
+  if (drawn) stage.steering?.outline();
   if (!drawn) {
     asTable(stage, view);
     stage.says.textContent = told.words["no plotly"];
@@ -96,7 +98,7 @@ function surroundings(stage) {
   const inside = map.box.getBoundingClientRect().top - top;
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - BELOW);
   const height =
-    root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(LOWEST, Math.min(HIGHEST, left));
+    root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(stage.steering ? STEERED : LOWEST, Math.min(HIGHEST, left));
   return { size: { width, height }, font: { color, family: fontFamily, size: 12 } };
 }
 

@@ -6,6 +6,7 @@ import { Lines, headColour } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, downloads, form } from "./menus.js";
 import { draw } from "./picture.js";
+import { Steering } from "./steer.js";
 import { card, line } from "./telling.js";
 import { Tiles } from "./tiles.js";
 
@@ -14,11 +15,17 @@ const BEAT = 700; // milliseconds per step of the film
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
 
+/** What lines are drawn from: weights, or the sizes of differences. */
+function sizes(kind, layer, head) {
+  const map = kind.map(layer, head);
+  return kind.signed ? map.map((row) => row.map(Math.abs)) : map;
+}
+
 export class Stage {
   /**
    * `host` has plotly() and library() (Plotly, and its source, promised), address(path) of what is fetched later,
    * read() and write(parameters) for the address of the page, and ask(parameters), which has the server make another
-   * message; without ask there are no options.
+   * message; without ask there are no options. act(action) has it change something, where a message has `steering`.
    */
   constructor(root, host) {
     Object.assign(this, { root, host, state: null, point: null, drawn: 0 });
@@ -31,8 +38,23 @@ export class Stage {
 
   /** Shows a message; the same one again changes nothing. */
   show(bytes) {
-    const told = unpack(bytes);
-    if (told.stamp === this.told?.stamp) return;
+    const whole = unpack(bytes);
+    if (whole.stamp === this.whole?.stamp) return;
+    this.whole = whole;
+    this.take();
+    this.host.write(whole.address, whole.owned);
+    this.remember();
+    this.fillIn();
+    this.render().then(() => (this.root.dataset.ready = String(++this.drawn)));
+  }
+
+  /** Takes over the translation that is chosen: the one with the changes, the one without, or their difference. */
+  take() {
+    const { whole } = this;
+    this.versions = whole.before ? ["before", "after", "difference"] : ["after"];
+    const wanted = (this.state ?? this.host.read()).version;
+    this.version = this.versions.includes(wanted) ? wanted : "after";
+    const told = this.version === "after" ? whole : { ...whole, ...whole[this.version] };
     const tokens = JSON.stringify([told.source.tokens, told.target.tokens]);
     if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
     if (this.tokens !== tokens) this.partner = null;
@@ -45,10 +67,6 @@ export class Stage {
       this.frame();
     }
     this.restore();
-    this.host.write(told.address, told.owned);
-    this.remember();
-    this.fillIn();
-    this.render().then(() => (this.root.dataset.ready = String(++this.drawn)));
   }
 
   /** Chooses what is shown: the address first, then what was open before, then what says most. */
@@ -62,6 +80,7 @@ export class Stage {
       step: asked.step === undefined || asked.step === null ? null : Number(asked.step),
       lines: asked.lines === "layer" ? "layer" : "head",
       picture: 0,
+      version: this.version,
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
     };
@@ -118,14 +137,14 @@ export class Stage {
     );
     this.tiles = new Tiles(
       words,
-      (...place) => this.open(...place),
+      (layer, head, focus) => (!focus && this.steering?.tile(layer, head)) || this.open(layer, head, focus),
       (place) => this.describe(place),
     );
     this.map = new LargeMap(
       this.host.plotly,
       words,
       (row, column) => this.pointed(row === null ? null : { row, column }),
-      (row) => this.pinRow(row),
+      (row, column) => this.steering?.cell(row, column) || this.pinRow(row),
     );
     this.card = el("div", { class: "hl-card" });
     this.title = el("h2", { class: "hl-title" });
@@ -190,16 +209,23 @@ export class Stage {
       this.legend,
       this.card,
     );
+    this.versionsPlace = el("div");
+    this.steering = this.whole.steering ? new Steering(this) : null;
+    if (this.steering) left.insertBefore(this.steering.modes, this.tiles.box);
+    const bar = el("div", { class: "hl-bar" }, this.versionsPlace, this.viewsPlace, this.tools);
     const right = el(
       "div",
       { class: "hl-right" },
-      el("div", { class: "hl-head" }, this.title, el("div", { class: "hl-bar" }, this.viewsPlace, this.tools)),
+      el("div", { class: "hl-head" }, this.title, bar),
       this.switches,
+      this.steering?.bar,
       this.map.box,
       this.says,
     );
     this.root.replaceChildren(
+      ...(this.steering ? [this.steering.before] : []),
       this.translation,
+      ...(this.steering ? [this.steering.chips] : []),
       this.notes,
       this.lines.box,
       el("div", { class: "hl-main" }, left, right),
@@ -243,6 +269,21 @@ export class Stage {
       "stage-views",
     );
     this.viewsPlace.replaceChildren(this.viewTabs.bar);
+    this.versionsPlace.replaceChildren(
+      ...(this.versions.length > 1
+        ? [
+            tabs(
+              words.versions,
+              "data-version",
+              this.versions.map((version) => [version, words[version]]),
+              this.version,
+              (version) => this.turn(version),
+              "stage-versions",
+            ).bar,
+          ]
+        : []),
+    );
+    this.steering?.fillIn();
     this.slider.max = Math.max(0, told.target.tokens.length - 1);
     this.optionsMenu?.renew();
     this.renderKind();
@@ -276,6 +317,15 @@ export class Stage {
     return this.render(focus);
   }
 
+  /** Turns to the translation before the changes, after them, or to the difference. */
+  turn(version) {
+    this.state.version = version;
+    this.take();
+    this.remember();
+    this.fillIn();
+    return this.render();
+  }
+
   open(layer, head, focus = false) {
     this.kind.open = [layer, head];
     this.choose(this.state.view === "map" || this.state.view === "mask" ? {} : { view: "map" }, focus);
@@ -296,6 +346,7 @@ export class Stage {
       step,
       lines: lines === "layer" ? lines : null,
       pin,
+      version: this.version === "after" ? null : this.version,
     };
     this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin };
     if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
@@ -395,11 +446,11 @@ export class Stage {
   linesOf() {
     const { kind } = this;
     const [layer, head] = kind.open;
-    if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: kind.map(layer, head) }] : [];
+    if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: sizes(kind, layer, head) }] : [];
     const heads = Array.from({ length: kind.layers[1] }, (_, one) => one);
     return heads
       .filter((one) => kind.has(layer, one) && !this.state.off.has(one))
-      .map((one) => ({ rows: kind.map(layer, one), colour: headColour(one) }));
+      .map((one) => ({ rows: sizes(kind, layer, one), colour: headColour(one) }));
   }
 
   async render(focus = false) {
@@ -421,6 +472,7 @@ export class Stage {
       this.title.textContent = words["no attention"];
     }
     this.heads();
+    this.steering?.render();
     this.describe();
     this.light();
     await draw(this);

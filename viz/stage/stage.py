@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from urllib.parse import parse_qsl
@@ -16,7 +17,12 @@ def _mounted():
     return assets.component("headlight_stage", "streamlit.js")
 
 
-def stage(message: bytes, on_asked: Callable[[dict[str, str]], None], key: str = "stage") -> None:
+def stage(
+    message: bytes,
+    on_asked: Callable[[dict[str, str]], None],
+    key: str = "stage",
+    on_did: Callable[[dict], None] | None = None,
+) -> None:
     """Show a message on the stage.
 
     Args:
@@ -24,10 +30,20 @@ def stage(message: bytes, on_asked: Callable[[dict[str, str]], None], key: str =
         on_asked: called before the page runs again because something was chosen that the server computes, with the
             parameters of the address as they are then.
         key: a name that no other part of the page has.
+        on_did: called before the page runs again because something was changed, with the action (steer.js); None: the
+            page changes nothing.
     """
 
     def asked() -> None:
         value = st.session_state[key]["asked"]
         on_asked(dict(parse_qsl(str(value or "").lstrip("?"), keep_blank_values=True)))
 
-    _mounted()(key=key, data=message, on_asked_change=asked)
+    def did() -> None:
+        try:
+            action = json.loads(str(st.session_state[key]["did"]))
+        except ValueError:
+            return
+        if on_did is not None and isinstance(action, dict):
+            on_did(action)
+
+    _mounted()(key=key, data=message, on_asked_change=asked, on_did_change=did)

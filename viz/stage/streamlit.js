@@ -4,7 +4,7 @@ import { plotly } from "./library.js";
 import { Stage } from "./stage.js";
 
 const ROW = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
-const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", ...ROW];
+const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", ...ROW];
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
 let memory = {}; // what was open, for when the visitor comes back from another page
@@ -47,6 +47,7 @@ export function show({ data, parentElement, setTriggerValue }) {
         // What Streamlit itself tells the server of the address is what it was when the page was opened.
         stage.trigger("asked", location.search);
       },
+      act: (action) => stage.trigger("did", JSON.stringify(action)),
     };
     const root = document.createElement("div");
     parentElement.append(root);

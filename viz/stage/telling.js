@@ -26,9 +26,18 @@ export function line(stage, lit) {
     });
   }
   const row = lit.row >= 0 ? lit.row : at(kind.told, layer, head);
+  if (kind.signed) return changed(kind, words, row, map[row]);
   const key = largest(map[row]);
   const text = map[row][key] > 0 ? words.attends : words.empty;
   return fill(text, { query: kind.queries[row], key: kind.keys[key], weight: map[row][key].toFixed(2) });
+}
+
+/** Where a row of differences differs most. */
+function changed(kind, words, row, change) {
+  const key = largest(change.map(Math.abs));
+  const weight = `${change[key] > 0 ? "+" : ""}${change[key].toFixed(2)}`;
+  if (Math.abs(change[key]) < 0.005) return words["no change"];
+  return fill(words["changed most"], { query: kind.queries[row], key: kind.keys[key], weight });
 }
 
 /** The card under the tiles: a head that is pointed at, else the pinned word, else the opened head. */
@@ -45,8 +54,8 @@ export function card(stage, place) {
     parts.push(fill(words.tile, { title: kind.title, ...named }));
     const role = kind.roles?.[layer][head];
     if (role) parts.push(fill(words.role, { role }));
-    parts.push(fill(words.entropy, { entropy: at(kind.entropy, layer, head).toFixed(2) }));
-    parts.push(fill(words.largest, { weight: at(kind.largest, layer, head).toFixed(2) }));
+    if (kind.entropy) parts.push(fill(words.entropy, { entropy: at(kind.entropy, layer, head).toFixed(2) }));
+    if (!kind.signed) parts.push(fill(words.largest, { weight: at(kind.largest, layer, head).toFixed(2) }));
     if (!pinned && !place) parts.push(words.pick);
   }
   if (kind?.said) parts.push(kind.said[kind.open[0]][kind.open[1]]);
@@ -70,7 +79,7 @@ function strongest(stage) {
   const { kind } = stage;
   const { words } = stage.told;
   const pinned = stage.pinned();
-  const row = kind?.weights && pinned ? stage.lines.of(...pinned).row : -1;
+  const row = kind?.weights && !kind.signed && pinned ? stage.lines.of(...pinned).row : -1;
   if (row < 0) return [];
   const partner = stage.partner ? stage.lines.of(...stage.partner).column : -1;
   const found = [];

@@ -27,7 +27,8 @@ export class Tiles {
     for (let layer = 0; layer < layers; layer++) {
       const line = el("div", { class: "hl-row", role: "row" });
       const name = kind.layerNames[layer];
-      line.append(el("div", { class: "hl-axis", role: "rowheader", "aria-label": name, title: name }, String(layer)));
+      const sign = this.layer?.(layer) ?? String(layer);
+      line.append(el("div", { class: "hl-axis", role: "rowheader", "aria-label": name, title: name }, sign));
       for (let head = 0; head < heads; head++) line.append(this.cell(layer, head));
       lines.push(line);
     }
@@ -42,7 +43,9 @@ export class Tiles {
     const label =
       fill(this.words.tile, { title: this.kind.title, layer, head }) +
       (role ? `, ${role}` : "") +
-      `, ${fill(this.words.entropy, { entropy: at(this.kind.entropy, layer, head).toFixed(2) })}`;
+      (this.kind.entropy
+        ? `, ${fill(this.words.entropy, { entropy: at(this.kind.entropy, layer, head).toFixed(2) })}`
+        : "");
     const cell = el(
       "div",
       {
@@ -59,13 +62,15 @@ export class Tiles {
       },
       canvas,
     );
+    this.decorate?.(cell, layer, head);
     this.cells.push({ layer, head, cell, canvas });
     return cell;
   }
 
   /** Draws the maps, up to the row of a step where one is given. */
   paint(step = null) {
-    const { tiles, top, look } = this.kind;
+    const { tiles, top, look, signed } = this.kind;
+    const zero = signed ? 128 : 0;
     const [, heads, height, width] = tiles.shape;
     const exact = height === this.kind.queries.length && width === this.kind.keys.length;
     const blocked = exact ? look.hover.blocked?.values : null;
@@ -76,7 +81,8 @@ export class Tiles {
       const start = (layer * heads + head) * height * width;
       for (let i = 0; i < height * width; i++) {
         if (i >= last * width || (blocked && !blocked[i])) continue;
-        const colour = 3 * Math.min(255, Math.round(tiles.values[start + i] / top));
+        const share = Math.round(zero + (tiles.values[start + i] - zero) / top);
+        const colour = 3 * Math.max(0, Math.min(255, share));
         picture.data.set(this.colours.values.subarray(colour, colour + 3), 4 * i);
         picture.data[4 * i + 3] = 255;
       }

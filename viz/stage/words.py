@@ -40,6 +40,7 @@ POSITIONS = message("Added to the embedding of each token: rows are positions, c
 WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
 CANDIDATES = message("The most probable next words at every step. Beam search may write another than the first.")
 BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
+EDITED_CELLS = message("{n} of {total} cells are blocked.")
 NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
 
 WORDS = {  # by the names that the browser code uses; it fills the places in braces
@@ -99,6 +100,44 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "no attention": message("This model has no attention: it reads the whole sentence through one vector."),
     "off": message("click to hide or show its lines"),
     "pick": message("Tap or click a word to pin its row."),
+}
+
+STEERING = {  # more of them, on the page Steer
+    "versions": message("Which translation"),
+    "before": message("Before"),
+    "after": message("After"),
+    "difference": message("Difference"),
+    "do": message("A click on a head"),
+    "open": message("Open"),
+    "off": message("Off"),
+    "uniform": message("Uniform"),
+    "alone": message("Alone"),
+    "is off": message("off"),
+    "is uniform": message("uniform"),
+    "switch": message("Switch layer {layer}, head {head} off or on"),
+    "whole layer": message("Layer {layer}: switch all its heads off or on"),
+    "changes": message("Changes"),
+    "take back": message("Take back: {change}"),
+    "reset all": message("Reset all"),
+    "copy link": message("Copy link"),
+    "unchanged": message("Nothing is changed yet. Switch a head off, force a cell, edit a mask or write another word."),
+    "click force": message("Click a cell to force it."),
+    "strength": message("Strength"),
+    "in": message("in"),
+    "one head": message("this head"),
+    "every head": message("all heads"),
+    "click cell": message("Click or drag to block or open cells, in every layer and head."),
+    "click word": message("Click a word to write it; what stands before it is kept."),
+    "only cross": message("Only cells of the cross-attention can be forced."),
+    "with options": message("To change single cells, reset the map options first."),
+    "importance": message("Importance of each head"),
+    "costs": message("Without it the old translation is {change} nats less probable"),
+    "changed most": message("The largest change is in “{query}” → “{key}” ({weight})."),
+    "scale": message("Scale"),
+    "shift": message("Shift"),
+    "no change": message("Nothing changed in this head."),
+    "unmatched": message("this token is not in both translations"),
+    "moved": message("Scale and shift what is added to the embeddings."),
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
@@ -287,3 +288,30 @@ def _head_names(count: int, options: Options) -> list[str]:
     if "heads" in options.axes:
         return [say("{summary} of {count} heads", summary=say(options.summary), count=count)]
     return [labels.head_label(head, say) for head in range(count)]
+
+
+def difference(before: Maps, after: Maps) -> Maps:
+    """After minus before, on the axes of `after`.
+
+    Args:
+        before, after: maps of one kind and one model, made with the same options.
+
+    Returns:
+        Maps whose weights are differences, from -1 to 1. Rows and columns are those of the same token in both
+        translations, aligned in order; where one has no counterpart, its cells are not shown.
+    """
+    (old_rows, rows), (old_columns, columns) = (
+        _same(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys")
+    )
+    here, there = np.ix_(rows, columns), np.ix_(old_rows, old_columns)
+    weights, shown = np.zeros_like(after.weights), np.zeros_like(after.shown)
+    weights[..., *here] = after.weights[..., *here] - before.weights[..., *there]
+    shown[..., *here] = after.shown[..., *here] | before.shown[..., *there]
+    return replace(after, weights=weights, shown=shown, value=message("after minus before"))
+
+
+def _same(before: Sequence[str], after: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The places of the tokens that two sequences share, in order."""
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+    return [a for a, _ in pairs], [b for _, b in pairs]

@@ -86,7 +86,8 @@ _KEPT = "view"  # in a session; of no control
 
 NAMES = tuple(field.name for field in fields(View))
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", *ROW)  # what the browser chooses and writes by itself
+# What the browser chooses and writes by itself.
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", *ROW)
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:

@@ -1,0 +1,130 @@
+"""The page Steer in a real browser: what is clicked, painted and typed there, and what the address keeps of it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.interventions.edits import Edits, Head
+from tests.test_app.test_browser_stage import CELL, PATIENCE, drawn, kind, part, ready, tile, type_in, wait_for_map
+from viz.views.view import EXAMPLE
+
+
+def show(page: Page, url: str, query: str = "") -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/steer{query}")
+    ready(page)
+
+
+def changed(page: Page, act) -> None:
+    """Does something and waits until its translation is drawn."""
+    before = int(page.locator(".hl-stage").get_attribute("data-ready"))
+    act()
+    ready(page, before + 1)
+
+
+def click_cell(page: Page, row: int, column: int) -> None:
+    page.mouse.click(*page.evaluate(CELL, [row, column]))
+
+
+def turn(page: Page, version: str) -> None:
+    part(page, "versions").locator(f"[data-version={version}]").click()
+
+
+def switch_off(page: Page, layer: int, head: int) -> None:
+    tile(page, layer, head).hover()
+    tile(page, layer, head).get_by_test_id("stage-off").click()
+
+
+def test_a_head_is_switched_off_on_its_tile_and_seen_before_after_and_as_a_difference(page, app_server, recorded):
+    show(page, app_server)
+    plain, edits = recorded.translate(EXAMPLE), Edits(off=(Head("cross", 1, 2),))
+    changed(page, lambda: switch_off(page, 1, 2))
+    new = recorded.translate(EXAMPLE, edits=edits)
+    expect(page).to_have_url(re.compile(r"edits=v1_oc1-2"))
+    expect(part(page, "translation")).to_have_text(new.text)
+    expect(part(page, "before")).to_contain_text(plain.text)
+    expect(tile(page, 1, 2)).to_have_attribute("aria-label", re.compile(", off$"))
+    tile(page, 0, 1).click()
+    wait_for_map(page, new.attention("cross")[0, 1])
+    turn(page, "before")
+    wait_for_map(page, plain.attention("cross")[0, 1])
+    turn(page, "difference")
+    kind(page, "encoder_self")
+    tile(page, 1, 0).click()
+    wait_for_map(page, np.zeros_like(plain.attention("encoder_self")[1, 0]))
+    kind(page, "cross")
+    tile(page, 0, 1).click()
+    same = np.array(plain.predicted_tokens[:1]) == np.array(new.predicted_tokens[:1])
+    assert same.all()
+    change = (new.attention("cross")[0, 1] - plain.attention("cross")[0, 1][: len(new.predicted_ids)][:1])[0]
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].zmin === -1"
+    )
+    np.testing.assert_allclose(drawn(page)[0], change, atol=4e-5)
+    page.reload()
+    ready(page)
+    expect(part(page, "versions").locator("[data-version=difference]")).to_have_attribute("aria-selected", "true")
+    changed(page, lambda: part(page, "changes").get_by_role("button", name=re.compile("^Take back")).click())
+    expect(part(page, "translation")).to_have_text(plain.text)
+    expect(page).not_to_have_url(re.compile("edits="))
+
+
+def test_a_cell_is_forced_a_mask_painted_and_a_word_written(page, app_server, recorded):
+    show(page, app_server)
+    plain = recorded.translate(EXAMPLE)
+    part(page, "heads").locator("[data-layer='0'][data-head='3']").click()
+    changed(page, lambda: click_cell(page, 2, 4))
+    expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-3&"))
+    assert drawn(page)[2, 4] == pytest.approx(1, abs=2e-5)
+    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    part(page, "views").locator("[data-view=mask]").click()
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].colorbar.ticktext"
+    )
+
+    def paint() -> None:
+        page.mouse.move(*page.evaluate(CELL, [1, 0]))
+        page.mouse.down()
+        page.mouse.move(*page.evaluate(CELL, [1, 2]), steps=12)
+        page.mouse.up()
+
+    changed(page, paint)
+    expect(page).to_have_url(re.compile(r"edits=v1_bc1-0_bc1-1_bc1-2"))
+    assert drawn(page)[1, :4].tolist() == [0, 0, 0, 1]
+    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    part(page, "views").locator("[data-view=words]").click()
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].z[0].length === 5"
+    )
+    changed(page, lambda: click_cell(page, 1, 2))
+    word = int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])
+    new = recorded.translate(EXAMPLE, prefix=[*plain.predicted_ids[:1], word])
+    expect(part(page, "translation")).to_have_text(new.text)
+
+
+def test_heads_stay_off_for_the_next_sentence_and_another_visitor_sees_nothing_of_it(
+    page, context, app_server, recorded
+):
+    show(page, app_server, "?edits=v1_oc1-2_bc1-0")
+    type_in(page, "too too tired.")
+    expect(page).to_have_url(re.compile(r"edits=v1_oc1-2(&|$)"))
+    expect(page.get_by_role("button", name="Take them back")).to_be_visible()
+    other = context.new_page()
+    show(other, app_server)
+    expect(part(other, "translation")).to_have_text(recorded.translate(EXAMPLE).text)
+    changed(page, lambda: page.get_by_role("button", name="Take them back").click())
+    expect(page).to_have_url(re.compile(r"edits=v1_oc1-2_bc1-0"))
+
+
+def test_a_finger_switches_heads_by_the_mode_above_the_grid_and_nothing_sticks_out(page, app_server):
+    page.set_viewport_size({"width": 400, "height": 860})
+    show(page, app_server)
+    part(page, "do").locator("[data-do=off]").click()
+    changed(page, lambda: tile(page, 0, 0).click())
+    changed(page, lambda: tile(page, 0, 1).click())
+    expect(page).to_have_url(re.compile(r"edits=v1_oc0-0_oc0-1"))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

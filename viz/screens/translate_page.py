@@ -1,0 +1,5 @@
+"""The page Translate."""
+
+from viz.screens import translate
+
+translate.live()
