@@ -102,7 +102,7 @@ def tokenizers(folder: Path) -> Try:
 
 def edits(folder: Path) -> Try:
     """Codes of changes and of locked beginnings."""
-    from viz.screens.steer_results import prefix_code, read_prefix
+    from viz.views.changes import prefix_code, read_prefix
 
     pieces = ("v1", *"_oufabcdeh-.017", "99", "1e9", "-1", "٣", "")
     config = load_translator(str(folder / "en-de")).config
@@ -115,7 +115,7 @@ def edits(folder: Path) -> Try:
             expect(Edits.from_code(made.code) == made, f"{code!r} comes back as {made.code!r}")
             answered(lambda: made.check(config, rng.randint(1, 9), rng.randint(1, 9)))
         ids = answered(lambda: read_prefix(code))
-        expect(not ids or read_prefix(prefix_code(ids)) == ids, f"{code!r} comes back as {ids}")
+        expect(not ids or read_prefix(prefix_code(ids)) == tuple(ids), f"{code!r} comes back as {ids}")
 
     return try_one
 

@@ -11,7 +11,7 @@ from model.interventions.edits import Cell, Edits, Force, Head
 from tests.test_app import screen
 from tests.test_app.test_compare import A, assert_shown, drawn, open_page
 from viz.screens import words, words_compare
-from viz.screens.steer_results import prefix_code
+from viz.views.changes import prefix_code
 
 VERSUS = words_compare.VERSUS[words_compare.EDIT]
 EVERY = Edits(
@@ -101,21 +101,18 @@ def test_edits_that_cannot_be_made_are_told_and_the_last_comparison_stays(record
     assert "Shown below: the examples." in fresh.warning[0].value and not fresh.exception
 
 
-@pytest.mark.parametrize("page", ["heads.py", "steer.py"])
-def test_the_pages_of_edits_lead_here_with_what_they_show(recorded, page):
+def test_the_page_of_heads_leads_here_with_what_it_shows(recorded):
     edits = Edits(off=EVERY.off, uniform=EVERY.uniform)
     kind = words.KINDS["decoder_self"].name
-    there = screen.open_page(page, edits=edits.code, beam="greedy", kind=kind, layer="1", text="A man is tired.")
-    if page == "steer.py":
-        there = screen.choose(there, steer="mask")
+    there = screen.open_page("heads.py", edits=edits.code, beam="greedy", kind=kind, layer="1", text="A man is tired.")
     to, query = link(there, words_compare.TO_COMPARE)
     assert to == "./compare" and query["versus"] == VERSUS and query["edits"] == edits.code
     at = open_page(**query)
     a, b = (recorded.translate("A man is tired.", beam=1, edits=some) for some in (Edits(), edits))
     assert_shown(at, a, b, "decoder_self", int(query.get("layer", 0)))
-    back, query = link(at, "Steer" if page == "steer.py" else "Heads")
-    again = screen.open_page(page, **query)
-    assert back == f"./{page.removesuffix('.py')}" and again.session_state["edits"] == edits.code
+    back, query = link(at, "Heads")
+    again = screen.open_page("heads.py", **query)
+    assert back == "./heads" and again.session_state["edits"] == edits.code
     assert a.text in screen.written(again) and b.text in screen.written(again)
 
 
@@ -129,17 +126,17 @@ def test_a_reference_comes_along(recorded):
 
 def test_a_head_that_the_page_does_not_ask_for_and_the_lesson_come_along(recorded):
     query = {"kind": words.KINDS["encoder_self"].name, "layer": "1", "head": "2", "lesson": "heads-3"}
-    there = screen.open_page("steer.py", edits=EVERY.code, **query)
+    heads_only = Edits(off=EVERY.off)
+    there = screen.open_page("heads.py", edits=heads_only.code, **query)
     _, asked = link(there, words_compare.TO_COMPARE)
     assert {name: asked.get(name) for name in query} == query
     assert link(open_page(**asked), "Heads")[1]["lesson"] == "heads-3"
-    _, asked = link(screen.open_page("steer.py", edits=EVERY.code, lesson="x"), words_compare.TO_COMPARE)
+    _, asked = link(screen.open_page("heads.py", edits=heads_only.code, lesson="x"), words_compare.TO_COMPARE)
     assert "lesson" not in asked
 
 
 def test_nothing_changed_leads_nowhere():
-    for page in ("heads.py", "steer.py"):
-        assert words_compare.TO_COMPARE not in screen.links(screen.open_page(page))
+    assert words_compare.TO_COMPARE not in screen.links(screen.open_page("heads.py"))
 
 
 def test_the_difference_is_what_the_edit_did(recorded):

@@ -22,7 +22,6 @@ NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys
 # The control that chooses what a page shows, by page.
 VIEWS = {
     "heads.py": "part",
-    "steer.py": "steer",
     "compare.py": "versus",
     "masks.py": "batch",
     "training.py": "section",

@@ -284,7 +284,7 @@ def test_two_visitors_with_different_changes_never_mix(recorded):
 
 class TestTree:
     def test_the_tree_is_the_search_and_a_click_locks_a_path(self, recorded, plain):
-        at = open_page().toggle(key="tree-shown").set_value(True).run()
+        at = open_page().toggle(key="search-tree").set_value(True).run()
         tree = plain.search.tree
         nodes = {
             node[0]: (trace["name"], hover)
@@ -303,7 +303,7 @@ class TestTree:
 
     @pytest.mark.parametrize("penalty", [0.0, 2.0])
     def test_the_ranking_is_that_of_a_search_with_the_penalty(self, recorded, penalty):
-        at = open_page().toggle(key="tree-shown").set_value(True).run().slider(key="rescore").set_value(penalty).run()
+        at = open_page().toggle(key="search-tree").set_value(True).run().slider(key="rescore").set_value(penalty).run()
         expected = recorded.translate(EXAMPLE, length_penalty=penalty).search.hypotheses
         table = at.dataframe[0].value
         assert list(table["translation"]) == [recorded.tokenizer.decode(one.ids) for one in expected]

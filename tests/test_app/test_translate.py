@@ -233,7 +233,7 @@ class TestOtherPages:
         assert recorded.translate(SENTENCE, beam=2).text in screen.written(at)
         at = at.text_input(key="text").set_value("A man.").run()
         at = screen.choose(at, beam=1)
-        at = at.switch_page("translate.py").run()
+        at = at.switch_page("translate_page.py").run()
         assert at.text_input(key="sentence").value == "A man."
         assert_shown(at, recorded.translate("A man.", beam=1))
 
@@ -257,7 +257,7 @@ class TestOtherPages:
     def test_options_of_the_maps_are_still_there(self):
         at = screen.open_app(text=SENTENCE, hide="1")
         at.query_params.clear()
-        at = at.switch_page("lessons.py").run().switch_page("translate.py").run()
+        at = at.switch_page("lessons.py").run().switch_page("translate_page.py").run()
         assert screen.stage(at)["address"] == {"text": SENTENCE, "hide": "1"}
 
 

@@ -48,6 +48,8 @@ ELSEWHERE = {
     "commands/table.py",
     "measures/word_links.py",
     # `python -m model train` and `download`: their configuration, data and states.
+    "analysis/effects.py",
+    "attribution.py",
     "commands/backtranslate.py",
     "training/grid.py",
     "training/grid_recorder.py",

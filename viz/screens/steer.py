@@ -14,7 +14,17 @@ from model.analysis import maps as analysis
 from model.config import TransformerConfig
 from model.interventions.edits import layer_counts
 from viz.language import message, say
-from viz.screens import asking, heads_results, shared, steer_search, translate, whole_report, words, words_steer
+from viz.screens import (
+    asking,
+    controls,
+    heads_results,
+    shared,
+    steer_search,
+    translate,
+    whole_report,
+    words,
+    words_steer,
+)
 from viz.screens.steer_results import ANSWERED, CHANGES, Request, effect, recipe, steer
 from viz.stage import assets
 from viz.stage import message as stage_message
@@ -225,8 +235,8 @@ def live() -> None:
         shared.small(words.describe_card(request.checkpoint, card), "card")
         codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
         whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
-    if request.reference is None and st.toggle(
-        say("Everything the search looked at"), key="tree-shown", help=say(words_steer.TREE_LINE)
+    if request.reference is None and controls.switch(
+        say("Everything the search looked at"), "search-tree", say(words_steer.TREE_LINE)
     ):
         steer_search.show_tree(request, result)
 
