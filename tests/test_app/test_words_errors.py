@@ -56,6 +56,7 @@ ELSEWHERE = {
     "training/config.py",
     "training/data/corpora.py",
     "training/data/download.py",
+    "training/history.py",
     "training/loop.py",
     "training/processes.py",
     "training/recorded.py",
