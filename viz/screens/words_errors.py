@@ -27,6 +27,7 @@ ERRORS = (
     message("the prefix has {n} tokens; at most {most} can be written"),
     message("token {token} cannot stand in a prefix, or only at its end"),
     message("the temperature must be from 0 to 100, got {value}"),
+    message("the model computed logits that are not numbers: its weights, or a change made, are too large"),
     message("top_k must be 0 (all) or more, got {value}"),
     message("{name} must be above 0 and at most 1, got {value}"),
     message("{name} must be from 1 to {most}, got {value}"),

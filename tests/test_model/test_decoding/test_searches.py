@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ import torch
 from model.config import TransformerConfig
 from model.decoding import beam_search, greedy
 from model.decoding.beam import ROOT, SearchTree, length_penalty
+from model.decoding.sampling import sample
 from model.taps import record
 from model.transformer import Transformer
 
@@ -172,6 +174,24 @@ def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
 def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
     with pytest.raises(ValueError, match=f"must be at least 1, got {width} and {max_length}"):
         beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_lengths=[max_length] * 3, **IDS)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_not_numbers_are_refused(wrong: float) -> None:
+    class Broken:
+        def start(self, src):
+            return None
+
+        def step(self, state, tokens):
+            return torch.tensor([wrong if wrong < 0 else 0.0, wrong, wrong]).repeat(len(tokens), 1)
+
+    says = "the model computed logits that are not numbers"
+    with pytest.raises(ValueError, match=says):
+        beam_search(Broken(), SOURCES, width=2, alpha=0.6, max_lengths=[3] * 3, **IDS)
+    with pytest.raises(ValueError, match=says):
+        greedy(Broken(), SOURCES, max_length=3, **IDS)
+    with pytest.raises(ValueError, match=says):
+        sample(Broken(), None, torch.tensor([1]), length=2)
 
 
 def test_length_penalty_is_wu_et_al_2016() -> None:
