@@ -61,7 +61,10 @@ def _check_type(owner: str, field: dataclasses.Field, value: Any) -> None:
     allowed = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple": (list, tuple), "dict": dict}
     kind = str(field.type).split("[")[0]
     is_bool_for_number = isinstance(value, bool) and kind in ("int", "float")
-    if kind in allowed and (not isinstance(value, allowed[kind]) or is_bool_for_number):
+    is_wrong = kind in allowed and (not isinstance(value, allowed[kind]) or is_bool_for_number)
+    if not is_wrong and field.type == "tuple[str, ...]" and not all(isinstance(one, str) for one in value):
+        is_wrong, kind = True, field.type
+    if is_wrong:
         raise ValueError(f"{owner}: {field.name} must be of type {kind}, got {value!r}")
 
 

@@ -325,8 +325,7 @@ def tidy(text: str) -> str:
         >>> tidy("  a\\n\\tb\\x00 ")
         'a b'
     """
-    words = " ".join(text.split())
-    return "".join(c for c in words if unicodedata.category(c) != "Cc").strip()
+    return " ".join("".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc").split())
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:

@@ -351,6 +351,7 @@ def test_unknown_kinds_and_sides_are_refused(translation: Translation) -> None:
 
 def test_control_characters_and_white_space_are_tidied(translator: Translator) -> None:
     assert tidy(" a\x00\n\n b\u00a0c\x1b ") == "a b c"
+    assert tidy("a \x00 b\x00c") == "a bc"
     assert translator.translate(" The\nanimal.\x00 ").source == "The animal."
 
 
