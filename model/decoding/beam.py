@@ -58,18 +58,6 @@ class SearchTree:
         """The tokens from the root, without it, to a node."""
         return [self.token[number] for number in self.nodes(node)]
 
-    def rows(self, node: int) -> list[int]:
-        """For each step on the way to a node, the row of the batch that read the token before.
-
-        In the search for one source the rows are the nodes that were kept, in the order in which they were added.
-        """
-        depth, alive, row = [0], {0: 0}, [0]
-        for number in range(1, len(self.parent)):
-            depth.append(depth[self.parent[number]] + 1)
-            row.append(alive.get(depth[number], 0))
-            alive[depth[number]] = row[number] + (self.fate[number] == "kept")
-        return [row[self.parent[number]] for number in self.nodes(node)]
-
 
 @dataclass(frozen=True)
 class Hypothesis:
