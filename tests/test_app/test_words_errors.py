@@ -41,7 +41,6 @@ ELSEWHERE = {
     "adapters/hub.py",
     "adapters/marian.py",
     "adapters/outputs.py",
-    "adapters/sentencepiece.py",
     "adapters/views.py",
     "training/averaging.py",
     "measures/evaluate.py",
