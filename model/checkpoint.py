@@ -171,12 +171,10 @@ def load(folder: Path) -> Checkpoint:
         if len(side) != size:
             raise ValueError(f"{folder}: the tokenizer has {len(side)} tokens, the configuration {size}")
     _named(folder / CONFIG, type(config).check_loadable, config)
-    with torch.device("meta"), NoRandomNumbers():
-        expected = {name: tuple(value.shape) for name, value in architectures.build(config).named_parameters()}
-    tensors = read_tensors(folder / WEIGHTS, expected)
-    verify(folder)
     with NoRandomNumbers():
         model = architectures.build(config)
+    tensors = read_tensors(folder / WEIGHTS, {name: tuple(value.shape) for name, value in model.named_parameters()})
+    verify(folder)
     load_parameters(model, tensors)
     model.requires_grad_(False)
     return Checkpoint(folder, model.eval(), tokenizer, card)

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Self
 
+DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
 EMBEDDING_INITS = ("normal", "xavier")

@@ -1,4 +1,4 @@
-"""Text in, translation and everything that was computed on the way out: what screens and commands call."""
+"""Text in, translation and everything that was computed on the way out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from model import attribution, checkpoint
 from model.analysis.effects import Effects
 from model.architectures import Config
 from model.catalogue import available, checkpoints_folder
+from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
@@ -29,7 +30,6 @@ from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
 from model.writer import Writer
 
-DEFAULT_CHECKPOINT = "en-de"
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000

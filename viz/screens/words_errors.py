@@ -34,7 +34,7 @@ ERRORS = (
     message("the temperature must be a number above 0, got {value}"),
     message("the dropout must be from 0 to below 1, got {value}"),
     message("{what} has {n} characters; at most {most} are allowed"),
-    message("{what} has {n} tokens; at most {most} are allowed on this page"),
+    message("{what} has {n} tokens; at most {most} are allowed"),
     message("there is no earlier step that could see the future: type a longer target"),
     message("the scale must be from 0 to {most}, got {value}"),
     message("the shift must be from 0 to {most} positions, got {value}"),
