@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from model.decoding.protocol import Decodable, check_logits
+from model.decoding.protocol import Decodable
 
 
 @torch.inference_mode()
 def greedy(model: Decodable, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int) -> list[list[int]]:
-    """Decode every source with the most probable token at every step.
+    """Decode every source with the most probable token at every step; of logits that are not numbers, with any token.
 
     Args:
         model: to decode from.
@@ -22,16 +22,13 @@ def greedy(model: Decodable, src: Tensor, *, bos_id: int, eos_id: int, pad_id: i
 
     Returns:
         For each source the target ids, without start and end token.
-
-    Raises:
-        ValueError: if the model computes logits that are not numbers.
     """
     state = model.start(src)
     tokens = torch.full((src.size(0),), bos_id, device=src.device)
     finished = torch.zeros_like(tokens, dtype=torch.bool)
     steps = []
     for _ in range(max_length):
-        logits = check_logits(model.step(state, tokens))  # (B, V)
+        logits = model.step(state, tokens)  # (B, V)
         logits[:, [pad_id, bos_id]] = -torch.inf
         tokens = logits.argmax(-1).masked_fill(finished, eos_id)
         finished |= tokens == eos_id

@@ -188,8 +188,8 @@ def test_logits_that_are_not_numbers_are_refused(wrong: float) -> None:
     says = "the model computed logits that are not numbers"
     with pytest.raises(ValueError, match=says):
         beam_search(Broken(), SOURCES, width=2, alpha=0.6, max_lengths=[3] * 3, **IDS)
-    with pytest.raises(ValueError, match=says):
-        greedy(Broken(), SOURCES, max_length=3, **IDS)
+    # A model in training may be broken for a while, and is looked at all the same.
+    assert [len(ids) <= 3 for ids in greedy(Broken(), SOURCES, max_length=3, **IDS)] == [True] * 3
     with pytest.raises(ValueError, match=says):
         sample(Broken(), None, torch.tensor([1]), length=2)
 
