@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from model.commands import handlers as commands
+from model.config import DEFAULT_CHECKPOINT
 from model.training import schedules
 
-DEFAULT_CHECKPOINT = "en-de"
 _TRAIN_EPILOG = f"""\
 CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out takes the defaults of
 model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. "architecture":
@@ -153,9 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         help="lines of source<TAB>reference, raw text; for a language model a plain text, words apart by spaces",
     )
     command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
-    command.add_argument(
-        "--by-length", action="store_true", help="also score short and long sentences apart, for the page Models"
-    )
+    command.add_argument("--by-length", action="store_true", help="also score short and long sentences apart")
     command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
     _add_checkpoint(command)
     _add_beam(command)

@@ -122,6 +122,7 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, H, T, K), the context of each head.
         """
+        mask = mask[(None,) * (4 - mask.dim())]  # (1 or B, 1, 1 or T, 1 or S)
         mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
         raw_scores = self.tap_raw_scores(q @ k.transpose(-2, -1))  # (B, H, T, S)
         scores = raw_scores / math.sqrt(self.d_head)

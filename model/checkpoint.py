@@ -66,14 +66,23 @@ def save(
         model: its parameters are written once each, shared ones too.
         tokenizer: the one the model was trained with.
         card: anything JSON about where it comes from.
-        weight_type: of floating-point numbers, that the weights are rounded to.
+        weight_type: of floating-point numbers, that the weights are rounded to; a tensor with a number that is too
+            large for it keeps its own.
+
+    Raises:
+        ValueError: if a weight is not finite; nothing is written.
     """
+    weights = {}
+    for name, value in model.named_parameters():
+        rounded = value.detach().to(weight_type)
+        weights[name] = rounded if rounded.isfinite().all() else value
+    _check_numbers(folder / WEIGHTS, {name: bool(value.isfinite().all()) for name, value in weights.items()})
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # an interruption leaves none rather than a wrong one
     write_json(folder / CONFIG, architectures.to_dict(model.config))
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
-    write_tensors(folder / WEIGHTS, {name: value.to(weight_type) for name, value in model.named_parameters()})
+    write_tensors(folder / WEIGHTS, weights)
     seal(folder)
 
 
@@ -162,12 +171,10 @@ def load(folder: Path) -> Checkpoint:
         if len(side) != size:
             raise ValueError(f"{folder}: the tokenizer has {len(side)} tokens, the configuration {size}")
     _named(folder / CONFIG, type(config).check_loadable, config)
-    with torch.device("meta"), NoRandomNumbers():
-        expected = {name: tuple(value.shape) for name, value in architectures.build(config).named_parameters()}
-    tensors = read_tensors(folder / WEIGHTS, expected)
-    verify(folder)
     with NoRandomNumbers():
         model = architectures.build(config)
+    tensors = read_tensors(folder / WEIGHTS, {name: tuple(value.shape) for name, value in model.named_parameters()})
+    verify(folder)
     load_parameters(model, tensors)
     model.requires_grad_(False)
     return Checkpoint(folder, model.eval(), tokenizer, card)
@@ -250,9 +257,12 @@ def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
-    """Write a safetensors file so that an interruption leaves the old one whole."""
+    """Write a safetensors file so that an interruption, or a full disk (OSError), leaves the old one whole."""
     with replacing(path) as part:
-        save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
+        try:
+            save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
+        except SafetensorError as error:
+            raise OSError(f"{path} cannot be written: {error}") from None
 
 
 def check_file(path: Path, limit: int | None = None) -> Path:
@@ -295,12 +305,15 @@ def write_text(path: Path, text: str) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Lets a file be written beside `path`; it takes its place when the block ends, with the mode of any new file."""
     part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)  # what an interruption left
-    part.touch()
-    mode = stat.S_IMODE(part.stat().st_mode)
-    yield part
-    part.chmod(mode)  # safetensors puts a file of its own there, which only its owner may read
-    part.replace(path)
+    part.unlink(missing_ok=True)  # what being killed left
+    try:
+        part.touch()
+        mode = stat.S_IMODE(part.stat().st_mode)
+        yield part
+        part.chmod(mode)  # safetensors puts a file of its own there, which only its owner may read
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Self
 
+DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
 ACTIVATIONS = ("relu", "gelu", "swish")
 EMBEDDING_INITS = ("normal", "xavier")
@@ -61,7 +62,10 @@ def _check_type(owner: str, field: dataclasses.Field, value: Any) -> None:
     allowed = {"int": int, "float": (int, float), "str": str, "bool": bool, "tuple": (list, tuple), "dict": dict}
     kind = str(field.type).split("[")[0]
     is_bool_for_number = isinstance(value, bool) and kind in ("int", "float")
-    if kind in allowed and (not isinstance(value, allowed[kind]) or is_bool_for_number):
+    is_wrong = kind in allowed and (not isinstance(value, allowed[kind]) or is_bool_for_number)
+    if not is_wrong and field.type == "tuple[str, ...]" and not all(isinstance(one, str) for one in value):
+        is_wrong, kind = True, field.type
+    if is_wrong:
         raise ValueError(f"{owner}: {field.name} must be of type {kind}, got {value!r}")
 
 
@@ -97,21 +101,9 @@ class TransformerConfig(JsonConfig):
     embedding_init: str = "normal"  # N(0, 1/d_model), so that scaled ones have variance 1; or "xavier", uniform
 
     def __post_init__(self) -> None:
-        from model.positional import TABLES
-
-        for name in ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        _check_values(self, embedding_init=EMBEDDING_INITS)
         if self.d_model % self.n_heads:
             raise ValueError(f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
-        if not 0 < self.norm_eps < 1:
-            raise ValueError(f"norm_eps must be above 0 and below 1, got {self.norm_eps}")
-        _check_choice("norm", self.norm, NORM_POSITIONS)
-        _check_choice("activation", self.activation, ACTIVATIONS)
-        _check_choice("positional", self.positional, tuple(TABLES))
-        _check_choice("embedding_init", self.embedding_init, EMBEDDING_INITS)
         if self.positional != "none" and self.d_model % 2:
             raise ValueError(f"d_model must be even for {self.positional} positions, got {self.d_model}")
 
@@ -168,12 +160,7 @@ class GruConfig(JsonConfig):
     max_length: int = 512  # of source and target, in tokens
 
     def __post_init__(self) -> None:
-        for name in ("source_vocab_size", "target_vocab_size", "d_embedding", "d_hidden", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
-        _check_choice("candidate", self.candidate, CANDIDATES)
+        _check_values(self, candidate=CANDIDATES)
 
     @property
     def vocab_sizes(self) -> tuple[int, int]:
@@ -218,21 +205,9 @@ class LanguageModelConfig(JsonConfig):
     init: str = "library"  # as nn.TransformerEncoder, tables uniform(-0.1, 0.1); or "normal": as a Transformer here
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        _check_values(self, init=LANGUAGE_MODEL_INITS)
         if self.d_model % self.n_heads or self.d_model % 2:
             raise ValueError(f"d_model must be even and a multiple of n_heads ({self.n_heads}), got {self.d_model}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be in [0, 1), got {self.dropout}")
-        if not 0 < self.norm_eps < 1:
-            raise ValueError(f"norm_eps must be above 0 and below 1, got {self.norm_eps}")
-        from model.positional import TABLES
-
-        _check_choice("norm", self.norm, NORM_POSITIONS)
-        _check_choice("activation", self.activation, ACTIVATIONS)
-        _check_choice("positional", self.positional, tuple(TABLES))
-        _check_choice("init", self.init, LANGUAGE_MODEL_INITS)
         if any(type(cutoff) is not int for cutoff in self.cutoffs) or list(self.cutoffs) != sorted(set(self.cutoffs)):
             raise ValueError(f"cutoffs must be whole numbers, each above the one before, got {self.cutoffs}")
         if self.cutoffs and not 0 < self.cutoffs[0] <= self.cutoffs[-1] < self.vocab_size:
@@ -269,6 +244,19 @@ def check_numbers(count: int, most: int = MAX_NUMBERS) -> None:
         raise ValueError(f"the sizes ask for more than {most:,} numbers")
 
 
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+def _check_values(config: JsonConfig, **choices: tuple[str, ...]) -> None:
+    """Refuse what no configuration of a model may have: whole numbers below 1, and what is not among the choices."""
+    from model.positional import TABLES
+
+    for field in dataclasses.fields(config):
+        if field.type == "int" and getattr(config, field.name) < 1:
+            raise ValueError(f"{field.name} must be at least 1, got {getattr(config, field.name)}")
+    if not 0 <= config.dropout < 1:
+        raise ValueError(f"dropout must be in [0, 1), got {config.dropout}")
+    if hasattr(config, "norm"):
+        if not 0 < config.norm_eps < 1:
+            raise ValueError(f"norm_eps must be above 0 and below 1, got {config.norm_eps}")
+        choices |= {"norm": NORM_POSITIONS, "activation": ACTIVATIONS, "positional": tuple(TABLES)}
+    for name, allowed in choices.items():
+        if getattr(config, name) not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(config, name)!r}")

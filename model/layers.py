@@ -58,7 +58,6 @@ class Residual(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.dropout = Dropout(config.dropout)
         self.is_pre = config.norm == "pre"
-        self.order = self._pre if self.is_pre else self._post
         self.tap_stream = Tap("B T D")
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -71,7 +70,7 @@ class Residual(nn.Module):
         Returns:
             (B, T, D), the residual stream after the sublayer.
         """
-        return self.tap_stream(self.order(x, sublayer))
+        return self.tap_stream(self._pre(x, sublayer) if self.is_pre else self._post(x, sublayer))
 
     def _pre(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         return x + self.dropout(sublayer(self.norm(x)))

@@ -33,9 +33,9 @@ class Tap(nn.Module):
 
     def __call__(self, value: Tensor) -> Tensor:
         """Return `value`, or what the active interventions make of it, after telling the active recordings."""
-        # __call__ and not forward: taps are passed many times a step and need none of nn.Module's hook machinery.
-        for visitor in _VISITORS.get():
-            value = visitor(self.address, value)
+        # __call__ and not forward: taps are passed many times a step and need none of nn.Module's own hooks.
+        for hook in _HOOKS.get():
+            value = hook(self.address, value)
         return value
 
     def extra_repr(self) -> str:
@@ -74,13 +74,13 @@ class Trace(Mapping[str, Tensor]):
         self._values.setdefault(address, []).append(value)
 
 
-Visitor = Callable[[str, Tensor], Tensor]
-_VISITORS: ContextVar[tuple[Visitor, ...]] = ContextVar("tap_visitors", default=())
+Hook = Callable[[str, Tensor], Tensor]
+_HOOKS: ContextVar[tuple[Hook, ...]] = ContextVar("tap_hooks", default=())
 
 
 def observed() -> bool:
     """Whether anything records or intervenes in this context, so that the written-out equations must run."""
-    return bool(_VISITORS.get())
+    return bool(_HOOKS.get())
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def record(*patterns: str) -> Iterator[Trace]:
         wanted = any(fnmatchcase(address, pattern) for pattern in patterns)
         return keep(address, value) if wanted else value
 
-    with _visiting(keep_some if patterns else keep):
+    with _hooked(keep_some if patterns else keep):
         yield trace
 
 
@@ -135,7 +135,7 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
             )
         return changed
 
-    with _visiting(visit):
+    with _hooked(visit):
         yield
     silent = sorted(set(changes) - fired)
     if silent:
@@ -143,13 +143,13 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
 
 
 @contextmanager
-def _visiting(visitor: Visitor) -> Iterator[None]:
-    # New visitors go last: a recording opened inside an intervention sees the changed values.
-    token = _VISITORS.set((*_VISITORS.get(), visitor))
+def _hooked(hook: Hook) -> Iterator[None]:
+    # New hooks go last: a recording opened inside an intervention sees the changed values.
+    token = _HOOKS.set((*_HOOKS.get(), hook))
     try:
         yield
     finally:
-        _VISITORS.reset(token)
+        _HOOKS.reset(token)
 
 
 def name_taps(model: nn.Module) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from model.config import TransformerConfig
 from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
-from model.taps import Tap, Trace, name_taps
+from model.taps import Tap, name_taps
 from model.text.special import PAD_ID
 
 
@@ -95,9 +95,15 @@ class Decoder(nn.Module):
         (B, H, T, length of the cache + T); cache, to which the keys and values of ids are added.
         Returns: (B, T, D)."""
         x = self.input(ids, start=cache.length)
-        for i, layer in enumerate(self.layers):
-            x = layer(x, mask, cache.cross[i], cache.cross_mask, lambda new, i=i: cache.append(i, new))
+        x = self.from_layer(0, x, mask, cache)
         cache.length += ids.size(1)
+        return x
+
+    def from_layer(self, first: int, x: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+        """Pass the stream (B, T, D) through the layers from the one of that number on, and the norm after them."""
+        for i in range(first, len(self.layers)):
+            remember = partial(cache.append, i)
+            x = self.layers[i](x, mask, cache.cross[i], cache.cross_mask, remember)
         return self.tap_output(self.norm(x))
 
 
@@ -111,7 +117,6 @@ class Cache:
         own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
         sentences: which of the encoded sentences each row decodes, (B,).
         length: the number of steps so far.
-        seen: what each step computed, by address, where it is to be kept (see `model.stepper`); else None.
     """
 
     cross: list[KeysValues]
@@ -119,16 +124,10 @@ class Cache:
     own: list[KeysValues | None]
     sentences: Tensor
     length: int = 0
-    seen: Trace | None = None
-
-    @cached_property
-    def needed_cross_mask(self) -> Tensor | None:
-        """The cross mask, or None where it hides nothing: without one the fused attention is faster."""
-        return None if self.cross_mask.all() else self.cross_mask
 
     def fresh(self) -> Cache:
         """A cache over the same memory that has decoded nothing yet."""
-        return replace(self, own=[None] * len(self.own), length=0, seen=None)
+        return replace(self, own=[None] * len(self.own), length=0)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
         """Add the keys and values of new positions to a layer's, and return all of them."""
@@ -210,12 +209,12 @@ class Transformer(nn.Module):
         sentences = torch.arange(src.size(0), device=src.device)
         return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
 
-    def decode(self, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+    def decode(self, tgt: Tensor, mask: Tensor | None, cache: Cache) -> Tensor:
         """Run the decoder over target tokens that follow those in the cache.
 
         Args:
             tgt: (B, T) ids.
-            mask: bool, broadcastable to (B, H, T, cached + T).
+            mask: bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
             cache: from `encode`; it is extended.
 
         Returns:

@@ -1,4 +1,4 @@
-"""Text in, translation and everything that was computed on the way out: what screens and commands call."""
+"""Text in, translation and everything that was computed on the way out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from model import attribution, checkpoint
 from model.analysis.effects import Effects
 from model.architectures import Config
 from model.catalogue import available, checkpoints_folder
+from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
@@ -29,11 +30,9 @@ from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
 from model.writer import Writer
 
-DEFAULT_CHECKPOINT = "en-de"
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000
-MAX_KEPT = 16_000_000  # numbers that the steps of a search keep to be recorded: 64 MB
 _NO_EDITS = Edits()
 
 
@@ -82,10 +81,8 @@ class Translator:
     ) -> Translation:
         """Translate one text and record everything.
 
-        The encoder runs once and is recorded. The steps of the search keep what they compute, and the taps of the
-        decoder are given that of the best hypothesis (`Stepper.replay`). With edits of the decoder, for a recurrent
-        model, and where it could become too much to keep, one teacher-forced pass over the result records it instead.
-        Nothing of an earlier call is remembered.
+        The encoder runs once and is recorded. The search runs unrecorded, and one teacher-forced pass over its result
+        records the decoder. Nothing of an earlier call is remembered.
 
         Args:
             text: in the checkpoint's source language.
@@ -111,12 +108,9 @@ class Translator:
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
-            state = source.memory.fresh()
-            if isinstance(self.stepper, Stepper) and beam * self._limit(ids) * self.stepper.kept <= MAX_KEPT:
-                state = self.stepper.keeping(state)
-            search = self._search([source.ids], beam, length_penalty, state, [prefix])[0]
+            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
             best = search.hypotheses[0]
-            return self._record(source, best.ids, best.finished, search, state)
+            return self._record(source, best.ids, best.finished, search)
 
     def source_ids(self, text: str) -> list[int]:
         """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
@@ -286,20 +280,14 @@ class Translator:
         )
 
     @torch.inference_mode()
-    def _record(
-        self, source: _Source, ids: list[int], finished: bool, search: Search | None, state: Cache | None = None
-    ) -> Translation:
-        """Record how the decoder reads a target, from the steps where a state has kept them, and put all together."""
+    def _record(self, source: _Source, ids: list[int], finished: bool, search: Search | None) -> Translation:
+        """Record how the decoder reads a target, and put all together."""
         # At the length limit the last token was written and never read.
         written = [*ids, EOS_ID] if finished else ids
         read = [BOS_ID, *written[:-1]]
         tgt = torch.tensor([read])
         with record() as trace:
-            if getattr(state, "seen", None):
-                rows = search.tree.rows(search.hypotheses[0].node)
-                logits = self.stepper.replay(state, tgt, rows)  # (1, T, V)
-            else:
-                logits = self.model.read(tgt, source.memory.fresh())
+            logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
@@ -325,8 +313,7 @@ def tidy(text: str) -> str:
         >>> tidy("  a\\n\\tb\\x00 ")
         'a b'
     """
-    words = " ".join(text.split())
-    return "".join(c for c in words if unicodedata.category(c) != "Cc").strip()
+    return " ".join("".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc").split())
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:

@@ -1,4 +1,4 @@
-"""Text in, what a language model makes of it out: what screens and commands call."""
+"""Text in, what a language model makes of it out."""
 
 from __future__ import annotations
 

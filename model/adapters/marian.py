@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from model import checkpoint
 from model.adapters.hub import fetch
-from model.adapters.sentencepiece import read_sentencepiece
 from model.adapters.views import refuse_left_out, refuse_parts, why
 from model.config import TransformerConfig
 from model.text.pieces import PieceTokenizer, PieceTokenizers
@@ -25,6 +24,7 @@ CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
 SENTENCEPIECE = ("source.spm", "target.spm")
 FILES = (CONFIG, WEIGHTS, VOCABULARY, *SENTENCEPIECE, "tokenizer_config.json")
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
+MAX_SENTENCEPIECE = 20_000_000  # bytes
 NEVER = -1000.0  # bias of the start token: its probability is 0, also in float64
 AGREEMENT = 1e-3  # logits further apart than that, in float32, are not those of the same model
 
@@ -195,11 +195,14 @@ def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[
 def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTokenizers:
     """The vocabulary in our order, and what cuts each language."""
     tokens = [*SPECIAL_TOKENS, *(vocabulary[index] for index in order[len(SPECIAL_TOKENS) :])]
-    sides = [read_sentencepiece(folder / name) for name in SENTENCEPIECE]
-    try:
-        return PieceTokenizers(*(PieceTokenizer(tokens, **side) for side in sides))
-    except ValueError as error:
-        raise ValueError(f"{folder}: {error}") from None
+    sides = []
+    for path in (folder / name for name in SENTENCEPIECE):
+        model = checkpoint.check_file(path, MAX_SENTENCEPIECE).read_bytes()
+        try:
+            sides.append(PieceTokenizer(tokens, model))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    return PieceTokenizers(*sides)
 
 
 def _load(folder: Path, values: dict[str, Any]) -> Any:

@@ -64,6 +64,17 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
     return rows
 
 
+def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
+    """Lay two lists of words side by side as `align` does; "" where one of them has no word.
+
+    Example:
+        >>> beside("a big dog runs".split(), "a dog runs fast".split())
+        [('a', 'a'), ('big', ''), ('dog', 'dog'), ('runs', 'runs'), ('', 'fast')]
+    """
+    texts = (before, after)
+    return [tuple("" if n is None else text[n] for text, n in zip(texts, row, strict=True)) for row in align(texts)]
+
+
 def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """The cheapest way from one list of words to another: pairs of places, None where a word has no partner."""
     a, b = [word.casefold() for word in a], [word.casefold() for word in b]

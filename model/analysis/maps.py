@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import zip_longest
 
 import numpy as np
 
@@ -309,22 +307,3 @@ def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
     means = np.array([diagonal.mean() for diagonal in diagonals])
     residual = max(float(np.abs(diagonal - mean).max()) for diagonal, mean in zip(diagonals, means, strict=True))
     return products, ByOffset(means, residual)
-
-
-def align(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Put two sequences of words beside each other so that as many as possible meet themselves.
-
-    Args:
-        before, after: words.
-
-    Returns:
-        Pairs that spell both sequences from first to last; "" where one of them has no word.
-
-    Example:
-        >>> align("a big dog runs".split(), "a dog runs fast".split())
-        [('a', 'a'), ('big', ''), ('dog', 'dog'), ('runs', 'runs'), ('', 'fast')]
-    """
-    pairs: list[tuple[str, str]] = []
-    for _, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        pairs += zip_longest(before[i:j], after[k:m], fillvalue="")
-    return pairs

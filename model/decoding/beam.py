@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.decoding.protocol import Decodable, between_steps
+from model.decoding.protocol import Decodable, between_steps, check_logits
 
 ROOT = 0
 
@@ -57,18 +57,6 @@ class SearchTree:
     def path(self, node: int) -> list[int]:
         """The tokens from the root, without it, to a node."""
         return [self.token[number] for number in self.nodes(node)]
-
-    def rows(self, node: int) -> list[int]:
-        """For each step on the way to a node, the row of the batch that read the token before.
-
-        In the search for one source the rows are the nodes that were kept, in the order in which they were added.
-        """
-        depth, alive, row = [0], {0: 0}, [0]
-        for number in range(1, len(self.parent)):
-            depth.append(depth[self.parent[number]] + 1)
-            row.append(alive.get(depth[number], 0))
-            alive[depth[number]] = row[number] + (self.fate[number] == "kept")
-        return [row[self.parent[number]] for number in self.nodes(node)]
 
 
 @dataclass(frozen=True)
@@ -155,8 +143,8 @@ def beam_search(
         A Search for each source.
 
     Raises:
-        ValueError: if the width or a length limit is below 1, or a prefix is longer than its limit or holds a token
-            that is never chosen.
+        ValueError: if the width or a length limit is below 1, a prefix is longer than its limit or holds a token that
+            is never chosen, or the model computes logits that are not numbers.
     """
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
@@ -196,7 +184,7 @@ def _candidates(
     logits: Tensor, width: int, never: tuple[int, int], locked: list[int | None]
 ) -> list[list[tuple[int, float]]]:
     """The most probable next tokens of each row of logits (rows, V) with their log-probabilities, or the locked one."""
-    log_probabilities = logits.float().log_softmax(-1)  # (rows, V)
+    log_probabilities = check_logits(logits).float().log_softmax(-1)  # (rows, V)
     # Twice the width is enough: at most one candidate a hypothesis ends it. Two more may be those never chosen.
     best = log_probabilities.topk(min(2 * width + len(never), log_probabilities.size(1)))
     free = [

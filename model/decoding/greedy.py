@@ -10,7 +10,7 @@ from model.decoding.protocol import Decodable
 
 @torch.inference_mode()
 def greedy(model: Decodable, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int) -> list[list[int]]:
-    """Decode every source with the most probable token at every step.
+    """Decode every source with the most probable token at every step; of logits that are not numbers, with any token.
 
     Args:
         model: to decode from.

@@ -20,6 +20,17 @@ def between_steps() -> None:
         hook()
 
 
+def check_logits(logits: Tensor) -> Tensor:
+    """The logits (..., V), if there is a most probable token in each row.
+
+    Raises:
+        ValueError: if a row holds NaN or an infinite number, or nothing but -inf.
+    """
+    if not logits.amax(-1).isfinite().all():
+        raise ValueError("the model computed logits that are not numbers: its weights, or a change made, are too large")
+    return logits
+
+
 class Decodable(Protocol):
     """A model that predicts the next token of each row."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.decoding.protocol import Decodable, between_steps
+from model.decoding.protocol import Decodable, between_steps, check_logits
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -25,7 +25,7 @@ def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
         (..., V) probabilities, summing to 1.
 
     Raises:
-        ValueError: if a value is not allowed.
+        ValueError: if a value is not allowed, or logits are not numbers.
 
     Example:
         >>> restrict(torch.tensor([1.0, 2.0, 3.0]).log(), top_p=0.6).tolist()
@@ -39,7 +39,9 @@ def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
     if temperature == 0:
         top_k = 1
-    ordered, places = (logits.float() / (temperature or 1.0)).sort(dim=-1, descending=True, stable=True)
+    ordered, places = check_logits(logits).float().sort(dim=-1, descending=True, stable=True)
+    # From the largest down, so that nothing overflows; float32 has 1e-38 and above.
+    ordered = (ordered - ordered[..., :1]) / max(temperature, 1e-30)
     if top_k:
         ordered[..., top_k:] = -math.inf
     probabilities = ordered.softmax(-1)

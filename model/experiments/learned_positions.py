@@ -17,7 +17,7 @@ from model.decoding.protocol import between_steps
 
 MAX_STEPS = 150
 LEARNED = 0.05  # nats: a loss below this ends the training
-SEED = 4  # with it every size of the page learns in time
+SEED = 4  # with it every size that is shown learns in time
 INITIAL_STD = 0.02  # usual for embeddings of positions (BERT, GPT-2)
 
 

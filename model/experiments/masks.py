@@ -30,7 +30,7 @@ EXAMPLE_LENGTHS, EXAMPLE_WIDTH = (4, 2, 6), 7
 
 
 @dataclass(frozen=True)
-class Batch:
+class Sentences:
     """Some sentence pairs as one batch, padded to the longest.
 
     Attributes:
@@ -49,7 +49,7 @@ class Batch:
         return tuple(ids[None, ids != PAD_ID] for ids in (self.src[number], self.tgt[number]))
 
 
-def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Batch:
+def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Sentences:
     """Tokenize sentence pairs and pad them to one batch.
 
     Args:
@@ -69,7 +69,7 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     tgt = [[BOS_ID, *_ids(target, f"target {n}", text, limit - 1)] for n, text in enumerate(targets, 1)]
     padded = pad_ids(src), pad_ids(tgt)
     names = [[source.tokens(row) for row in ids.tolist()] for ids in padded]
-    return Batch(*padded, *names)
+    return Sentences(*padded, *names)
 
 
 def _ids(tokenizer: Tokenizer | PieceTokenizer, name: str, text: str, limit: int) -> list[int]:
@@ -77,11 +77,11 @@ def _ids(tokenizer: Tokenizer | PieceTokenizer, name: str, text: str, limit: int
         raise ValueError(f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
     ids = tokenizer.encode(tidy(text))
     if len(ids) > limit:
-        raise ValueError(f"{name} has {len(ids)} tokens; at most {limit} are allowed on this page")
+        raise ValueError(f"{name} has {len(ids)} tokens; at most {limit} are allowed")
     return ids
 
 
-def worked_example() -> Batch:
+def worked_example() -> Sentences:
     """Three sentences of 4, 2 and 6 tokens in a batch 7 wide, each token the number 2, each pad written 1.
 
     The pad of this example is 1, that of the models here is 0: they are given 0.
@@ -89,11 +89,11 @@ def worked_example() -> Batch:
     rows = [[EOS_ID] * n + [PAD_ID] * (EXAMPLE_WIDTH - n) for n in EXAMPLE_LENGTHS]
     names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in rows]
     ids = torch.tensor(rows)
-    return Batch(ids, ids.clone(), names, names)
+    return Sentences(ids, ids.clone(), names, names)
 
 
 @dataclass(frozen=True)
-class Run:
+class Pass:
     """One pass of a batch through a model.
 
     Attributes:
@@ -111,7 +111,7 @@ class Run:
 
 
 @torch.inference_mode()
-def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, look_ahead: bool = True) -> Run:
+def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, look_ahead: bool = True) -> Pass:
     """Pass a batch through a model, recorded, with or without each of its masks.
 
     Args:
@@ -122,7 +122,7 @@ def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, l
         look_ahead: whether the decoder's future is hidden.
 
     Returns:
-        The Run.
+        The Pass.
     """
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
@@ -143,7 +143,7 @@ def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, l
         return torch.stack([trace[f"{layer}.{name}"] for layer in layers], dim=1).float().numpy()
 
     scale = math.sqrt(model.config.d_head)
-    return Run(
+    return Pass(
         masks={name: used[name].numpy().copy() for name in MASKS},
         weights={kind: stack(layers, "weights") for kind, layers in kinds.items()},
         scores={kind: stack(layers, "raw_scores") / scale for kind, layers in kinds.items()},

@@ -1,4 +1,4 @@
-"""Well-known mistakes as small wrong versions. WRONG ON PURPOSE: only the page Pitfalls and tests use them.
+"""Well-known mistakes as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon.
 
 Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
 elsewhere in this package. (The literal loop is `positional.literal_loop`, among the encodings it is compared with.)

@@ -1,4 +1,4 @@
-"""A tiny model that learns to write strings backwards while somebody watches, in a thread of its own.
+"""A tiny model that learns to write strings backwards while somebody looks on, in a thread of its own.
 
 The work is bounded: one model of fixed size, so many steps at most, so many runs at a time (a paused one has no place
 among them), and a run that nobody looks at any more ends by itself.
@@ -35,8 +35,10 @@ CHECK_EVERY = 50  # steps between two looks at unseen strings and at the heads
 UNSEEN = 200  # strings that are never trained on
 SOLVED = 0.99  # of the unseen strings written without a mistake
 SAMPLE = "headlight"
-MAX_RUNS = 2  # at a time, of all visitors
-FORGOTTEN_AFTER = 90.0  # seconds without a look until a run ends by itself; browsers look once a minute in a hidden tab
+MAX_RUNS = 2  # at a time, of all that ask
+FORGOTTEN_AFTER = (
+    90.0  # seconds without a look until a run ends by itself; more than a minute, as hidden tabs of browsers look
+)
 GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
 BREATH = 0.002  # seconds after every step in which other threads have their turn
 _STARTING = threading.Lock()  # the weights are drawn from torch's one global generator
@@ -45,7 +47,7 @@ _SLOTS = threading.BoundedSemaphore(MAX_RUNS)
 
 @dataclass(frozen=True)
 class Settings:
-    """What a visitor chooses.
+    """What can be chosen.
 
     Raises:
         ValueError: if a value is not allowed; the message names it.

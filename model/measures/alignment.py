@@ -106,7 +106,8 @@ class Counts:
         shape = (len(pair.source_words), len(pair.target_words))
         for name, right in (("in_sure", pair.sure), ("in_possible", pair.possible)):
             table = np.zeros(shape, dtype=bool)
-            table[tuple(zip(*right, strict=True))] = True
+            for link in right:
+                table[link] = True
             setattr(self, name, getattr(self, name) + table[linked, list(targets)].sum(axis=-1))
         self.made += len(targets)
         self.sure += len(pair.sure)

@@ -136,7 +136,7 @@ def _masked(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Tens
     masked = mask_experiments.run(translator.model, *(padded or (src, tgt)))
     bare = mask_experiments.run(translator.model, *(padded or (src, tgt)), padding=False, look_ahead=False)
 
-    def hidden(run: mask_experiments.Run) -> np.ndarray:
+    def hidden(run: mask_experiments.Pass) -> np.ndarray:
         """The weights in the cells that the masks hide, of all layers and heads."""
         found = []
         for kind in KINDS:

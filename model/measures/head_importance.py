@@ -16,7 +16,7 @@ from model import masks
 from model.interventions.edits import Head, all_heads, layer_counts
 from model.taps import Change, intervene, record
 from model.text.special import BOS_ID, PAD_ID, pad_ids
-from model.transformer import Cache, Transformer
+from model.transformer import Transformer
 from model.translation import MODULES
 
 
@@ -52,18 +52,10 @@ def without_each_head(
     for layer in range(model.config.n_decoder_layers):
         some = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
         with intervene(_row_changes(some)):
-            hidden = _decoder_from(model, layer, x.expand(len(some), -1, -1), mask, memory)
+            hidden = model.decoder.from_layer(layer, x.expand(len(some), -1, -1), mask, memory.fresh())
         scores = _scores(model.output(hidden), written)
         yield some, scores
         x = trace[f"decoder.layers.{layer}.residual_ff.stream"]
-
-
-def _decoder_from(model: Transformer, first: int, x: Tensor, mask: Tensor, memory: Cache) -> Tensor:
-    """Run the decoder's layers from one on, all rows reading the same memory; x (B, T, D) to (B, T, D)."""
-    for layer, (k, v) in zip(model.decoder.layers[first:], memory.cross[first:], strict=True):
-        cross = (k.expand(len(x), -1, -1, -1), v.expand(len(x), -1, -1, -1))
-        x = layer(x, mask, cross, memory.cross_mask, lambda own: own)
-    return model.decoder.norm(x)
 
 
 def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:

@@ -51,7 +51,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
             raise ValueError("this model has no cross-attention")
         mean = torch.stack(layers).float().mean(dim=(0, 2)).numpy()  # (B, T, S)
         for leaf, steps in zip(batch, mean, strict=True):
-            for step, node in enumerate(_ancestors(tree, leaf)):
+            for step, node in enumerate([ROOT, *tree.nodes(leaf)]):
                 rows[node] = steps[step]
     table = np.zeros((len(tree.token), mean.shape[-1]), np.float32)
     for node, parent in enumerate(tree.parent):
@@ -65,11 +65,3 @@ def _read_last(tree: SearchTree) -> list[int]:
     went_on = set(tree.parent) - {-1}
     above = {tree.parent[node] for node in went_on}
     return sorted(went_on - above)
-
-
-def _ancestors(tree: SearchTree, node: int) -> list[int]:
-    """The nodes from the root to a node, both included."""
-    path = [node]
-    while path[-1] != ROOT:
-        path.append(tree.parent[path[-1]])
-    return path[::-1]

@@ -278,9 +278,19 @@ def read_tokenizer(text: str) -> AnyTokenizer:
     return WordTokenizers(*(WordTokenizer.from_dict(values[side]) for side in ("source", "target")))
 
 
-@cache
+MAX_STRINGS = 50_000  # that a cutter keeps: about 5 MB
+
+
 def _cutter(language: str):
-    """spaCy's rules for a language, without any model."""
+    """spaCy's rules for a language. They keep every word that they see, and are made anew when these are too many."""
+    cutter = _blank(language)
+    if len(cutter.vocab.strings) > MAX_STRINGS:
+        _blank.cache_clear()
+    return cutter
+
+
+@cache
+def _blank(language: str):
     import spacy  # takes seconds: only where words are needed
 
     return spacy.blank(language).tokenizer

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from model import checkpoint
 
 HISTORY = "history.jsonl"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder if there is none, and write a file into it that is gone at once.
+
+    Raises:
+        ValueError: if one of these cannot be done.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ValueError(f"the folder {folder} cannot be written to: {error}") from None
 
 
 def append(folder: Path, entry: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from model.text.words import read_tokenizer
 from model.training import optimizers, schedules, state, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
-from model.training.history import HISTORY, Meter, append, forget_after
+from model.training.history import HISTORY, Meter, append, forget_after, make_folder
 from model.training.interrupts import undivided
 from model.training.processes import Processes, alone
 from model.training.state import Progress
@@ -75,18 +75,19 @@ class Trainer:
         auto = "bfloat16" if self.processes.multiplies_bfloat16() else "float32"
         self.precision = auto if run.training.precision == "auto" else run.training.precision
         self._resume_dir = out / "resume"
-        if resume and not (self._resume_dir / state.STATE).is_file():
+        if resume and not state.exists(self._resume_dir):
             raise ValueError(f"there is nothing to resume in {out}: run without --resume first")
-        if not resume and self._resume_dir.exists():
+        if not resume and state.exists(self._resume_dir):
             raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
         for name in () if resume else (*checkpoint.LISTED, HISTORY):
             if (out / name).exists():
                 raise ValueError(f"{out} already has a file {name}, which is not overwritten: choose another --out")
         begun = checkpoint.load(Path(start_from)) if start_from else None
         given = begun.tokenizer if begun else None
-        if resume or tokenizer:
-            folder = out if resume else Path(tokenizer)
-            given = read_tokenizer(checkpoint.read_text(folder / checkpoint.TOKENIZER))
+        saved = state.read(self._resume_dir) if resume else None
+        if saved or tokenizer:
+            text = saved.tokenizer if saved else checkpoint.read_text(Path(tokenizer) / checkpoint.TOKENIZER)
+            given = read_tokenizer(text)
         self.task = self._prepare(run, data_dir, given)
         self.tokenizer, self.stream, self.validation = self.task.tokenizer, self.task.stream, self.task.validation
         self.run = replace(run, model=self.task.config)
@@ -106,9 +107,9 @@ class Trainer:
         )
         self.progress = Progress()
         self.snapshots: list[dict[str, Tensor]] = []
-        if resume:
-            self.progress = state.read(self._resume_dir, self.run, self.processes.count)
-            self.snapshots = state.load_tensors(self._resume_dir, self.progress, self.model, self.optimizers)
+        if saved:
+            self.progress = saved.progress(self.run, self.processes.count)
+            self.snapshots = state.restore(saved, self.progress, self.model, self.optimizers)
             if self.processes.is_first:
                 forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
@@ -133,10 +134,7 @@ class Trainer:
         config = self.run.training
         if self.progress.step >= config.steps:
             raise ValueError(f"the run is complete: {self.progress.step} of {config.steps} steps done")
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ValueError(f"the folder {self.out} cannot be made: {error}") from None
+        make_folder(self.out)
         bar = tqdm(
             total=config.steps,
             initial=self.progress.step,
@@ -200,13 +198,13 @@ class Trainer:
         epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
         mixes = {final: list(self._mix(final).values()) for final in (False, True)}
         while True:
-            if self._is_final() and not final:
-                epoch, done, final = epoch + 1, 0, True
+            if self._is_final() != final:  # back again, too: a finished run may be given more steps
+                epoch, done, final = epoch + 1, 0, not final
             number = 0
             for number, batch in enumerate(self.stream.epoch(epoch, mixes[final]), start=1):
                 if number > done:
                     yield batch, (epoch, number, final)
-                if self._is_final() and not final:
+                if self._is_final() != final:
                     break
             else:
                 if number == 0:
@@ -300,10 +298,10 @@ class Trainer:
         }
 
     def save(self) -> None:
-        """Write the checkpoint with the averaged weights, and the state to resume from; the first process does."""
+        """Write the state to resume from, then the checkpoint with the averaged weights; the first process does."""
         if not self.processes.is_first:
             return
-        where, count = (self.run, self.progress), self.processes.count
+        where, trained = (self.run, self.progress, self.tokenizer.to_json()), (self.model, self.optimizers)
         with undivided():
+            state.save(self._resume_dir, *where, *trained, self.snapshots, self.processes.count)
             checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
-            state.save(self._resume_dir, *where, self.model, self.optimizers, self.snapshots, count)

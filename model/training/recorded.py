@@ -8,7 +8,7 @@ from model import checkpoint
 from model.training import runs
 from model.training.config import RunConfig
 from model.training.data.batching import Batch
-from model.training.history import HISTORY
+from model.training.history import HISTORY, make_folder
 from model.training.loop import Trainer
 
 
@@ -62,7 +62,6 @@ class RecordingTrainer(Trainer):
         if step in runs.snapshot_steps(last):
             self._keep(step)
         if step == min(runs.FIRST_STEPS, last):
-            self.folder.mkdir(parents=True, exist_ok=True)
             runs.write_history(self.folder, self.header, [])
 
     def _keep(self, step: int) -> None:
@@ -74,6 +73,7 @@ class RecordingTrainer(Trainer):
 
     def train(self) -> None:
         """Train as Trainer does; when the last step is done, write the whole history."""
+        make_folder(self.folder)
         super().train()
         if self.processes.is_first:
             self.header["sha256"] = runs.digest(self._snapshot_folder(self.run.training.steps))

@@ -1,8 +1,9 @@
-"""The exact state of a run, in two files: state.json says where it stands, state.safetensors holds the tensors."""
+"""The exact state of a run in one file, so that it is saved whole or not at all: tensors, one of them JSON as bytes."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,9 @@ from model import architectures, checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.optimizers import REMEMBERED
 
-STATE, TENSORS = "state.json", "state.safetensors"
+FILE = "state.safetensors"
+JSON = "json"  # the tensor with the rest: run, progress, processes, tokenizer
+OLD_JSON = "state.json"  # where that once stood, the tokenizer in the checkpoint; still read
 # What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
 MAY_DIFFER = (
     "steps",
@@ -63,25 +66,79 @@ class Progress:
                 raise ValueError(f"{field.name} of progress cannot be {value!r}")
 
 
+@dataclass(frozen=True)
+class Saved:
+    """What `save` wrote.
+
+    Attributes:
+        folder: where.
+        values: run, progress and processes, as a JSON object.
+        tokenizer: as JSON text.
+        tensors: by name.
+    """
+
+    folder: Path
+    values: dict[str, Any]
+    tokenizer: str
+    tensors: dict[str, Tensor]
+
+    def progress(self, run: RunConfig, n_processes: int = 1) -> Progress:
+        """Where the run stands, if it may go on with this configuration.
+
+        Args:
+            run: what is to go on; keys that the saved one lacks had their defaults.
+            n_processes: how many processes are to train together.
+
+        Raises:
+            ValueError: if something is damaged, or the run began with something else.
+        """
+        try:
+            progress = Progress(**self.values["progress"])
+            model = architectures.from_dict(self.values["run"]["model"], default="transformer")
+            training, begun_with = dict(self.values["run"]["training"]), self.values.get("processes", 1)
+            batches = begun_with * training.pop("accumulate", 1)
+            if type(batches) is not int:
+                raise ValueError(f"{batches!r} is no number of batches")
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(self.folder, error) from None
+        if model != run.model:
+            raise ValueError(
+                f"{self.folder.parent} holds a run of a model of other sizes: resume it with the configuration it "
+                "began with"
+            )
+        _check_same(self.folder.parent, training, batches, run.training, n_processes)
+        return progress
+
+
+def _damaged(folder: Path, error: Exception) -> ValueError:
+    reason = f"the key {error} is missing" if isinstance(error, KeyError) else error
+    return ValueError(f"the state in {folder} is damaged ({reason}): put back a copy of it, or begin anew")
+
+
 def save(
     folder: Path,
     run: RunConfig,
     progress: Progress,
+    tokenizer: str,
     model: nn.Module,
     optimizers: Sequence[torch.optim.Optimizer],
     snapshots: list[dict[str, Tensor]],
     n_processes: int = 1,
 ) -> None:
-    """Write all that is needed to go on exactly.
+    """Write all that is needed to go on exactly; what was there before stays until that is done.
 
     Args:
         folder: made if it does not exist.
-        run: what the run is resumed with, or with what `check` allows.
+        run: what the run is resumed with, or with what `Saved.progress` allows.
         progress: where it stands.
+        tokenizer: as JSON text.
         model: its parameters.
         optimizers: over its parameters, each its own.
         snapshots: the weights that the average is made of.
         n_processes: how many processes train together.
+
+    Raises:
+        OSError: if there is no room.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"model.{name}": value for name, value in model.named_parameters()}
@@ -93,43 +150,32 @@ def save(
     tensors["random.cpu"] = torch.get_rng_state()
     if next(model.parameters()).device.type == "cuda":
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    checkpoint.write_tensors(folder / TENSORS, tensors)
-    values = {"run": run.to_dict(), "progress": vars(progress), "processes": n_processes}
-    checkpoint.write_json(folder / STATE, values)
+    values = {"run": run.to_dict(), "progress": vars(progress), "processes": n_processes, "tokenizer": tokenizer}
+    tensors[JSON] = torch.frombuffer(bytearray(json.dumps(values), "utf-8"), dtype=torch.uint8)
+    checkpoint.write_tensors(folder / FILE, tensors)
+    (folder / OLD_JSON).unlink(missing_ok=True)
 
 
-def read(folder: Path, run: RunConfig, n_processes: int = 1) -> Progress:
-    """Read where a run stands, if it may go on with this configuration.
+def exists(folder: Path) -> bool:
+    """Whether something was saved in a folder."""
+    return (folder / FILE).is_file()
 
-    Args:
-        folder: as written by `save`.
-        run: what is to go on; keys that the saved one lacks had their defaults.
-        n_processes: how many processes are to train together.
 
-    Returns:
-        Its progress.
+def read(folder: Path) -> Saved:
+    """Read what `save` wrote, or what was written when it wrote two files.
 
     Raises:
-        ValueError: if the file is missing or damaged, or the run began with something else.
+        ValueError: if it is missing or damaged.
     """
-    path = folder / STATE
-    values = checkpoint.read_json(path)
+    tensors = checkpoint.read_tensors(folder / FILE)
+    if JSON not in tensors:
+        tokenizer = checkpoint.read_text(folder.parent / checkpoint.TOKENIZER)
+        return Saved(folder, checkpoint.read_json(folder / OLD_JSON), tokenizer, tensors)
     try:
-        progress = Progress(**values["progress"])
-        model = architectures.from_dict(values["run"]["model"], default="transformer")
-        training, begun_with = dict(values["run"]["training"]), values.get("processes", 1)
-        batches = begun_with * training.pop("accumulate", 1)
-        if type(batches) is not int:
-            raise ValueError(f"{batches!r} is no number of batches")
-    except (ValueError, KeyError, TypeError) as error:
-        reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path} is damaged ({reason}): put back a copy of it, or begin anew") from None
-    if model != run.model:
-        raise ValueError(
-            f"{folder.parent} holds a run of a model of other sizes: resume it with the configuration it began with"
-        )
-    _check_same(folder.parent, training, batches, run.training, n_processes)
-    return progress
+        values = json.loads(tensors.pop(JSON).numpy().tobytes())
+        return Saved(folder, values, values.pop("tokenizer"), tensors)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(folder, error) from None
 
 
 def _check_same(out: Path, begun: dict[str, Any], batches: int, config: TrainingConfig, n_processes: int) -> None:
@@ -157,14 +203,14 @@ def _remembering(
             yield from ((names[parameter], parameter, optimizer) for parameter in group["params"])
 
 
-def load_tensors(
-    folder: Path, progress: Progress, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+def restore(
+    saved: Saved, progress: Progress, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> list[dict[str, Tensor]]:
     """Set weights, the optimisers' state and the random state to what `save` wrote.
 
     Args:
-        folder: as written by `save`.
-        progress: as given by `read`.
+        saved: as given by `read`.
+        progress: where it stands.
         model: of the saved sizes.
         optimizers: over its parameters, of the kinds that were saved.
 
@@ -172,10 +218,9 @@ def load_tensors(
         The snapshots.
 
     Raises:
-        ValueError: if the file is missing, damaged or incomplete, or of another step than state.json.
+        ValueError: if tensors are damaged or incomplete, or of another step.
     """
-    path = folder / TENSORS
-    tensors = checkpoint.read_tensors(path)
+    path, tensors = saved.folder / FILE, saved.tensors
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
     states: dict[tuple[torch.optim.Optimizer, nn.Parameter], dict[str, str]] = {}
     shapes: dict[str, torch.Size | None] = {"random.cpu": None}
@@ -215,7 +260,7 @@ def _check_complete(
         if shape is not None and not torch.isfinite(tensor).all():
             raise ValueError(f"{path} is damaged: the tensor {name} holds numbers that are not finite")
         if name.startswith("adam.step.") and int(tensor) != progress.step:
-            raise ValueError(f"{path} is of step {int(tensor)}, but {STATE} beside it of step {progress.step}")
+            raise ValueError(f"{path} is of step {int(tensor)}, but its progress of step {progress.step}")
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -86,6 +86,15 @@ def test_parity_with_torch(dtype: torch.dtype, bias: bool, kind: str, mask_name:
     assert_near(ours(x, memory, mask), expected)  # nobody looks: the fused path
 
 
+def test_a_mask_of_queries_and_keys_alone_is_for_all_rows_and_heads() -> None:
+    ours, (x, _) = our_attention(torch.float64, True), inputs(torch.float64)
+    expected = ours(x, x, causal_mask(T))
+    assert_near(ours(x, x, causal_mask(T)[0, 0]), expected)
+    with record() as trace:
+        assert_near(ours(x, x, causal_mask(T)[0, 0]), expected)
+    assert torch.equal(trace["mask"], causal_mask(T).expand(B, 1, T, T))
+
+
 @EACH_BIAS
 def test_every_quantity_is_the_formula(bias: bool) -> None:
     """softmax(q k / sqrt(d_k)) v, one head, one query and one key at a time, in numpy."""

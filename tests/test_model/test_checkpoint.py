@@ -146,6 +146,24 @@ class TestRoundTrip:
         assert json.loads((folder / "config.json").read_text("utf-8"))["architecture"] == "transformer"
         assert "Straße" in (folder / "card.json").read_text("utf-8")
 
+    def test_a_number_too_large_for_float16_is_kept(self, folder: Path) -> None:
+        model = model_of()
+        with torch.no_grad():
+            model.output.weight[3, 5] = 70_000.0
+        checkpoint.save(folder, model, tokenizer(), CARD)
+        assert checkpoint.load(folder).model.output.weight[3, 5] == 70_000.0
+        kinds = {name: tensor.dtype for name, tensor in load_file(folder / "model.safetensors").items()}
+        assert [name for name, kind in kinds.items() if kind == torch.float32] == ["encoder.input.embedding.weight"]
+
+    def test_weights_that_are_not_finite_are_not_saved(self, folder: Path) -> None:
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        model = model_of()
+        with torch.no_grad():
+            model.output.weight[3, 5] = torch.inf
+        with pytest.raises(ValueError, match="embedding.weight must hold finite floating-point numbers only"):
+            checkpoint.save(folder, model, tokenizer(), CARD)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
     def test_saving_again_replaces(self, folder: Path) -> None:
         checkpoint.save(folder, model_of(n_decoder_layers=1), tokenizer(), {"second": True})
         loaded = checkpoint.load(folder)

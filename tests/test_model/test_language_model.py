@@ -206,7 +206,8 @@ class TestSampling:
         assert_near(restrict(self.LOGITS, top_p=0.4), torch.tensor([0.0, 1, 0, 0]))
         squares = torch.tensor([1.0, 16, 4, 9])
         assert_near(restrict(self.LOGITS, temperature=0.5), squares / squares.sum())
-        assert_near(restrict(self.LOGITS, temperature=0), torch.tensor([0.0, 1, 0, 0]))
+        for temperature in (0, 5e-324, 1e-40, 1e-6):
+            assert_near(restrict(self.LOGITS, temperature=temperature), torch.tensor([0.0, 1, 0, 0]))
 
     @pytest.mark.parametrize(
         ("values", "says"),

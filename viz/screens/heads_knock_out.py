@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from model.analysis import maps as analysis
+from model.analysis import comparison
 from model.interventions.edits import Edits, Head
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
@@ -107,7 +107,7 @@ def changes(off: int, uniform: int) -> str:
 
 def show_difference(before: str, after: str) -> None:
     """Show two translations word by word, equal words beside each other."""
-    pairs = analysis.align(before.split(), after.split())
+    pairs = comparison.beside(before.split(), after.split())
     if all(old == new for old, new in pairs):
         st.caption(say(words_heads.SAME))
         return

@@ -47,7 +47,7 @@ class Result:
     Attributes:
         source_tokens, target_tokens: B lists.
         lengths: of each sentence the real tokens of source and target.
-        masks, weights: as `mask_experiments.Run`.
+        masks, weights: as `mask_experiments.Pass`.
         other_masks, other_weights: the same without the masks left out.
         first_scores: by kind, float32 (B, L, H, S), the scores of the first query before the mask.
         difference: for each sentence max |difference| of its logits, over its real steps.
@@ -72,7 +72,7 @@ class Result:
         return (source if mask == "encoder_self" else target, source if mask in ("encoder_self", "cross") else target)
 
 
-def batch_of(request: Request) -> experiments.Batch:
+def batch_of(request: Request) -> experiments.Sentences:
     """The batch that is asked for; errors as `mask_experiments.read_batch`."""
     if request.is_example:
         return experiments.worked_example()

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import streamlit as st
 
-from model.analysis import maps as analysis
+from model.analysis import comparison
 from model.config import TransformerConfig
 from model.interventions.edits import layer_counts
 from viz.language import message, say
@@ -170,7 +170,7 @@ def steering(request: Request, changes: Changes) -> dict:
     }
     if changes:
         old = steer(request.plain)
-        told["pairs"] = analysis.align(old.text.split(), steer(request).text.split())
+        told["pairs"] = comparison.beside(old.text.split(), steer(request).text.split())
         cost = effect(request)
         told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
         if cost.without_future is not None:

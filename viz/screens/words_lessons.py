@@ -265,7 +265,8 @@ WARMUP = Lesson(
             "training",
             message(
                 "Six runs of the same tiny model, recorded: with and without warmup, with normalisation after each "
-                "sublayer (post-norm, the paper's) and before it (pre-norm)."
+                "sublayer (post-norm, as in the paper, but with one more after the last layer) and before it "
+                "(pre-norm)."
             ),
             message("Which run failed?"),
             message(

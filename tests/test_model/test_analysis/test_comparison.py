@@ -44,6 +44,14 @@ def test_two_texts_are_paired_at_the_least_cost(a: list[str], b: list[str]) -> N
     assert 2 * moved + 3 * replaced == distance(a, b)
 
 
+@given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=9))
+def test_words_beside_each_other_spell_both_texts(before: list[str], after: list[str]) -> None:
+    pairs = comparison.beside(before, after)
+    assert [a for a, _ in pairs if a] == before and [b for _, b in pairs if b] == after
+    assert all(a or b for a, b in pairs)
+    assert comparison.beside(before, before) == [(word, word) for word in before]
+
+
 def test_three_texts_by_hand() -> None:
     texts = ["A man rides .".split(), "a tall man rides a bike .".split(), "man is riding .".split()]
     words = [

@@ -138,16 +138,6 @@ def test_similarity_by_offset_of_an_encoding_and_of_anything_else() -> None:
     assert by_offset.residual == pytest.approx(largest) and largest > 0.1
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_aligned_words_spell_both_sequences(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    before, after = (list(draw.choice(list("abcd"), draw.integers(0, 9))) for _ in range(2))
-    pairs = analysis.align(before, after)
-    assert [a for a, _ in pairs if a] == before and [b for _, b in pairs if b] == after
-    assert all(a or b for a, b in pairs)
-    assert analysis.align(before, before) == [(word, word) for word in before]
-
-
 def test_words_of_an_axis_without_marks_are_cut_as_elsewhere_in_the_text() -> None:
     tokens = ["[CLS]", "eine", "Katze", "."]
     assert analysis.words(tokens).names == ["[CLS]", "eineKatze", "."]

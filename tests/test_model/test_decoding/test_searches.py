@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 import torch
 
 from model.config import TransformerConfig
 from model.decoding import beam_search, greedy
-from model.decoding.beam import ROOT, SearchTree, length_penalty
+from model.decoding.beam import ROOT, length_penalty
+from model.decoding.sampling import sample
 from model.taps import record
 from model.transformer import Transformer
 
@@ -174,6 +176,24 @@ def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
         beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_lengths=[max_length] * 3, **IDS)
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_not_numbers_are_refused(wrong: float) -> None:
+    class Broken:
+        def start(self, src):
+            return None
+
+        def step(self, state, tokens):
+            return torch.tensor([wrong if wrong < 0 else 0.0, wrong, wrong]).repeat(len(tokens), 1)
+
+    says = "the model computed logits that are not numbers"
+    with pytest.raises(ValueError, match=says):
+        beam_search(Broken(), SOURCES, width=2, alpha=0.6, max_lengths=[3] * 3, **IDS)
+    # A model in training may be broken for a while, and is looked at all the same.
+    assert [len(ids) <= 3 for ids in greedy(Broken(), SOURCES, max_length=3, **IDS)] == [True] * 3
+    with pytest.raises(ValueError, match=says):
+        sample(Broken(), None, torch.tensor([1]), length=2)
+
+
 def test_length_penalty_is_wu_et_al_2016() -> None:
     assert length_penalty(1, 0.7) == 1.0
     assert length_penalty(13, 0.5) == pytest.approx(3**0.5)
@@ -258,29 +278,3 @@ def test_ranking_anew_is_what_a_search_with_that_penalty_finds(alpha: float) -> 
         strict=True,
     ):
         assert search.rescored(alpha) == expected
-
-
-def test_rows_of_a_path_are_its_places_among_the_nodes_kept() -> None:
-    tree = SearchTree(token=[BOS])
-    first, ended, second = (tree.add(ROOT, 3, -1.0, fate) for fate in ("kept", "finished", "kept"))
-    other, pruned, child = (
-        tree.add(parent, 4, -2.0, fate) for parent, fate in ((first, "kept"), (first, "pruned"), (second, "kept"))
-    )
-    grandchild, end = tree.add(child, 5, -3.0, "kept"), tree.add(child, EOS, -3.0, "finished")
-    assert tree.rows(grandchild) == tree.rows(end) == [0, 1, 1]  # the root, then `second`, then `child`
-    assert tree.rows(tree.add(other, 6, -4.0, "kept")) == [0, 0, 0]
-    assert tree.rows(pruned) == [0, 0] and tree.rows(ended) == [0] and tree.rows(ROOT) == []
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_say_where_every_token_was_read(seed: int) -> None:
-    """The rows that a search hands to the model hold, step by step, the tokens on the way to every node of its tree."""
-    model, read = tiny_model(seed), []
-    step = model.step
-    model.step = lambda state, tokens: read.append(tokens.tolist()) or step(state, tokens)
-    tree = beam_search(model, SOURCES[:1], width=4, alpha=0.6, max_lengths=[12], **IDS)[0].tree
-    paths = {node: tree.rows(node) for node in range(1, len(tree.parent))}
-    for node, rows in paths.items():
-        tokens = [BOS, *tree.path(node)[:-1]]
-        assert [batch[row] for batch, row in zip(read, rows, strict=False)] == tokens and len(rows) == len(tokens)
-    assert any(map(any, paths.values()))  # not all of them stayed in the first row

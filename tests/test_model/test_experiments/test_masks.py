@@ -102,7 +102,7 @@ def test_the_future_leaks_only_without_its_mask(model) -> None:
 
 
 def test_pairs_lose_their_padding() -> None:
-    batch = experiments.Batch(SRC, TGT, [], [])
+    batch = experiments.Sentences(SRC, TGT, [], [])
     assert [ids.tolist() for ids in batch.pair(1)] == [[[11, EOS_ID]], [[BOS_ID, 15]]]
 
 
@@ -161,5 +161,5 @@ class TestReading:
     def test_what_is_too_long_is_named(self, translator) -> None:
         with pytest.raises(ValueError, match="source 2 has 10,000 characters; at most 2,000 are allowed"):
             experiments.read_batch(translator, ["a", "x" * 10_000], ["a", "b"])
-        with pytest.raises(ValueError, match="target 1 has 101 tokens; at most 59 are allowed on this page"):
+        with pytest.raises(ValueError, match="target 1 has 101 tokens; at most 59 are allowed"):
             experiments.read_batch(translator, ["a"], ["." * 100])

@@ -70,6 +70,14 @@ def test_counts_are_summed_over_pairs_before_the_rate_is_taken():
     assert float(counts.error_rate()) == 1 - 2 / 8  # the mean of both rates would be 1/2
 
 
+def test_a_pair_without_sure_links_has_none_right():
+    pair = linked("a b", "x y", set(), {(0, 0), (1, 1)}).pairs[0]
+    counts = alignment.Counts()
+    counts.add(np.array([[0, 1], [1, 0]]), [0, 1], pair)
+    assert counts.in_sure.tolist() == [0, 0] and counts.in_possible.tolist() == [2, 0]
+    np.testing.assert_allclose(counts.error_rate(), [1 - 2 / 2, 1 - 0 / 2])
+
+
 def test_with_sure_links_only_it_is_one_minus_f1():
     sure = {(0, 0), (1, 1), (1, 2)}
     counts = alignment.Counts()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.text import words as words_module
 from model.text.special import PAD_ID, SPECIAL_TOKENS, UNK_ID
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer, WordTokenizers, read_tokenizer
@@ -38,6 +39,15 @@ def test_rare_words_are_unknown() -> None:
     assert often.tokens(often.encode("The ball")) == ["the", "<unk>"]
     assert often.decode(often.encode("The ball, dog")) == "the, dog"
     assert len(often) == len(SPECIAL_TOKENS) + len(set(often.tokens(range(4, len(often)))))
+
+
+def test_words_that_are_seen_are_not_kept_for_ever(words: WordTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words_module, "MAX_STRINGS", 4000)
+    begun = words.encode("The man's dog")
+    for start in range(0, 30_000, 500):
+        words.encode(" ".join(f"x{n}x" for n in range(start, start + 500)))
+    assert len(words_module._cutter("en").vocab.strings) <= 4000 + 500
+    assert words.encode("The man's dog") == begun
 
 
 def test_typed_text_is_never_special(words: WordTokenizer) -> None:

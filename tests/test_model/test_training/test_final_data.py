@@ -64,6 +64,16 @@ def test_the_final_steps_see_the_final_mix_only(
     assert all(seen[STEPS - DECAY :])
 
 
+def test_more_steps_for_a_finished_run_begin_with_all_data_again(
+    two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Trainer(run_of(), two_corpora, tmp_path).train()
+    seen = batches_seen(Trainer(run_of(STEPS + 20), two_corpora, tmp_path, resume=True), monkeypatch)
+    assert len(seen) == 20
+    assert not all(seen[: 20 - DECAY])
+    assert all(seen[20 - DECAY :])
+
+
 @pytest.mark.parametrize("stop", [STEPS - DECAY - 3, STEPS - DECAY, STEPS - DECAY + 1])
 def test_resuming_before_at_and_after_the_change_is_exact(
     two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int

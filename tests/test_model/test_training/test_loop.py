@@ -19,6 +19,7 @@ from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
 from model.training.history import HISTORY
 from model.training.loop import Trainer
+from model.training.state import read
 from tests.test_model.test_training.language import tiny_run
 
 EVERY_NOISE = tiny_run()
@@ -31,9 +32,8 @@ def history(out: Path) -> list[dict]:
 
 def state(out: Path) -> tuple[dict[str, torch.Tensor], dict]:
     """Everything a run is resumed from, without the time it took."""
-    progress = checkpoint.read_json(out / "resume" / "state.json")["progress"]
-    del progress["seconds"]
-    return checkpoint.read_tensors(out / "resume" / "state.safetensors"), progress
+    saved = read(out / "resume")
+    return saved.tensors, {key: value for key, value in saved.values["progress"].items() if key != "seconds"}
 
 
 def assert_same_run(out: Path, expected: Path) -> None:
@@ -269,6 +269,8 @@ class TestWhatIsRefused:
             Trainer(EVERY_NOISE, data_dir, tmp_path)
 
     def test_nothing_to_resume(self, data_dir, tmp_path):
+        (tmp_path / "resume").mkdir()  # is not a run
+        Trainer(EVERY_NOISE, data_dir, tmp_path)
         with pytest.raises(ValueError, match="there is nothing to resume in .*: run without --resume first"):
             Trainer(EVERY_NOISE, data_dir, tmp_path, resume=True)
 
@@ -278,8 +280,15 @@ class TestWhatIsRefused:
 
     def test_a_folder_that_cannot_be_made(self, data_dir, tmp_path):
         (tmp_path / "file").write_text("")
-        with pytest.raises(ValueError, match="the folder .*file.* cannot be made"):
+        with pytest.raises(ValueError, match="the folder .*file.* cannot be written to"):
             Trainer(EVERY_NOISE, data_dir, tmp_path / "file" / "out").train()
+
+    @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that nobody can write to")
+    def test_a_folder_that_cannot_be_written_to_before_the_first_step(self, data_dir):
+        trainer = Trainer(EVERY_NOISE, data_dir, Path("/proc/self"))
+        with pytest.raises(ValueError, match="the folder /proc/self cannot be written to"):
+            trainer.train()
+        assert trainer.progress.step == 0
 
     def test_data_without_a_pair_that_is_short_enough(self, data_dir, tmp_path):
         with pytest.raises(ValueError, match="no sentence pair that is short enough"):

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.training import processes
+from model.training import processes, state
 from model.training.history import HISTORY
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import tiny_run
@@ -82,9 +82,9 @@ def test_two_processes_interrupted_and_resumed_are_one_that_accumulates(data_dir
     output = finish(process, tmp_path)
     assert process.returncode != 0
     assert output.count("interrupted") == 1 and "error:" not in output and "loop.py" not in output, output
-    state = checkpoint.read_json(out / "resume" / "state.json")
-    stopped = state["progress"]["step"]
-    assert stopped >= 20 and state["processes"] == 2
+    values = state.read(out / "resume").values
+    stopped = values["progress"]["step"]
+    assert stopped >= 20 and values["processes"] == 2
 
     steps = stopped + MORE_STEPS
     process = start(tmp_path, data_dir, steps, "--resume")
@@ -96,11 +96,10 @@ def test_two_processes_interrupted_and_resumed_are_one_that_accumulates(data_dir
     alone = Trainer(run_of(steps, accumulate=2), data_dir, tmp_path / "alone")
     alone.train()
     expected = {f"model.{name}": value for name, value in alone.model.named_parameters()}
-    tensors = checkpoint.read_tensors(out / "resume" / "state.safetensors")
+    saved = state.read(out / "resume")
     for name, value in expected.items():
-        torch.testing.assert_close(tensors[name], value.detach(), rtol=1e-6, atol=1e-6)
-    progress = checkpoint.read_json(out / "resume" / "state.json")["progress"]
-    assert {**progress, "seconds": 0} == {**vars(alone.progress), "seconds": 0}
+        torch.testing.assert_close(saved.tensors[name], value.detach(), rtol=1e-6, atol=1e-6)
+    assert {**saved.values["progress"], "seconds": 0} == {**vars(alone.progress), "seconds": 0}
     last, expected_last = ((path / HISTORY).read_text().splitlines()[-1] for path in (out, tmp_path / "alone"))
     for key in ("step", "learning_rate", "valid_perplexity.multi30k"):
         assert json.loads(last)[key] == pytest.approx(json.loads(expected_last)[key], rel=1e-3)

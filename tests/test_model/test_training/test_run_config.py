@@ -87,6 +87,7 @@ def test_wrong_keys_are_refused(values, words):
         ("learning_rate", float("nan"), "learning_rate must be above 0, got nan"),
         ("clip_norm", 0.0, "clip_norm must be above 0"),
         ("precision", "float16", "precision must be one of auto, bfloat16, float32, got 'float16'"),
+        ("held_out", [1], "held_out must be of type tuple[str, ...], got [1]"),
         ("schedule", "step", "schedule must be one of noam"),
         ("data", "europarl", "unknown corpus 'europarl'"),
         ("target", "fr", "source and target must be en and de in some order, got en and fr"),

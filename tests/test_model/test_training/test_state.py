@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 import torch
 
 from model import checkpoint
+from model.training.history import HISTORY
 from model.training.loop import Trainer
-from model.training.state import MAY_DIFFER, STATE, TENSORS, Progress
+from model.training.state import FILE, JSON, MAY_DIFFER, OLD_JSON, Progress, read
 from tests.test_model.test_training.language import tiny_run, write_gz
 
 STEPS = 6
@@ -51,10 +53,25 @@ def data(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def change_json(out: Path, change: Callable[[dict], Any]) -> None:
-    path = out / "resume" / STATE
-    values = checkpoint.read_json(path)
+    path = out / "resume" / FILE
+    tensors = checkpoint.read_tensors(path)
+    values = json.loads(bytes(tensors[JSON].tolist()))
     change(values)
-    path.write_text(json.dumps(values))
+    write_json(path, tensors, json.dumps(values))
+
+
+def write_json(path: Path, tensors: dict[str, torch.Tensor], text: str) -> None:
+    checkpoint.write_tensors(path, tensors | {JSON: torch.tensor(list(text.encode()), dtype=torch.uint8)})
+
+
+def as_two_files(out: Path) -> None:
+    """The form in which runs were saved before they were one file."""
+    path = out / "resume" / FILE
+    tensors = checkpoint.read_tensors(path)
+    values = json.loads(bytes(tensors.pop(JSON).tolist()))
+    del values["tokenizer"]
+    checkpoint.write_tensors(path, tensors)
+    checkpoint.write_json(out / "resume" / OLD_JSON, values)
 
 
 class TestWhatMayDiffer:
@@ -121,7 +138,8 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("change", "words"),
         [
-            (lambda values: values.clear(), "the key 'progress' is missing"),
+            (lambda values: values.clear(), "the key 'tokenizer' is missing"),
+            (lambda values: values.pop("progress"), "the key 'progress' is missing"),
             (lambda values: values.pop("run"), "the key 'run' is missing"),
             (lambda values: values["run"].pop("model"), "the key 'model' is missing"),
             (lambda values: values["run"].pop("training"), "the key 'training' is missing"),
@@ -144,14 +162,15 @@ class TestDamage:
     def test_a_damaged_state_is_one_sentence(self, change, words, data_dir, out):
         change_json(out, change)
         with pytest.raises(
-            ValueError, match=rf"(?s)state\.json is damaged \(.*{re.escape(words)}.*\): put back a copy"
+            ValueError, match=rf"(?s)the state in .* is damaged \(.*{re.escape(words)}.*\): put back a copy"
         ):
             Trainer(run_of(), data_dir, out, resume=True)
 
-    @pytest.mark.parametrize("content", ["", '{"run": ', "[1]", "\x00"])
+    @pytest.mark.parametrize("content", ["", '{"run": ', "[1]", "3", "{}"])
     def test_a_state_that_is_not_json(self, content, data_dir, out):
-        (out / "resume" / STATE).write_text(content)
-        with pytest.raises(ValueError, match=r"state\.json (is not JSON|must hold a JSON object)"):
+        path = out / "resume" / FILE
+        write_json(path, checkpoint.read_tensors(path), content)
+        with pytest.raises(ValueError, match=r"the state in .* is damaged \(.*\): put back a copy"):
             Trainer(run_of(), data_dir, out, resume=True)
 
     @pytest.mark.parametrize(
@@ -167,11 +186,11 @@ class TestDamage:
             (f"model.{NORM}", torch.zeros(3), "is not of (32,) floating-point numbers"),
             (f"model.{NORM}", torch.zeros(32, dtype=torch.int64), "is not of (32,) floating-point numbers"),
             (f"adam.exp_avg_sq.{NORM}", torch.full((32,), float("nan")), "holds numbers that are not finite"),
-            (f"adam.step.{NORM}", torch.tensor(5.0), "of step 5, but state.json beside it of step 6"),
+            (f"adam.step.{NORM}", torch.tensor(5.0), "of step 5, but its progress of step 6"),
         ],
     )
     def test_a_tensor_that_is_missing_or_wrong(self, name, value, words, data_dir, out):
-        path = out / "resume" / TENSORS
+        path = out / "resume" / FILE
         tensors = checkpoint.read_tensors(path)
         assert name in tensors
         tensors = {key: tensor for key, tensor in tensors.items() if key != name} | (
@@ -181,14 +200,69 @@ class TestDamage:
         with pytest.raises(ValueError, match=rf"state\.safetensors is .*{re.escape(words)}"):
             Trainer(run_of(), data_dir, out, resume=True)
 
-    def test_tensors_that_are_cut_off_or_gone(self, data_dir, out):
-        path = out / "resume" / TENSORS
+    def test_tensors_that_are_cut_off(self, data_dir, out):
+        path = out / "resume" / FILE
         path.write_bytes(path.read_bytes()[:-1000])
         with pytest.raises(ValueError, match=r"state\.safetensors is not a whole safetensors file"):
             Trainer(run_of(), data_dir, out, resume=True)
-        path.unlink()
-        with pytest.raises(ValueError, match=r"state\.safetensors cannot be read: it does not exist"):
-            Trainer(run_of(), data_dir, out, resume=True)
+
+
+class TestSaving:
+    def test_two_files_are_still_read_and_become_one(self, data_dir, out, tmp_path):
+        whole = shutil.copytree(out, tmp_path / "whole")
+        as_two_files(out)
+        for folder in (whole, out):
+            Trainer(run_of(steps=STEPS + 2), data_dir, folder, resume=True).train()
+        assert sorted(path.name for path in (out / "resume").iterdir()) == [FILE]
+        expected, found = (read(folder / "resume") for folder in (whole, out))
+        assert all(torch.equal(found.tensors[name], value) for name, value in expected.tensors.items())
+        assert found.values["progress"]["step"] == STEPS + 2
+
+    @pytest.mark.parametrize("files", range(6))
+    @pytest.mark.parametrize("begins", ["anew", "again", "from two files"])
+    def test_killed_while_saving_it_goes_on(self, files, begins, data_dir, begun, out, tmp_path, monkeypatch):
+        """Killed when that many files are in their places: the first time, or after more steps than are saved."""
+
+        class Killed(BaseException):
+            pass
+
+        if begins == "from two files":
+            as_two_files(out)
+        out = tmp_path / "new" if begins == "anew" else out
+        steps = STEPS if begins == "anew" else STEPS + 2
+        replace, left = Path.replace, iter(range(files))
+
+        def replace_some(path: Path, target: Path) -> Path:
+            if path.name.endswith(".part") and path.parent in (out, out / "resume") and next(left, None) is None:
+                raise Killed
+            return replace(path, target)
+
+        trainer = Trainer(run_of(steps=steps), data_dir, out, resume=begins != "anew")
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(Path, "replace", replace_some)
+            trainer.train()
+        if begins == "anew" and not files:
+            (out / HISTORY).unlink()  # is not written over
+        has_begun = begins != "anew" or files > 0
+        resumed = Trainer(run_of(steps=STEPS + 4), data_dir, out, resume=has_begun)
+        assert resumed.progress.step == (steps if files else steps - 2 if has_begun else 0)
+        resumed.train()
+        checkpoint.load(out)
+
+    def test_without_room_the_last_save_stays(self, data_dir, out):
+        before = (out / "resume" / FILE).read_bytes()
+        trainer = Trainer(run_of(steps=STEPS + 2), data_dir, out, resume=True)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+        try:
+            with pytest.raises(OSError, match=FILE):
+                trainer.train()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert trainer.progress.step == STEPS + 2
+        assert (out / "resume" / FILE).read_bytes() == before
+        assert sorted(path.name for path in (out / "resume").iterdir()) == [FILE]
+        Trainer(run_of(steps=STEPS + 2), data_dir, out, resume=True).train()
 
 
 def test_progress_at_the_beginning_is_allowed():
