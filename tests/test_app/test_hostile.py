@@ -56,8 +56,7 @@ def test_no_link_comes_of_an_address(page: str) -> None:
 BOXES = [
     ("translate_page.py", "sentence"),
     ("pitfalls.py", "text"),
-    ("steer.py", "edits"),
-    ("steer.py", "prefix"),
+    ("steer.py", "sentence"),
     ("heads.py", "edits"),
     ("compare.py", "text-b"),
     ("masks.py", "target1"),
