@@ -147,7 +147,7 @@ class TestRefusals:
             ({"vocab_size": 10**12}, "the sizes ask for "),
             ({"d_ff": 10**11}, "the sizes ask for "),
             ({"vocab_size": 10**18, "d_model": 10**18}, "cannot be read"),
-            ({"d_model": 10**400}, "cannot be read"),
+            ({"d_model": 10**400}, "at most 300 are read"),
             ({"num_layers": 10**9}, "num_layers is 1,000,000,000; at most 100 layers"),
             ({"num_layers": "three"}, "cannot be read"),
             ({"d_kv": -4}, "cannot be read"),
