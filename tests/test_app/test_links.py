@@ -46,11 +46,6 @@ def test_another_version_is_told_and_read_as_far_as_it_goes(recorded, version):
             {"kind": "<b>x</b>"},
             "Attention: <b>x</b> (there is: Encoder self, Decoder self (masked), Cross)",
         ),
-        (
-            "steer.py",
-            {"steer": "Edit"},
-            "Change: Edit (there is: Another word, Search tree, Force attention, Edit a mask)",
-        ),
         ("heads.py", {"layer": "x" * 900}, f"Layer: {'x' * 40} (there is: 0, 1)"),
         ("compare.py", {"model": "none"}, "Model: none (there is: en-de)"),
         ("masks.py", {"mask": "x"}, "Mask: x (there is: “Padding, source”, “Padding, target”, Look-ahead, "),
