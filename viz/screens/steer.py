@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import comparison
-from model.config import TransformerConfig
+from model.catalogue import available
 from model.interventions.edits import layer_counts
 from viz.language import message, say
 from viz.screens import (
@@ -41,15 +41,8 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 def models() -> list[str]:
     """The checkpoints whose inside can be changed, the default one first."""
-    return [name for name in translate.models() if isinstance(_config(name), TransformerConfig)]
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _config(name: str) -> object:
-    try:
-        return shared.translator(name).config
-    except ValueError:
-        return None
+    changeable = available("transformer")
+    return [name for name in translate.models() if name in changeable]
 
 
 def present(model: str, chosen: View, query: Mapping[str, str] = _NONE) -> Changes:

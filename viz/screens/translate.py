@@ -48,7 +48,8 @@ def opened(names: list[str]) -> View:
         st.session_state["sentence"], st.session_state["problems"] = wanted.text, problems
         for name in FIELDS[1:]:
             st.session_state[f"stage-{name}"] = getattr(wanted, name)
-        st.session_state["stage-model"] = wanted.model or names[0]
+        # A model of another page may be none of this one's.
+        st.session_state["stage-model"] = wanted.model if wanted.model in names else names[0]
         st.session_state["stage-forced"] = wanted.reference is not None
         return wanted
     if state.pop(ASKED, False):
