@@ -199,8 +199,8 @@ def live() -> None:
     state = st.session_state
     try:
         names = models() or translate.models()
-        first = any(key not in state for key in translate.CONTROLS)
-        wanted = translate.opened(names)
+        came = translate.arrives("steer")
+        wanted = translate.opened(names, came)
         chosen = translate.ask(names, wanted)
     except ValueError as error:
         asking.no_model(error)
@@ -208,7 +208,7 @@ def live() -> None:
     if problems := state.pop("problems", []):
         shared.warn(say(view.ASKED_IN_VAIN, parts="; ".join(f"{one.name}={one.value[:40]}" for one in problems)))
     model = chosen.model or names[0]
-    changes = present(model, chosen, state[translate.QUERY] if first else _NONE)
+    changes = present(model, chosen, state[translate.QUERY] if came else _NONE)
     if problem := state.pop("steer-problem", ""):
         shared.warn(problem)
     if lost := state.get(LOST):
