@@ -7,10 +7,12 @@ decodes only a few entities (`&quot;` is not one of them), and starts MathJax be
 import html
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from viz import theme
 from viz.figures.wording import Say, english, message
 
+REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
 _ORDINALS = {1: message("{n}st"), 2: message("{n}nd"), 3: message("{n}rd")}
 _OTHER_ORDINAL = message("{n}th")
@@ -32,6 +34,7 @@ def escape(text: str) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def visible(token: str) -> str:
     """Write out what cannot be seen: control and zero-width characters, line ends, tabs, outer spaces, nothing at all.
 
@@ -45,6 +48,7 @@ def visible(token: str) -> str:
     return "".join(_visible_character(token, i) for i in range(len(token)))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def tick_text(token: str) -> str:
     """Return the escaped, shortened text of a token for a tick."""
     return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
@@ -55,10 +59,15 @@ def quoted(token: str, say: Say = english) -> str:
 
     Right-to-left text is isolated so that it cannot reorder the words beside it.
     """
+    return in_quotes(_isolated(token), say)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _isolated(token: str) -> str:
     text = visible(token)
     if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
         text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
-    return in_quotes(escape(text), say)
+    return escape(text)
 
 
 def in_quotes(text: str, say: Say = english) -> str:
@@ -103,7 +112,12 @@ def text_width(text: str) -> int:
 
 def tick_width(tokens: Sequence[str]) -> float:
     """Estimate the pixels that the widest tick label of these tokens takes."""
-    return theme.GLYPH_WIDTH * max(text_width(_shorten(visible(token), theme.MAX_TICK_WIDTH)) for token in tokens)
+    return theme.GLYPH_WIDTH * max(map(_tick_columns, tokens))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _tick_columns(token: str) -> int:
+    return text_width(_shorten(visible(token), theme.MAX_TICK_WIDTH))
 
 
 def _visible_character(token: str, i: int) -> str:

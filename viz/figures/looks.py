@@ -20,7 +20,9 @@ from viz.figures.wording import NUMBER, Say, message
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
 DIVERGING = [list(stop) for stop in theme.DIVERGING]
-_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5}
+# Told that labels may overflow, Plotly does not measure each of them, which took most of its time.
+_OVERFLOW = {"ticklabeloverflow": "allow"}
+_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5} | _OVERFLOW
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
 _HATCH = {
@@ -220,7 +222,7 @@ def tick_axis(tokens: Sequence[str], title: str) -> dict:
         "showgrid": False,
         "zeroline": False,
         "fixedrange": False,
-    }
+    } | _OVERFLOW
 
 
 def layout_of(left: float, top: float, say: Say) -> dict:

@@ -67,7 +67,8 @@ def pack(header: dict) -> bytes:
         length += len(parts[-1])
         return {"@": place, **more}
 
-    def walk(value: object) -> object:
+    def travel(value: object) -> object:
+        """What stands in the header for a value that JSON does not know."""
         if isinstance(value, Weights):
             return put(quantised(value.values, value.signed), scale=SIGNED_SCALE if value.signed else SCALE)
         if isinstance(value, Texts):
@@ -75,25 +76,35 @@ def pack(header: dict) -> bytes:
             codes = np.array([numbers.setdefault(text, len(numbers)) for text in value.values.ravel().tolist()], int)
             small = np.uint8 if len(numbers) <= 1 << 8 else np.uint16 if len(numbers) <= 1 << 16 else np.int32
             return put(codes.reshape(value.values.shape).astype(small), texts=list(numbers))
-        if isinstance(value, np.ndarray):
-            if value.dtype == np.float64:
-                value = value.astype(np.float32)
-            return value.tolist() if value.dtype == object else put(value)
-        if isinstance(value, dict):
-            return {key: walk(one) for key, one in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [walk(one) for one in value]
-        if isinstance(value, np.generic):
-            value = value.item()
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return value
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            return put(value.astype(np.float32) if value.dtype == np.float64 else value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return value.tolist()
+        raise TypeError(f"a {type(value).__name__} cannot travel")
 
-    text = json.dumps(walk(header), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=travel).encode
+    try:
+        text = write(header).encode("utf-8")
+    except ValueError as error:
+        if "JSON" not in str(error):
+            raise
+        parts, length = [], 0
+        text = write(_finite(header)).encode("utf-8")
     stamp = hashlib.blake2b(b"".join([text, *parts]), digest_size=12).hexdigest()
     text = b'{"stamp":"%s",%s' % (stamp.encode(), text[1:])
     text += b" " * (-(len(text) + 4) % _ALIGNED)
     return len(text).to_bytes(4, "little") + text + b"".join(parts)
+
+
+def _finite(value: object) -> object:
+    """The same with None instead of floats that are not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, (float, np.floating)) and not math.isfinite(value) else value
 
 
 def unpack(message: bytes) -> dict:
