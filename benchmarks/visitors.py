@@ -13,10 +13,11 @@ come from one process on the same machine, which takes a little of its time. In 
 round come to both, with the same sentences, first to the one and then to the other; which is first alternates.
 
 Among them, --long visitors ask for nothing but the longest work: a beam of 8 over some 120 tokens. Their waits are a
-row of their own. And --changing visitors sit at the page Heads with heads switched off: their translations are those of
-the changed model, everybody else's those of the model as it is. When all have left, both are compared with
-`Translator.translate` on the very same sentences, alone, with one thread like the app's: each page must have shown its
-own visitor's translation and nobody else's. One in the wrong place ends the benchmark with an error.
+row of their own. And --changing visitors sit at the page Steer (in older versions: Heads) with heads switched off:
+their translations are those of the changed model, everybody else's those of the model as it is. When all have left,
+both are compared with `Translator.translate` on the very same sentences, alone, with one thread like the app's: each
+page must have shown its own visitor's translation and nobody else's. One in the wrong place ends the benchmark with an
+error.
 
 Memory is the resident set of the server's process (Linux only): when one visitor has come and gone, so that all is
 loaded, and before the others come; at most while they are there (looked at every quarter of a second); and --after
@@ -58,7 +59,9 @@ ON_TOP = "on top of the translation"
 WANTED = "p95 <= 0.6 of it"
 NOTHING = "(the model wrote nothing)"
 PLAIN, LONG, CHANGING = "plain", "long", "changing"
-PAGES = {PLAIN: "", LONG: "", CHANGING: "heads"}
+KINDS = PLAIN, LONG, CHANGING
+CHANGED_AT = "steer"  # the page that switches heads off
+OF_OLD = "heads"  # the same in versions before the stage
 
 
 @dataclass
@@ -87,7 +90,9 @@ class Reader(Visitor):
         messages = await super()._run(asked)
         for delta in (message.delta for message in messages):
             element = delta.new_element
-            if element.WhichOneof("type") == "text_input" and element.text_input.id.endswith("-sentence"):
+            if element.WhichOneof("type") == "plotly_chart":  # what older versions drew with
+                self.charts[element.plotly_chart.id] = element.plotly_chart.spec
+            elif element.WhichOneof("type") == "text_input" and element.text_input.id.endswith("-sentence"):
                 self._input, self._fragment = element.text_input.id, delta.fragment_id
             elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.id.endswith("-stage"):
                 self.charts["stage"] = element.bidi_component.bytes
@@ -105,7 +110,7 @@ def invite(translator: Translator, options: argparse.Namespace, texts: Iterator[
 
 
 def changes(translator: Translator) -> Edits:
-    """What is switched off at the page Heads: every second head of the cross-attention."""
+    """What is switched off: every second head of the cross-attention."""
     return Edits(off=tuple(all_heads(translator.config, "cross")[::2]))
 
 
@@ -117,11 +122,12 @@ def long_text(translator: Translator, texts: Iterator[str]) -> str:
     return " ".join(parts)
 
 
-async def come(url: str, guest: Guest, think: float, doors: asyncio.Barrier) -> None:
+async def come(url: str, page: str, guest: Guest, think: float, doors: asyncio.Barrier) -> None:
     """Be one visitor.
 
     Args:
         url: of the app.
+        page: where those are who change heads.
         guest: who comes; what came of it is noted there.
         think: seconds between two sentences.
         doors: where all wait for each other, their pages open.
@@ -131,7 +137,7 @@ async def come(url: str, guest: Guest, think: float, doors: asyncio.Barrier) -> 
     """
     async with visit(url) as connection:
         visitor = Reader(connection)
-        await visitor.open("text", PAGES[guest.kind], guest.query)
+        await visitor.open("text", page if guest.kind == CHANGING else "", guest.query)
         n_maps = 1 if "stage" in visitor.charts else 2
         await doors.wait()
         await asyncio.sleep(think * random.random())
@@ -151,7 +157,7 @@ async def come_and_go(url: str) -> None:
         await Reader(connection).open("text")
 
 
-async def all_come(url: str, guests: Sequence[Guest], think: float, seen: list[float]) -> None:
+async def all_come(url: str, page: str, guests: Sequence[Guest], think: float, seen: list[float]) -> None:
     """Let all visitors come at once; note the server's memory again and again while they are there."""
     doors = asyncio.Barrier(len(guests))
 
@@ -162,7 +168,7 @@ async def all_come(url: str, guests: Sequence[Guest], think: float, seen: list[f
 
     notes = asyncio.create_task(take_notes())
     try:
-        await asyncio.gather(*(come(url, guest, think, doors) for guest in guests))
+        await asyncio.gather(*(come(url, page, guest, think, doors) for guest in guests))
     finally:
         notes.cancel()
 
@@ -261,6 +267,7 @@ def main() -> None:
     translator, texts, machine = translator_of(options), sentences(seed=3), Machine()
     random.seed(0)
     roots = [ROOT, *([options.against] if options.against else [])]
+    pages = [CHANGED_AT if (root / "viz" / "stage").is_dir() else OF_OLD for root in roots]
     guests: list[list[Guest]] = [[] for _ in roots]
     seen: list[list[float]] = [[] for _ in roots]
     with ExitStack() as stack:
@@ -272,7 +279,7 @@ def main() -> None:
             invited = invite(translator, options, texts)
             for side in range(len(roots))[:: -1 if i % 2 else 1]:
                 come_now = copy.deepcopy(invited)
-                asyncio.run(all_come(urls[side], come_now, options.think, seen[side]))
+                asyncio.run(all_come(urls[side], pages[side], come_now, options.think, seen[side]))
                 guests[side] += come_now
         time.sleep(options.after)
         after = [memory(url) for url in urls]
@@ -291,8 +298,8 @@ def main() -> None:
         f"beam {BEAM}; wall-clock time; {busy}\n"
     )
     rows = []
-    names = {PLAIN: "", LONG: f"long texts, beam {LONG_BEAM}: ", CHANGING: "page Heads, heads off: "}
-    for kind in (kind for kind in PAGES if any(guest.kind == kind for guest in guests[0])):
+    names = {PLAIN: "", LONG: f"long texts, beam {LONG_BEAM}: ", CHANGING: "heads off: "}
+    for kind in (kind for kind in KINDS if any(guest.kind == kind for guest in guests[0])):
         rows.append(beside(f"{names[kind]}request to finished rerun", *waits(kind, lambda _, seconds: seconds)))
         rows.append(row(f"{names[kind]}the translation alone", waits(kind, lambda text, _: alone[text])[0]))
         if kind == PLAIN:
