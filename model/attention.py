@@ -138,7 +138,7 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, H, T, K); without the transpose heads would attend to heads."""
-        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)
+        return x.view(*x.shape[:-1], self.n_heads, self.d_head).transpose(1, 2)
 
 
 class AdditiveAttention(nn.Module):

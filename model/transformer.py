@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from model.config import TransformerConfig
 from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
-from model.taps import Tap, name_taps
+from model.taps import Tap, name_taps, observed
 from model.text.special import PAD_ID
 
 
@@ -101,9 +101,10 @@ class Decoder(nn.Module):
 
     def from_layer(self, first: int, x: Tensor, mask: Tensor, cache: Cache) -> Tensor:
         """Pass the stream (B, T, D) through the layers from the one of that number on, and the norm after them."""
+        cross_mask = cache.cross_mask if observed() else cache.hides
         for i in range(first, len(self.layers)):
             remember = partial(cache.append, i)
-            x = self.layers[i](x, mask, cache.cross[i], cache.cross_mask, remember)
+            x = self.layers[i](x, mask, cache.cross[i], cross_mask, remember)
         return self.tap_output(self.norm(x))
 
 
@@ -124,6 +125,11 @@ class Cache:
     own: list[KeysValues | None]
     sentences: Tensor
     length: int = 0
+
+    @cached_property
+    def hides(self) -> Tensor | None:
+        """The cross mask, or None where it hides nothing: without one the fused attention is faster."""
+        return None if self.cross_mask.all() else self.cross_mask
 
     def fresh(self) -> Cache:
         """A cache over the same memory that has decoded nothing yet."""
