@@ -11,7 +11,7 @@ from model.catalogue import by_direction
 from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.measures import alignment
-from viz.language import message, say
+from viz.language import current, message, say, using
 from viz.screens import asking, controls, heads_results, recipes, shared, whole_report, words, words_heads
 from viz.screens.inside_results import layer_of
 from viz.stage import assets, inside
@@ -233,6 +233,11 @@ def shown_of(
 @st.fragment
 def live() -> None:
     """The part that every choice redraws; the rest of the page is left alone."""
+    with using(current()):  # asked once, not for each word
+        _live()
+
+
+def _live() -> None:
     names = models()
     try:
         wanted = opened(names, arrives("translate"))
