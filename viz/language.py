@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 ENGLISH = "en"
+PARAMETER = "lang"  # of an address
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch", "ko": "한국어"}
 MESSAGES: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
 
@@ -89,8 +90,3 @@ def counted(number: int) -> str:
 def separators() -> str:
     """The decimal point and what stands between thousands, as Plotly wants them; the point is one in all languages."""
     return "." + _THOUSANDS.get(current(), ",")
-
-
-def spellings(text: str) -> set[str]:
-    """A sentence in every language: what an address that was made in any of them may hold."""
-    return {text, *MESSAGES.get(text, {}).values()}

@@ -22,7 +22,7 @@ KINDS = ("encoder_self", "decoder_self", "cross")
 
 
 def open_page(view=words_steer.WORD, **query):
-    at = screen.open_page("steer.py", steer=words_steer.VIEWS[view], **query)
+    at = screen.open_page("steer.py", steer=view, **query)
     assert not at.exception and not at.error
     return at
 

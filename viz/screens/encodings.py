@@ -9,10 +9,11 @@ import streamlit as st
 
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
 from viz.language import message, say
-from viz.screens import controls, explore, links, position_results, words_masks, words_positions
+from viz.screens import controls, explore, position_results, words_masks, words_positions
 from viz.screens.beside import Beside, Recipe
 from viz.screens.code_lines import Code, call
 from viz.screens.position_results import table_code
+from viz.ui import choices
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
@@ -32,22 +33,10 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for place, default in words_positions.COMPARED.items():
             label = say(words_positions.CHOICES[place])
-            links.expect(label, place, names)
-            if st.session_state.get(place, default) not in names:
-                st.session_state[place] = default
-            value = st.selectbox(
-                label,
-                list(names),
-                list(names).index(default),
-                format_func=lambda name: say(names[name]),
-                key=place,
-                bind="query-params",
-                width=280,
-            )
-            chosen[place] = value or default
+            chosen[place] = controls.among(label, list(names), place, default, names, width=280)
         n_positions = controls.slider(say("Positions"), 8, 128, 50, key="length", width=200)
         d_model = controls.choose("d_model", list(WIDTHS), "width", 64)
-    return chosen, int(n_positions), d_model
+    return chosen, n_positions, d_model
 
 
 def show_tables(
@@ -87,15 +76,8 @@ def show_waves(chosen: dict[str, str], tables: dict[str, np.ndarray], d_model: i
     kept = st.session_state.get("dimensions")
     if kept is not None:  # a narrower encoding lacks some
         st.session_state["dimensions"] = [dimension for dimension in kept if dimension in range(d_model)][:MAX_WAVES]
-    links.expect(say("Dimensions"), "dimensions", list(map(str, range(d_model))))
-    dimensions = st.multiselect(
-        say("Dimensions"),
-        list(range(d_model)),
-        default,
-        max_selections=MAX_WAVES,
-        key="dimensions",
-        bind="query-params",
-    )
+    label, options = say("Dimensions"), list(range(d_model))
+    dimensions = controls.some(st.multiselect, label, options, default, "dimensions", max_selections=MAX_WAVES)
     if not dimensions:
         st.info(say(words_positions.NO_DIMENSIONS))
         return
@@ -165,7 +147,7 @@ def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> No
         st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
-@st.fragment
+@choices.fragment
 def tables() -> None:
     """The part about encodings as such; it needs no model."""
     chosen, n_positions, d_model = choose_encodings()

@@ -16,11 +16,11 @@ from model.translation import Translation
 from viz.components.lines import lines
 from viz.figures import attention_heatmap, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.language import message, say
+from viz.language import say
 from viz.screens import beside, shared, words
 from viz.screens.recipes import MapCode, Recipe
 from viz.ui.plot import plot
-from viz.views import maps
+from viz.views import maps, view
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
@@ -87,11 +87,12 @@ def draw(
 
 def open_head(layer: int, head: int) -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
-    over = maps.Options(st.session_state.get("summary", maps.SINGLE), st.session_state.get("over", "heads")).axes
+    state = st.session_state
+    summary, over = view.SUMMARIES[state.get("summary", "single")], view.OVER[state.get("over", "heads")]
     for name, number in (("layer", layer), ("head", head)):
-        if f"{name}s" not in over:  # a tile of a summary names none
-            st.session_state[name] = number
-    st.session_state["view"] = message("Attention")
+        if f"{name}s" not in maps.Options(summary, over).axes:  # a tile of a summary names none
+            state[name] = number
+    state["view"] = "map"
 
 
 def show_overview(

@@ -27,9 +27,10 @@ from viz.screens import words_open as spoken
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import call
 from viz.screens.recipes import MapCode
+from viz.ui import choices
 from viz.views import maps
 
-VIEWS = (message("Attention"), message("Lines"), message("Mask"))
+VIEWS = {"map": message("Attention"), "lines": message("Lines"), "mask": message("Mask")}
 MAX_MEGABYTES = 20
 NUMBERS = "opened-numbers"  # where the session keeps what the heads of the file do
 
@@ -67,7 +68,7 @@ def choose_file() -> tuple[str, Attention] | None:
         help=say(spoken.PRIVATE),
     )
     opened = st.session_state.get("opened")
-    with controls.place():
+    with st.container():
         if "file-problem" in st.session_state:
             name, problem = st.session_state["file-problem"]
             told = [say("This file could not be read.")] + [say("Shown below: the one before.")] * (opened is not None)
@@ -88,7 +89,7 @@ def show(attention: Attention, name: str) -> None:
     """Draw the chosen part of the page."""
     part = controls.choose(say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS)
     recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
-    with controls.place(part, "open-part"):
+    with st.container():
         SHOW[part](attention, recipe)
 
 
@@ -117,10 +118,10 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     with left:
         explore.show_overview(built, layer, head, stretch, recipe, code, whole)
     with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
-        if view == "Lines":
+        view = controls.choose(say("Show"), list(VIEWS), "view", "map", VIEWS, label_visibility="collapsed")
+        if view == "lines":
             explore.show_lines(attention, built, kind, named, layer, recipe, code)
-        elif view == "Mask":
+        elif view == "mask":
             show_mask(attention, kind, named, recipe)
         else:
             explore.show_attention(attention, built, kind, named, layer, head, stretch, recipe, code)
@@ -159,7 +160,7 @@ def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
 def show_rollout(attention: Attention, recipe: Recipe) -> None:
     """Follow attention through all layers, and say what is missing where that cannot be done."""
     kinds, flows, problem = followed(attention)
-    with controls.place():
+    with st.container():
         if problem:
             st.info(problem)
     if flows:
@@ -211,7 +212,7 @@ def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> No
     explore.draw(figure, "mask", about=recipes.mask(recipe, title, kind, named, **axes))
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     opened = choose_file()

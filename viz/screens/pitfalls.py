@@ -13,6 +13,7 @@ from viz.screens.code_lines import call
 from viz.screens.pitfall_common import Demo, Sentence, number
 from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
+from viz.ui import choices
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
@@ -78,7 +79,7 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
             shared.small(f"{what}: {value}", f"number-{row}")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     key = controls.choose(

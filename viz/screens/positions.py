@@ -22,6 +22,7 @@ from viz.screens import (
     words_positions,
 )
 from viz.screens.position_results import Reading
+from viz.ui import choices
 
 ORDERS = (1, 2, 3, 4, 5)
 EXAMPLE = next(iter(words.EXAMPLES.values()))
@@ -173,7 +174,7 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
     encodings.draw(figure, "added", recipes.positions(made["changed"], "source"))
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part about the live model."""
     st.header(say("In the live model"), divider=True)
@@ -186,12 +187,12 @@ def live() -> None:
         folder = say("The folder is {folder}.", folder=checkpoints_folder())
         shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
-    with controls.place():
+    with st.container():
         answered = answer(asked)
     if answered is not None:
         asked, trained, changed, text = answered
         show_translations(asked, trained, changed, text)
-        with controls.place():
+        with st.container():
             if asked.order is not None:
                 show_order(asked)
         show_maps(asked, trained, changed, text)

@@ -22,6 +22,7 @@ from viz.screens import (
     words_steer,
 )
 from viz.screens.steer_results import ANSWERED, Request, effect, read_prefix, recipe, steer
+from viz.ui import choices
 
 
 def ask() -> tuple[Request, dict]:
@@ -147,7 +148,7 @@ VIEWS = {
 }
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     try:
@@ -155,14 +156,14 @@ def live() -> None:
     except ValueError as error:
         asking.no_model(error)
         return
-    with controls.place():
+    with st.container():
         answered = answer(asked)
     if answered is not None:
         request, result = answered
         asking.show_translation(result, request, card)
         changes = st.container()
         view = controls.choose(say("Change"), list(VIEWS), "steer", words_steer.WORD, words_steer.VIEWS)
-        with controls.place(view, "steered"):
+        with st.container():
             VIEWS[view](request, result)
         with changes:  # they link to the head that is chosen below
             show_changes(request, result)

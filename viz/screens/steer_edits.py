@@ -12,7 +12,7 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.figures.clicks import make_clickable, outline
 from viz.language import say
-from viz.screens import controls, explore, links, recipes, shared, words, words_steer
+from viz.screens import controls, explore, recipes, shared, words, words_steer
 from viz.screens.beside import Beside
 from viz.screens.code_lines import Code, call
 from viz.screens.steer_results import ANSWERED, Request, effect, in_steps, prefix_code, recipe, steer
@@ -93,18 +93,9 @@ def choose_heads(n_layers: int, n_heads: int) -> tuple[tuple[int, int], ...]:
     before = st.session_state.get("heads", [])
     if not set(before) <= set(all_heads):  # another model may lack heads that were chosen before
         st.session_state["heads"] = [head for head in before if head in all_heads]
-    links.expect_several(say("Chosen heads"), "heads", all_heads, _head_name)
-    names = {head: _head_name(head) for head in all_heads}
-    chosen = st.multiselect(
-        say("Chosen heads"),
-        all_heads,
-        all_heads[:1],
-        format_func=names.__getitem__,
-        key="heads",
-        placeholder=say("No head"),
-        bind="query-params",
-    )
-    return tuple(chosen)
+    label, empty = say("Chosen heads"), say("No head")
+    more = {"format_func": _head_name, "placeholder": empty}
+    return tuple(controls.some(st.multiselect, label, all_heads, all_heads[:1], "heads", **more))
 
 
 def _head_name(place: tuple[int, int]) -> str:

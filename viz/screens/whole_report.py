@@ -11,6 +11,7 @@ from viz.report import ADDRESS, Settings, link_to, report
 from viz.screens import asking, controls, shared, words
 from viz.screens.beside import Recipe
 from viz.screens.code_lines import with_imports
+from viz.ui import choices
 from viz.views.view import View
 
 
@@ -38,10 +39,10 @@ def offer(
         changes: as for `viz.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
-    query = st.query_params.to_dict()
+    query = choices.address()
     views = {name: value for name, value in query.items() if name not in asking.ADDRESSED}
     state = views | asking.in_address(request, edits, prefix)
-    if not page:  # the stage, whose address has codes
+    if not page:  # the stage
         how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
         state = query | View(request.text, request.checkpoint, **how).address()
     settings = Settings(

@@ -16,7 +16,7 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.language import current, say
+from viz.language import PARAMETER, current, say
 from viz.stage import words
 from viz.stage.packing import Weights, pack, quantised
 from viz.views import maps
@@ -96,7 +96,7 @@ def message(shown: Shown, keep: Callable[[bytes], str] | None = None) -> bytes:
     header = {
         "language": current(),
         "address": dict(shown.address),
-        "owned": list(NAMES),
+        "owned": [*NAMES, PARAMETER],
         "translation": result.text,
         "notes": list(shown.notes),
         "source": _line(result.source_tokens),
