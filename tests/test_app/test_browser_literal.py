@@ -59,7 +59,7 @@ def keys(checkpoints: Path) -> dict[str, list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
         found = {page: hostile.url_keys(screen.open_page(page)) for page in hostile.PAGES}
-    assert {"lang", "text", "kind", "edits", "prefix"} <= set().union(*found.values())
+    assert {"lang", "text", "kind", "edits"} <= set().union(*found.values())
     return found
 
 

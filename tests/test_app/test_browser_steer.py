@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.interventions.edits import Edits, Head
+from tests.support.menu import go
 from tests.test_app.test_browser_stage import CELL, PATIENCE, drawn, kind, part, ready, tile, type_in, wait_for_map
 from viz.views.view import EXAMPLE
 
@@ -128,3 +129,18 @@ def test_a_finger_switches_heads_by_the_mode_above_the_grid_and_nothing_sticks_o
     changed(page, lambda: tile(page, 0, 1).click())
     expect(page).to_have_url(re.compile(r"edits=v1_oc0-0_oc0-1"))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_sentence_and_changes_come_along_from_page_to_page(page, app_server):
+    show(page, app_server, "?edits=v1_oc1-2")
+    type_in(page, "too tired.")
+    box = page.get_by_role("textbox", name="English sentence")
+    go(page, "Translate")
+    expect(page).to_have_url(re.compile(r"/\?text=too\+tired\.(?!.*edits)"))
+    expect(box).to_have_value("too tired.")
+    go(page, "Steer")
+    expect(page).to_have_url(re.compile(r"/steer\?(?=.*text=too\+tired\.).*edits=v1_oc1-2"))
+    expect(box).to_have_value("too tired.")
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/\?text=too\+tired\."))
+    expect(box).to_have_value("too tired.")

@@ -266,6 +266,15 @@ class TestSentences:
         assert not at.exception and [element.value for element in at.error] == ["There is no model to translate with."]
 
 
+def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):
+    at = screen.open_app(text=SENTENCE, model="b-gru-attention")
+    assert at.selectbox(key="stage-model").value == "b-gru-attention" and not screen.warnings(at)
+    at = at.switch_page("steer.py").run()
+    assert not at.exception and at.selectbox(key="stage-model").value == "en-de"
+    assert "b-gru-attention" not in at.selectbox(key="stage-model").options
+    assert at.text_input(key="sentence").value == SENTENCE
+
+
 def test_two_visitors_with_different_changes_never_mix(recorded):
     heads = all_heads(recorded.config)
     chance = random.Random(5)

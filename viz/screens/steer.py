@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import comparison
-from model.config import TransformerConfig
+from model.catalogue import available
 from model.interventions.edits import layer_counts
 from viz.language import message, say
 from viz.screens import (
@@ -40,15 +40,8 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 def models() -> list[str]:
     """The checkpoints whose inside can be changed, the default one first."""
-    return [name for name in translate.models() if isinstance(_config(name), TransformerConfig)]
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _config(name: str) -> object:
-    try:
-        return shared.translator(name).config
-    except ValueError:
-        return None
+    changeable = available("transformer")
+    return [name for name in translate.models() if name in changeable]
 
 
 def present(model: str, chosen: View, query: Mapping[str, str] = _NONE) -> Changes:
@@ -205,14 +198,14 @@ def live() -> None:
     state = st.session_state
     try:
         names = models() or translate.models()
-        first = any(key not in state for key in translate.CONTROLS)
-        wanted = translate.opened(names)
+        came = translate.arrives("steer")
+        wanted = translate.opened(names, came)
         chosen = translate.ask(names, wanted)
     except ValueError as error:
         asking.no_model(error)
         return
     model = chosen.model or names[0]
-    changes = present(model, chosen, state[translate.QUERY] if first else _NONE)
+    changes = present(model, chosen, state[translate.QUERY] if came else _NONE)
     if problem := state.pop("steer-problem", ""):
         shared.warn(problem)
     if lost := state.get(LOST):

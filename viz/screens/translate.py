@@ -27,6 +27,7 @@ from viz.views.view import View
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
 ALIGNS = message("aligns words")
 QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
+PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
 CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
 FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
 
@@ -39,10 +40,25 @@ def models() -> list[str]:
     return [default, *(name for name in names if name != default)]
 
 
-def opened(names: list[str]) -> View:
-    """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
+def arrives(page: str) -> bool:
+    """Whether the visitor has just come to a page of the stage, whose controls hold nothing of their own yet.
+
+    Pages of the stage have the same controls; from one to the other Streamlit empties them.
+    """
+    came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in CONTROLS)
+    st.session_state[PAGE] = page
+    return came
+
+
+def opened(names: list[str], came: bool) -> View:
+    """What the page shows: at first by the address, then by what was open before; later as it is chosen.
+
+    Args:
+        names: of the models that it offers.
+        came: as of `arrives`.
+    """
     before, state = view.kept(st.session_state), st.session_state
-    if any(key not in st.session_state for key in CONTROLS):
+    if came:
         query = state[QUERY] = st.query_params.to_dict()
         addressed = view.is_addressed(query)
         wanted, problems = view.read(query, names, View() if addressed or before is None else before)
@@ -50,7 +66,8 @@ def opened(names: list[str]) -> View:
         choices.missed(problems)
         for name in FIELDS[1:]:
             st.session_state[f"stage-{name}"] = getattr(wanted, name)
-        st.session_state["stage-model"] = wanted.model or names[0]
+        # A model of another page may be none of this one's.
+        st.session_state["stage-model"] = wanted.model if wanted.model in names else names[0]
         st.session_state["stage-forced"] = wanted.reference is not None
         return wanted
     if state.pop(ASKED, False):
@@ -220,7 +237,7 @@ def live() -> None:
     """The part that every choice redraws; the rest of the page is left alone."""
     names = models()
     try:
-        wanted = opened(names)
+        wanted = opened(names, arrives("translate"))
         chosen = ask(names, wanted)
     except ValueError as error:
         asking.no_model(error)
