@@ -40,7 +40,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader[Value], de
         What is chosen.
     """
     state = st.session_state
-    comes = key not in state or get_script_run_ctx().is_history_navigation
+    comes = key not in state or _is_back()
     asked = st.query_params.to_dict() if comes else {key: code(state[key])}
     chosen, problems = read(asked, {key: reader})
     if comes:
@@ -80,17 +80,22 @@ def part(name: str = "") -> Iterator[None]:
     Args:
         name: no other part of the page has it; none: the whole page.
     """
-    before, codes, inside = _chosen(), {}, _drawn.get(None) is not None
-    st.session_state[PARTS] = (st.session_state.get(PARTS, {}) if name else {}) | {name: codes}
+    codes, inside = {}, _drawn.get(None) is not None
+    parts = st.session_state.get(PARTS, {}) if name else {}  # a whole page may be another one than before
+    before = parts.get(name, {})
+    st.session_state[PARTS] = parts | {name: codes}
     notes, token = st.container(), _drawn.set(codes)
+    if not name and _is_back():
+        pass  #         st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:
         yield
     finally:
         _drawn.reset(token)
     if inside:
         return
-    gone = before.keys() - _chosen().keys()
-    st.query_params.from_dict({key: one for key, one in address().items() if key not in gone})
+    said = {key: one for key, one in address().items() if key not in before.keys() - codes.keys()}
+    if said != st.query_params.to_dict():
+        st.query_params.from_dict(said)
     if problems := st.session_state.pop(_PROBLEMS, None):
         notes.warning(literal(say(ASKED_IN_VAIN, parts="; ".join(problems))))
 
@@ -100,6 +105,11 @@ def address() -> dict[str, str]:
     chosen = _chosen()
     others = {key: one for key, one in st.query_params.to_dict().items() if key not in chosen}
     return others | {key: one for key, one in chosen.items() if one is not None}
+
+
+def _is_back() -> bool:
+    """Whether this run is of Back or Forward, which bring an address."""
+    return get_script_run_ctx().is_history_navigation
 
 
 def _chosen() -> dict[str, str | None]:
