@@ -86,7 +86,7 @@ def part(name: str = "") -> Iterator[None]:
     st.session_state[PARTS] = parts | {name: codes}
     notes, token = st.container(), _drawn.set(codes)
     if not name and _is_back():
-        pass  #         st.query_params.update()  # says it once more: the page that was left may have written its own over it
+        st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:
         yield
     finally:
