@@ -89,7 +89,7 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
         ("heads.py", {"layer": "9", "head": "-1", "penalty": "nan", "kind": "Cross"}),
         ("heads.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
         ("heads.py", {"layer": "x" * 900}),
-        ("steer.py", {"steer": "Another word", "beam": "greedy", "model": ""}),
+        ("heads.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
         ("positions.py", {"shuffle": "true", "dimensions": "0.64", "first": "waves", "shift": "1.5"}),
         ("training.py", {"noam-warmup": "3", "against": "cosine.x"}),
         ("check.py", {"lang": "Deutsch"}),
@@ -128,9 +128,8 @@ def test_choices_come_along_to_another_page_and_back() -> None:
     assert address(at) == {"kind": "encoder_self", "action": "solo"}
 
 
-def test_a_choice_that_another_model_does_not_have_is_the_default() -> None:
-    at = screen.open_page("positions.py", first="learned")
-    at.query_params.clear()
-    at = at.switch_page("steer.py").run()  # where "first" is a number
-    at = screen.choose(at, steer="tree")
-    assert not at.exception and "first" not in address(at)
+def test_a_choice_that_another_kind_does_not_have_is_the_default() -> None:
+    at = screen.open_page("heads.py", kind="encoder_self", layer="2")
+    assert address(at) == {"kind": "encoder_self", "layer": "2"}
+    at = screen.choose(at, kind="cross")  # of the decoder, which has two layers
+    assert not at.exception and not at.warning and address(at) == {}

@@ -21,6 +21,7 @@ from viz.views.codes import Reader, code, read
 
 ASKED_IN_VAIN = message("The link asks for something that is not there ({parts}). Showing the default instead.")
 PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
+_PAGE = "choices-page"  # in the session: whose they are
 _PROBLEMS = "choices-problems"  # in the session, for one run
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
 Value = TypeVar("Value")
@@ -80,10 +81,13 @@ def part(name: str = "") -> Iterator[None]:
     Args:
         name: no other part of the page has it; none: the whole page.
     """
-    codes, inside = {}, _drawn.get(None) is not None
-    parts = st.session_state.get(PARTS, {}) if name else {}  # a whole page may be another one than before
-    before = parts.get(name, {})
-    st.session_state[PARTS] = parts | {name: codes}
+    codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
+    parts = state.get(PARTS, {})
+    if name:
+        before = parts.get(name, {})
+    else:  # of another page it is not known what its address holds
+        before, parts = _chosen() if state.get(_PAGE) == _page() else {}, {}
+    state[PARTS] = parts | {name: codes}
     notes, token = st.container(), _drawn.set(codes)
     if not name and _is_back():
         st.query_params.update()  # says it once more: the page that was left may have written its own over it
@@ -91,12 +95,13 @@ def part(name: str = "") -> Iterator[None]:
         yield
     finally:
         _drawn.reset(token)
+        state[_PAGE] = _page()
     if inside:
         return
-    said = {key: one for key, one in address().items() if key not in before.keys() - codes.keys()}
+    said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
     if said != st.query_params.to_dict():
         st.query_params.from_dict(said)
-    if problems := st.session_state.pop(_PROBLEMS, None):
+    if problems := state.pop(_PROBLEMS, None):
         notes.warning(literal(say(ASKED_IN_VAIN, parts="; ".join(problems))))
 
 
@@ -110,6 +115,10 @@ def address() -> dict[str, str]:
 def _is_back() -> bool:
     """Whether this run is of Back or Forward, which bring an address."""
     return get_script_run_ctx().is_history_navigation
+
+
+def _page() -> str:
+    return get_script_run_ctx().page_script_hash
 
 
 def _chosen() -> dict[str, str | None]:
