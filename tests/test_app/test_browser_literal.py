@@ -13,7 +13,7 @@ from tests.support import hostile
 from tests.support.server import ROOT, serve
 from tests.test_app import screen
 
-PATIENCE = 30_000
+PATIENCE = 180_000  # milliseconds
 SCRIPT = """
 import json
 import streamlit as st

@@ -19,7 +19,7 @@ from viz.screens.pitfall_words import PITFALLS
 from viz.screens.words_check import ALL_HOLD, CLAIMS
 from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
-PATIENCE = 30_000
+PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
 WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 

@@ -28,6 +28,7 @@ from viz.screens.steer_results import ANSWERED, CHANGES, Request, effect, recipe
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.stage import stage
+from viz.ui import choices
 from viz.views import changes as change
 from viz.views import view
 from viz.views.changes import Changes
@@ -192,7 +193,7 @@ def importance(request: Request) -> dict[str, np.ndarray]:
     return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     state = st.session_state
