@@ -28,7 +28,7 @@ FLOORS = {
     "viz.figures": ("viz.theme",),
     "viz.views": ("viz.figures", "viz.theme", "viz.language"),
     "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.language"),
-    "viz.ui": ("viz.stage", "viz.views", "viz.figures", "viz.theme", "viz.language"),
+    "viz.ui": ("viz.stage", "viz.views", "viz.figures", "viz.theme", "viz.markdown", "viz.language"),
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from model.__main__ import DEFAULT_CHECKPOINT, carry_out
-from viz.language import ENGLISH, LANGUAGES, using
+from viz.language import ENGLISH, LANGUAGES, PARAMETER, using
 
 WIDEST_OF_THE_APP = 8  # beam that its page offers
 
@@ -66,10 +66,9 @@ def _make_report(arguments: argparse.Namespace) -> None:
     if isinstance(translator, Writer):
         raise ValueError(f"the checkpoint {arguments.checkpoint!r} is a language model; a report needs a translator")
     result = translator.translate(arguments.text, arguments.beam)
-    beam = "greedy" if arguments.beam == 1 else str(arguments.beam)
-    state = {"text": result.source, "model": arguments.checkpoint, "beam": beam}
+    state = {"text": result.source, "model": arguments.checkpoint, "beam": arguments.beam}
     if arguments.lang != ENGLISH:
-        state["lang"] = arguments.lang
+        state[PARAMETER] = arguments.lang
     lines = (
         f"translator = {call('load_translator', arguments.checkpoint)}",
         f"result = {call('translator.translate', result.source, beam=arguments.beam)}",

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 ENGLISH = "en"
+PARAMETER = "lang"  # of an address
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch", "ko": "한국어"}
 MESSAGES: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
 
@@ -81,8 +82,3 @@ def counted(number: int) -> str:
         '14,220,293'
     """
     return f"{number:,}".replace(",", say("1,234.5")[1])
-
-
-def spellings(text: str) -> set[str]:
-    """A sentence in every language: what an address that was made in any of them may hold."""
-    return {text, *MESSAGES.get(text, {}).values()}

@@ -12,7 +12,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from viz.stage import packing
-from viz.ui import plot
+from viz.ui import choices, plot
 from viz.views.view import NAMES, PLACE
 
 SCREENS = Path(__file__).resolve().parents[2] / "viz" / "screens"
@@ -89,11 +89,11 @@ def elements(block: Any) -> Iterator[Any]:
 
 
 def url_keys(at: AppTest, kind: str = "") -> list[str]:
-    """The keys of the address that the controls of a page are bound to; only those of one kind of control if named."""
-    of_kind = (element for element in elements(at._tree) if kind in ("", element.type))
-    found = (getattr(getattr(element, "proto", None), "query_param_key", "") for element in of_kind)
-    keys = set(found) - {""}
-    # The stage's choices stand in the address though no control is bound to it.
+    """The keys of the controls of a page that stand in its address; only those of one kind of control if named."""
+    of_kind = {getattr(element, "key", None) for element in elements(at._tree) if kind in ("", element.type)}
+    parts = at.session_state[choices.PARTS] if choices.PARTS in at.session_state else {}
+    keys = of_kind.intersection(*[set().union(*parts.values())])
+    # The stage's choices stand in the address without such a control.
     on_stage = any(getattr(element.proto, "id", "").endswith("-stage") for element in of_type(at, "bidi_component"))
     return sorted(keys | ({*NAMES, *PLACE} if on_stage and not kind else {"text", "reference"} if on_stage else set()))
 

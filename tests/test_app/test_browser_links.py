@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from model.interventions.edits import Cell, Edits, Force, Head
+from tests.support import menu
 from tests.test_app.test_browser_pages import PATIENCE, click_cell, plot
+from viz.language import say, using
 
 TEXT = "A man is too tired."
 PATIENT = 10  # looks
@@ -34,30 +36,6 @@ PICTURE = """() => {
   });
 }"""
 
-# The names of controls that should stand in the address and are no longer kept there: Streamlit's browser code forgets
-# a control that was for a moment on the page twice (see viz.screens.controls.place). What it keeps is in no element,
-# so it is read from where React holds it.
-FORGOTTEN = """() => {
-  const root = document.querySelector('#root'), asked = new Set();
-  let manager;
-  const walk = fiber => {
-    for (; fiber; fiber = fiber.sibling) {
-      const props = fiber.memoizedProps || {};
-      if (props.widgetMgr?.paramKeyToWidgetId) manager = props.widgetMgr;
-      if (props.element?.queryParamKey) asked.add(props.element.queryParamKey);
-      walk(fiber.child);
-    }
-  };
-  walk(root[Object.keys(root).find(name => name.startsWith('__reactContainer'))]);
-  return {known: asked.size, forgotten: [...asked].filter(name => !manager.paramKeyToWidgetId.has(name))};
-}"""
-
-
-def assert_kept(page: Page) -> None:
-    """Every control of the page that belongs in the address is kept there."""
-    found = page.evaluate(FORGOTTEN)
-    assert found["known"] > 1 and not found["forgotten"]
-
 
 def picture(page: Page) -> dict:
     """What a page shows once it no longer changes."""
@@ -69,6 +47,11 @@ def picture(page: Page) -> dict:
         still = still + 1 if now == seen and now["words"] and not busy else 0  # no words: nothing has come yet
         seen = now
     return seen
+
+
+def asked(page: Page) -> dict[str, str]:
+    """What the address of a page says."""
+    return dict(parse_qsl(urlsplit(page.url).query, keep_blank_values=True))
 
 
 def radio(page: Page, key: str, name: str) -> None:
@@ -97,7 +80,7 @@ def on_contribution(page: Page) -> None:
 def on_compare(page: Page) -> None:
     radio(page, "kind", "Encoder self")
     page.locator(".st-key-same label").click()
-    expect(page).to_have_url(re.compile("same=true"))
+    expect(page).to_have_url(re.compile("same=1"))
 
 
 def on_masks(page: Page) -> None:
@@ -106,40 +89,79 @@ def on_masks(page: Page) -> None:
 
 def on_positions(page: Page) -> None:
     page.locator(".st-key-off label").click()
-    expect(page).to_have_url(re.compile("off=true"))
+    expect(page).to_have_url(re.compile("off=1"))
 
 
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
     "heads": ("heads", on_heads, on_contribution, on_roles),
-    "compare": (f"compare?versus=Before+and+after+an+edit&edits={EDITS}", on_compare),
+    "compare": (f"compare?versus=edit&edits={EDITS}", on_compare),
     "masks": ("masks", on_masks),
     "positions": ("positions", on_positions),
 }
 
 
 @pytest.mark.parametrize(
-    ("path", "key", "names"),
+    ("path", "held", "key", "names"),
     [
-        ("heads", "part", ["Contribution", "Roles", "Knock out"]),
-        ("compare", "versus", ["Before and after an edit", "Sentences"]),
-        ("masks", "batch", ["Worked example", "My sentences"]),
+        ("heads", "head", "part", {"Contribution": "contribution", "Roles": "roles", "Knock out": ""}),
+        ("compare", "head", "versus", {"Before and after an edit": "edit", "Sentences": ""}),
+        ("masks", "head", "batch", {"Worked example": "example", "My sentences": ""}),
     ],
 )
-def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server, path, key, names):
+def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server, path, held, key, names):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/{path}")
+    page.goto(f"{app_server}/{path}?{held}=2")
     picture(page)
-    for name in names:
+    for name, code in names.items():
         radio(page, key, name)
         picture(page)
-        assert_kept(page)
+        assert asked(page) == {held: "2"} | ({key: code} if code else {})
+    kept = asked(page)
     box = page.locator("[class*=st-key-text] input, .st-key-source1 input").first
     for text in ("x" * 3000, TEXT):  # a warning comes, and goes
         box.fill(text)
         box.press("Enter")
         picture(page)
-        assert_kept(page)
+        assert text in asked(page).values() and kept.items() <= asked(page).items()
+
+
+def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
+    """Every page is one step of the history, whatever is chosen on it; the language comes along."""
+
+    def german(text: str) -> str:
+        with using("de"):
+            return say(text)
+
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/lessons?lang=de")
+    menu.go(page, german("Heads"))
+    radio(page, "kind", german("Encoder self"))
+    radio(page, "action", german("solo"))
+    expect(page).to_have_url(re.compile("action=solo"))
+    heads, on_heads = asked(page), picture(page)
+    assert heads == {"lang": "de", "kind": "encoder_self", "action": "solo"}
+    menu.go(page, german("Masks"))
+    radio(page, "head", "2")
+    radio(page, "batch", german("Worked example"))
+    expect(page).to_have_url(re.compile("batch=example"))
+    masks, on_masks = asked(page), picture(page)
+    assert masks == {"lang": "de", "head": "2", "batch": "example"}
+    for go, there, shown in (
+        (page.go_back, heads, on_heads),
+        (page.reload, heads, on_heads),
+        (page.go_forward, masks, on_masks),
+        (page.reload, masks, on_masks),
+        (page.go_back, heads, on_heads),
+    ):
+        go()
+        for _ in range(PATIENT):
+            if picture(page) == shown:
+                break
+        assert picture(page) == shown and asked(page) == there
+    page.go_back()
+    expect(page.get_by_role("heading", name=german("Lessons"), exact=True)).to_be_visible()
+    assert page.url == f"{app_server}/lessons?lang=de"
 
 
 @pytest.mark.long
@@ -156,7 +178,6 @@ def test_the_same_picture_elsewhere(page, context, app_server, name):
         walk(page)
         here = picture(page)
         assert here != before
-        assert_kept(page)
         address = page.url
         other.goto(address, timeout=PATIENCE)
         there = picture(other)
@@ -179,7 +200,7 @@ def test_a_link_leads_from_a_click_on_the_board_to_both_sides_and_back(page, app
     for key, result in (("a", plain), ("b", changed)):
         expect(page.locator(f".st-key-large-translation-{key}")).to_have_text(result.text)
     expect(page.get_by_text("A: as it is: Cross-attention, layer 1, head 2", exact=True)).to_be_visible()
-    for part in ("edits=v1_oc1-2", "versus=Before", "layer=1", "head=2"):
+    for part in ("edits=v1_oc1-2", "versus=edit", "layer=1", "head=2"):
         expect(page).to_have_url(re.compile(part))
     page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
     expect(page.locator(".st-key-large-changed")).to_have_text(changed.text)
@@ -188,13 +209,13 @@ def test_a_link_leads_from_a_click_on_the_board_to_both_sides_and_back(page, app
 
 def test_what_an_address_asked_for_comes_along_to_both_sides_and_back(page, app_server):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/heads?edits=v1_oc0-0&kind=Encoder+self&head=1&text={quote(TEXT)}")
+    page.goto(f"{app_server}/heads?edits=v1_oc0-0&kind=encoder_self&head=1&text={quote(TEXT)}")
     page.get_by_role("link", name="Compare before and after, side by side").click()
     expect(page.get_by_text("A: as it is: Encoder self-attention, layer 0, head 1", exact=True)).to_be_visible()
     expect(page.get_by_text("B: 1 head off", exact=True)).to_be_visible()
-    for part in ("edits=v1_oc0-0", "versus=Before", "kind=Encoder", "head=1"):
+    for part in ("edits=v1_oc0-0", "versus=edit", "kind=encoder_self", "head=1"):
         expect(page).to_have_url(re.compile(part))
     page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
     expect(page.locator(".st-key-large-changed")).to_be_visible()
-    for part in ("edits=v1_oc0-0", "kind=Encoder", "head=1"):
+    for part in ("edits=v1_oc0-0", "kind=encoder_self", "head=1"):
         expect(page).to_have_url(re.compile(part))

@@ -91,7 +91,7 @@ def test_equal_sentences_differ_in_nothing(recorded):
 
 
 def test_two_searches(recorded):
-    at = open_page(versus="Searches")
+    at = open_page(versus="search")
     assert "A: beam of 4" in screen.written(at) and "B: greedy" in screen.written(at)
     assert_shown(at, recorded.translate(A), recorded.translate(A, beam=1))
     at = screen.choose(at, **{"beam": 2, "beam-b": 8})
@@ -103,7 +103,7 @@ def test_positions_scaled_and_shifted(recorded):
         with changed_positions("sinusoidal", scale, shift, stacks):
             return recorded.translate(A) if read is None else recorded.force(A, read)
 
-    at = open_page(versus="Positions")
+    at = open_page(versus="position")
     assert "B: positions off, encoder and decoder" in screen.written(at)
     both = ("encoder", "decoder")
     assert_shown(at, recorded.translate(A), changed(0.0, 0, both))
@@ -119,7 +119,7 @@ def test_positions_scaled_and_shifted(recorded):
 
 
 def test_without_the_look_ahead_mask(recorded):
-    at = screen.choose(open_page(versus="Look-ahead mask"), kind="decoder_self")
+    at = screen.choose(open_page(versus="mask"), kind="decoder_self")
     written = recorded.translate(A)
     a = recorded.force(A, written)  # its very tokens, not another spelling of the same text
     n = len(a.target_tokens)
@@ -132,7 +132,7 @@ def test_without_the_look_ahead_mask(recorded):
 
 
 def test_one_model_is_said_to_be_alone(recorded):
-    at = open_page(versus="Models")
+    at = open_page(versus="model")
     assert [info.value for info in at.info] == [words_compare.ONE_MODEL, words_compare.EQUAL]
 
 
@@ -149,7 +149,7 @@ def test_two_models_are_compared_where_both_have_a_head(recorded, second):
     from model import load_translator
 
     other = load_translator("other")
-    at = open_page(versus="Models", **{"model-b": "other"})
+    at = open_page(versus="model", **{"model-b": "other"})
     a, b = recorded.translate(A), other.translate(A)
     np.testing.assert_allclose(drawn(at, "map-b"), b.attention("cross")[0, 0], atol=1e-6)
     assert drawn(at, "moved").shape == (1, 2)

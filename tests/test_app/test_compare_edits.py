@@ -13,7 +13,7 @@ from tests.test_app.test_compare import A, assert_shown, drawn, open_page
 from viz.screens import words, words_compare
 from viz.views.changes import prefix_code
 
-VERSUS = words_compare.VERSUS[words_compare.EDIT]
+VERSUS = words_compare.EDIT
 EVERY = Edits(
     off=(Head("cross", 1, 2), Head("encoder_self", 0, 3)),
     uniform=(Head("decoder_self", 0, 1),),
@@ -35,7 +35,7 @@ def link(at, label):
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_the_same_sentence_without_and_with_every_edit(recorded, kind):
-    at = open_page(versus=VERSUS, edits=EVERY.code, kind=words.KINDS[kind].name, layer="1", head="2")
+    at = open_page(versus=VERSUS, edits=EVERY.code, kind=kind, layer="1", head="2")
     assert not at.warning and not at.info
     assert_shown(at, recorded.translate(A), recorded.translate(A, edits=EVERY), kind, 1, 2)
     assert "A: as it is" in screen.written(at) and f"B: {CHANGES}" in screen.written(at)
@@ -59,7 +59,7 @@ def test_b_reads_the_very_tokens_of_a(recorded):
 
 def test_a_cell_that_opens_the_future_is_read_only_with_a_given_translation(recorded):
     edits = Edits(cells=(Cell("decoder_self", 0, 2, True),))
-    at = open_page(versus=VERSUS, edits=edits.code, kind=words.KINDS["decoder_self"].name)
+    at = open_page(versus=VERSUS, edits=edits.code, kind="decoder_self")
     assert words_compare.READ_FUTURE in said(at) and not drawn(at, "map-difference").any()
     at = at.toggle(key="same").set_value(True).run()
     assert words_compare.READ_FUTURE not in said(at) and drawn(at, "map-b")[0, 2] > 0
@@ -103,8 +103,8 @@ def test_edits_that_cannot_be_made_are_told_and_the_last_comparison_stays(record
 
 def test_the_page_of_heads_leads_here_with_what_it_shows(recorded):
     edits = Edits(off=EVERY.off, uniform=EVERY.uniform)
-    kind = words.KINDS["decoder_self"].name
-    there = screen.open_page("heads.py", edits=edits.code, beam="greedy", kind=kind, layer="1", text="A man is tired.")
+    query = {"edits": edits.code, "beam": "1", "kind": "decoder_self", "layer": "1", "text": "A man is tired."}
+    there = screen.open_page("heads.py", **query)
     to, query = link(there, words_compare.TO_COMPARE)
     assert to == "./compare" and query["versus"] == VERSUS and query["edits"] == edits.code
     at = open_page(**query)
@@ -125,7 +125,7 @@ def test_a_reference_comes_along(recorded):
 
 
 def test_a_head_that_the_page_does_not_ask_for_and_the_lesson_come_along(recorded):
-    query = {"kind": words.KINDS["encoder_self"].name, "layer": "1", "head": "2", "lesson": "heads-3"}
+    query = {"kind": "encoder_self", "layer": "1", "head": "2", "lesson": "heads-3"}
     heads_only = Edits(off=EVERY.off)
     there = screen.open_page("heads.py", edits=heads_only.code, **query)
     _, asked = link(there, words_compare.TO_COMPARE)
@@ -141,7 +141,7 @@ def test_nothing_changed_leads_nowhere():
 
 def test_the_difference_is_what_the_edit_did(recorded):
     edits = Edits(off=(Head("cross", 0, 0),))
-    at = open_page(versus=VERSUS, edits=edits.code, same="true")
+    at = open_page(versus=VERSUS, edits=edits.code, same="1")
     a = recorded.translate(A)
     np.testing.assert_allclose(drawn(at, "map-difference"), a.attention("cross")[0, 0], atol=1e-6)
     assert drawn(at, "moved")[0, 0] == pytest.approx(0.5, abs=1e-6), "a head that is off reads nothing any more"

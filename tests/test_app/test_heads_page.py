@@ -13,11 +13,11 @@ from model.analysis import head_roles
 from model.interventions.edits import Edits, Head, all_heads
 from model.measures import alignment, contribution
 from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, open_page, values, written
-from viz.screens import heads_board, words, words_heads
+from viz.screens import heads_board, words_heads
 from viz.screens.asking import EXAMPLE
 
 PAGE = "heads.py"
-ADDS, ROLES = (words_heads.PARTS[part] for part in (words_heads.ADDS, words_heads.ROLES))
+ADDS, ROLES = words_heads.ADDS, words_heads.ROLES
 OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 3)))
 
 
@@ -111,7 +111,7 @@ class TestKnockOut:
 
     def test_an_address_that_colours_by_this_sentence_shows_it_elsewhere(self):
         at = computed(open_page(PAGE).button(key="importance").click().run())
-        elsewhere = computed(open_page(PAGE, colour=words_heads.COLOURS[words_heads.HERE]))
+        elsewhere = computed(open_page(PAGE, colour=words_heads.HERE))
         assert_whole(elsewhere)
         assert z(elsewhere, "board-cross").any()
         np.testing.assert_array_equal(z(elsewhere, "board-cross"), z(at, "board-cross"))
@@ -163,14 +163,14 @@ class TestKnockOut:
 
     @pytest.mark.parametrize("colour", [words_heads.LOG, words_heads.BLEU, words_heads.GRADIENT])
     def test_without_held_out_numbers_the_page_says_how_to_make_them(self, colour):
-        at = open_page(PAGE, colour=words_heads.COLOURS[colour])
+        at = open_page(PAGE, colour=colour)
         assert_whole(at)
         assert words_heads.NO_REPORT in [info.value for info in at.info]
 
 
 class TestContribution:
     def test_weights_beside_what_is_added(self, recorded):
-        at = open_page(PAGE, part=ADDS, kind=words.KINDS["decoder_self"].name, layer="1", head="2")
+        at = open_page(PAGE, part=ADDS, kind="decoder_self", layer="1", head="2")
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         lengths = contribution.contributions(recorded.model, result, "decoder_self")[1, 2]
@@ -191,7 +191,7 @@ class TestContribution:
         assert any(f"{gone / len(weights):.1%} of the weights" in caption.value for caption in at.caption)
 
     def test_rollout(self, recorded):
-        at = open_page(PAGE, part=ADDS, adds=words_heads.ADD_VIEWS[words_heads.ROLLOUT])
+        at = open_page(PAGE, part=ADDS, adds=words_heads.ROLLOUT)
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         encoder = contribution.rollout(result.attention("encoder_self"))
@@ -203,7 +203,7 @@ class TestContribution:
 class TestRoles:
     @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
     def test_numbers_of_the_sentence(self, recorded, kind):
-        at = open_page(PAGE, part=ROLES, kind=words.KINDS[kind].name, layer="1", head="3")
+        at = open_page(PAGE, part=ROLES, kind=kind, layer="1", head="3")
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         keys = result.target_tokens if kind == "decoder_self" else result.source_tokens

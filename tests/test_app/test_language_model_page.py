@@ -131,7 +131,7 @@ def test_lines_and_stretched_colours(writer):
     at = open_page().toggle(key="stretch").set_value(True).run()
     top = screen.figure(at, "heatmap")["data"][0]["zmax"]
     assert top == pytest.approx(float(writer.read(TEXT).attention("decoder_self")[0, 0].max()))
-    at = screen.choose(at, view="Lines")
+    at = screen.choose(at, view="lines")
     assert not at.exception and "heatmap" not in screen.charts(at)
     assert screen.component(at, "lines")
 

@@ -17,18 +17,14 @@ from model.interventions.edits import Edits, Head
 from model.measures import contribution
 from model.measures.checks import check
 from tests.test_app import screen
-from viz.screens import tour, words, words_lessons
+from viz.screens import tour, words_lessons
 from viz.screens.words_lessons import LESSONS
 from viz.views import view
+from viz.views.codes import code
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 FILES = {"": "translate_page.py"}
 STOPS = [(name, number) for name, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
-# What the session holds for the names that stand in an address.
-HELD = {kind.name: key for key, kind in words.KINDS.items()} | {"true": True}
-HELD |= {"Look-ahead mask": "mask", "the look-ahead mask": "look-ahead", "encoder only": "encoder", "BLEU": "bleu"}
-HELD |= {"Contribution": "contribution", "Roles": "roles", "Knock out": "knock-out"}
-HELD |= {"Recorded runs": "runs", "Gradient norm": "gradient_norm", "German → English": "de-en"}
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +76,7 @@ def test_a_step_opens_its_page_with_its_settings(shipped_pages, name, number) ->
     if not step.page:
         assert_on_stage(at, step.query)
     for key, value in step.query.items() if step.page else ():
-        assert str(at.session_state[key]) == str(HELD.get(value, value)), key
+        assert code(at.session_state[key]) == value, key
     written = [text.value for text in at.markdown]
     assert step.look in written and step.answer in written
     assert f"**{step.question}**" in written

@@ -20,7 +20,7 @@ def visible(page: Page) -> set[tuple[int, int, int]]:
 
 @pytest.fixture
 def lines_page(page, app_server):
-    page.goto(f"{app_server}/open_file?kind=Encoder+self&view=Lines")
+    page.goto(f"{app_server}/open_file?kind=encoder_self&view=lines")
     page.locator("input[type=file]").set_input_files(
         {"name": "mine.npz", "mimeType": "application/octet-stream", "buffer": WHOLE}
     )

@@ -102,7 +102,7 @@ def test_the_worked_example_is_one_click_away():
 @pytest.mark.parametrize("mask", MASKS)
 def test_four_conventions_of_one_mask_with_their_lines(recorded, mask):
     _, run = run_of(recorded)
-    at = open_page(mask=MASKS[mask].name)
+    at = open_page(mask=mask)
     written = experiments.conventions(run.masks[mask][0])
     for convention, texts in written.items():
         trace = screen.figure(at, f"convention-{convention}")["data"][0]
@@ -149,7 +149,7 @@ def test_a_row_with_nothing_to_read(recorded):
 
 def test_a_link_brings_every_choice(recorded):
     query = {"source1": "A man.", "target1": "Ein Mann.", "sentences": "2", "sentence": "2", "without": "both"}
-    at = open_page(**query, kind="Cross", layer="1", head="3", pads="9", mask="Cross")
+    at = open_page(**query, kind="cross", layer="1", head="3", pads="9", mask="cross")
     batch, run = run_of(recorded, ("A man.", PAIRS[1][0]), ("Ein Mann.", PAIRS[1][1]))
     _, less = run_of(recorded, ("A man.", PAIRS[1][0]), ("Ein Mann.", PAIRS[1][1]), padding=False, look_ahead=False)
     np.testing.assert_array_equal(drawn(at, "head-with"), run.weights["cross"][1, 1, 3])

@@ -37,7 +37,7 @@ def shipped(systems, tmp_path, monkeypatch):
 
 
 def open_page(**query):
-    at = screen.open_page("models.py", **({"beam": "greedy"} | query))
+    at = screen.open_page("models.py", **({"beam": "1"} | query))
     assert not at.exception
     return at
 

@@ -112,11 +112,11 @@ def test_options_of_the_maps() -> None:
 
 
 def test_views() -> None:
-    at = screen.choose(upload(open_page(), WHOLE), kind="decoder_self", view="Mask")
+    at = screen.choose(upload(open_page(), WHOLE), kind="decoder_self", view="mask")
     np.testing.assert_array_equal(drawn(at, "mask").astype(bool), np.tri(T, dtype=bool))
     at = screen.choose(at, kind="cross")
     assert [element.value for element in at.info] == [words_open.NO_MASK] and "mask" not in screen.charts(at)
-    at = screen.choose(at, view="Lines", layer=1)
+    at = screen.choose(at, view="lines", layer=1)
     weights = np.array(screen.component(at, "lines")["weights"]).reshape(-1)
     assert weights.size and not at.exception
 

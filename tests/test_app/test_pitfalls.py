@@ -22,10 +22,8 @@ TEXT = "A man is too tired."
 
 
 def open_page(**query: str) -> AppTest:
-    """The page by itself, as the navigation runs it; a pitfall stands in the address by its name."""
+    """The page by itself, as the navigation runs it."""
     at = AppTest.from_file(PAGE, default_timeout=120)
-    if query.get("pitfall") in PITFALLS:
-        query["pitfall"] = PITFALLS[query["pitfall"]].name
     for name, value in query.items():
         at.query_params[name] = value
     return at.run()

@@ -96,7 +96,7 @@ def test_every_encoding_beside_the_papers(name):
 
 
 def test_encodings_without_waves_have_no_wavelength():
-    at = open_page(first=ENCODINGS["none"].name, second=ENCODINGS["learned_start"].name)
+    at = open_page(first="none", second="learned_start")
     assert words_positions.NO_WAVES in [element.value for element in at.info]
     assert "wavelengths" not in screen.charts(at)
 
@@ -116,7 +116,7 @@ def test_size_and_dimensions():
 
 
 def test_the_wavelength_of_each_pair():
-    at = open_page(second=ENCODINGS["sinusoidal_concatenated"].name, width="8")
+    at = open_page(second="sinusoidal_concatenated", width="8")
     waves = 2 * np.pi * 10000.0 ** (np.arange(0, 8, 2) / 8)
     for line, expected in zip(lines(at, "wavelengths"), (np.repeat(waves, 2), np.tile(waves, 2)), strict=True):
         np.testing.assert_allclose(line, expected, rtol=1e-5)
@@ -147,7 +147,7 @@ def test_scale_shift_and_side_change_the_live_model(recorded):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_layer_and_head(recorded, kind):
-    at = screen.choose(open_page(off="true"), kind=kind, layer=1, head=2)
+    at = screen.choose(open_page(off="1"), kind=kind, layer=1, head=2)
     for key, result in (
         ("trained", recorded.translate(EXAMPLE, beam=1)),
         ("changed", experiments.translate(recorded, EXAMPLE, 0.0)),
@@ -172,7 +172,7 @@ def test_shuffled_words_and_the_order_blind_encoder(recorded):
 
 
 def test_a_link_brings_every_choice(recorded):
-    at = open_page(text="A man is too tired.", scale="1.5", shift="9", where="encoder only", length="20", width="32")
+    at = open_page(text="A man is too tired.", scale="1.5", shift="9", where="encoder", length="20", width="32")
     assert_tables(at, "sinusoidal", "literal_loop", 20, 32)
     assert_read(at, recorded, "A man is too tired.", 1.5, 9, ("encoder",))
 
@@ -187,13 +187,13 @@ def test_rubbish_in_a_link_falls_back(recorded, rubbish):
 
 @pytest.mark.parametrize("text", ["👩‍👩‍👧", "<script>alert(1)</script>", "متعب שלום", "▁ **b** $x$ &amp; a\x00b"])
 def test_odd_text_is_read_shuffled_and_without_positions(text):
-    at = open_page(off="true", shuffle="true", text=text)
+    at = open_page(off="1", shuffle="1", text=text)
     assert not at.exception and not at.warning and "map-changed" in screen.charts(at)
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "nothing to translate"), ("x" * 10_000, "10,000 characters")])
 def test_what_cannot_be_read_is_a_sentence_and_the_last_one_stays(recorded, text, said):
-    at = open_page(off="true").text_input(key="text").set_value("A man.").run()
+    at = open_page(off="1").text_input(key="text").set_value("A man.").run()
     at = at.text_input(key="text").set_value(text).run()
     assert said in at.warning[0].value and "the last sentence" in at.warning[0].value
     assert_read(at, recorded, "A man.", 0.0)

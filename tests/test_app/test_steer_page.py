@@ -278,7 +278,7 @@ def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):
 def test_two_visitors_with_different_changes_never_mix(recorded):
     heads = all_heads(recorded.config)
     chance = random.Random(5)
-    visitors = [open_page(text=EXAMPLE), open_page(text=SENTENCE, lang="Deutsch")]
+    visitors = [open_page(text=EXAMPLE), open_page(text=SENTENCE, lang="de")]
     for _ in range(30):
         number = chance.randrange(2)
         head = chance.choice(heads)

@@ -52,7 +52,7 @@ def shipped(tmp_path, monkeypatch) -> Path:
 
 def open_page(**query: str) -> AppTest:
     at = AppTest.from_file(PAGE, default_timeout=120)
-    for name, value in ({"section": words.SECTIONS["runs"], "text": TEXT} | query).items():
+    for name, value in ({"section": "runs", "text": TEXT} | query).items():
         at.query_params[name] = value
     return at.run()
 

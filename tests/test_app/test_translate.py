@@ -204,7 +204,7 @@ class TestAddress:
 
     def test_a_language_changes_no_code(self):
         told = screen.stage(screen.open_app(lang="ko", beam="1", summary="mean"))
-        assert told["language"] == "ko" and told["address"] == {"beam": "1", "summary": "mean"}
+        assert told["language"] == "ko" and told["address"] == {"beam": "1", "summary": "mean", "lang": "ko"}
 
     @pytest.mark.parametrize("rubbish", ["", "999", "-1", "1.5", "<script>", "x" * 5000, "Encoder self"])
     def test_rubbish_is_one_short_message_and_the_default(self, recorded, rubbish):

@@ -7,14 +7,15 @@ import streamlit as st
 from model.catalogue import available, checkpoints_folder
 from viz.language import say
 from viz.screens import alignment_boards, controls, shared, words, words_alignment
+from viz.ui import choices
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     default = shared.default_checkpoint()
     names = list(dict.fromkeys([*available("transformer"), *available("gru")]))
-    name = controls.checkpoint(say("Model"), "model", names or [default], default)
+    name = controls.among(say("Model"), names or [default], "model", default)
     try:
         alignment_boards.show(name)
         card = shared.translator(name).card

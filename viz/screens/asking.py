@@ -11,6 +11,7 @@ from model.catalogue import available, checkpoints_folder
 from viz.language import message, say
 from viz.screens import controls, shared, words, words_steer
 from viz.views import view
+from viz.views.codes import code
 from viz.views.view import View
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
@@ -41,7 +42,7 @@ def ask(forcing: bool = True) -> tuple[controls.Request, dict]:
         language = words.language(card.get("source"), "Source")
         text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     reference = None
-    with controls.place():
+    with st.container():
         if forced:
             language = words.language(card.get("target"), message("Target"))
             reference = controls.reference(say("{language} reference", language=language))
@@ -82,37 +83,22 @@ def changes() -> tuple[str, str]:
     """Ask for the changes as they stand in the address; return the codes of the locked beginning and of the edits."""
     with st.expander(say("The changes as text")):
         st.caption(say(words_steer.TEXT_LINE))
-        prefix = st.text_input(say("Locked beginning (token ids)"), key="prefix", bind="query-params")
-        edits = st.text_input(say("Edits"), key="edits", bind="query-params")
-    return (prefix or "").strip(), (edits or "").strip()
+        prefix = controls.text(say("Locked beginning (token ids)"), "", "prefix")
+        edits = controls.text(say("Edits"), "", "edits")
+    return prefix.strip(), edits.strip()
 
 
 def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, str]:
-    """What is translated and changed, and the chosen head, as the pages keep them in their addresses (ADDRESSED)."""
-    asked = {
-        "model": request.checkpoint,
-        "text": request.text,
-        "beam": say(controls.BEAMS[request.beam]),
-        "penalty": f"{request.length_penalty:g}",
-        "edits": edits,
-        "prefix": prefix,
-    }
-    if request.reference is not None:
-        asked |= {"mode": say(words.FORCED), "reference": request.reference}
-    chosen = {name: st.session_state.get(name) for name in ("kind", "layer", "head")}
-    asked |= {name: str(value) for name, value in chosen.items() if value is not None}
-    if "kind" in asked:
-        asked["kind"] = say(words.KINDS[asked["kind"]].name)
-    # Where the page has no such control now, its address may still have the choice.
-    asked = {name: st.query_params[name] for name in chosen if name in st.query_params} | asked
-    return {name: value for name, value in asked.items() if value}
-
-
-def without_usual(query: dict[str, str]) -> dict[str, str]:
-    """The same without what pages show anyway: the browser takes it out of an address, as one more step to go back."""
-    plain = controls.Request(shared.default_checkpoint(), EXAMPLE, controls.BEAM, shared.LENGTH_PENALTY)
-    usual = in_address(plain, "", "") | {"kind": say(words.KINDS["cross"].name), "layer": "0", "head": "0"}
-    return {name: value for name, value in query.items() if value != usual.get(name)}
+    """The codes of what is translated and changed and of the chosen head (ADDRESSED), without those of defaults."""
+    default = {"model": shared.default_checkpoint(), "text": EXAMPLE, "beam": controls.BEAM, "mode": words.FREE}
+    default |= {"penalty": shared.LENGTH_PENALTY, "kind": "cross", "layer": 0, "head": 0}
+    asked = {"model": request.checkpoint, "text": request.text, "beam": request.beam, "penalty": request.length_penalty}
+    asked |= {"mode": words.FREE if request.reference is None else words.FORCED, "reference": request.reference or ""}
+    asked |= {"edits": edits, "prefix": prefix}
+    for name in ("kind", "layer", "head"):
+        # Where the page has no such control now, its address may still have the choice.
+        asked[name] = st.session_state.get(name, st.query_params.get(name, default[name]))
+    return {name: code(value) for name, value in asked.items() if code(value) != code(default.get(name, ""))}
 
 
 def compute(request: controls.Request) -> shared.Shown:
@@ -173,7 +159,7 @@ def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]
     except ValueError as error:
         no_model(error)
         return
-    with controls.place():
+    with st.container():
         answered = answer(request)
     if answered is not None:
         show_translation(*answered, card)

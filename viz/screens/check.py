@@ -9,6 +9,7 @@ from model.measures.checks import Check, check
 from viz.app.turns import in_turn
 from viz.language import counted, message, say
 from viz.screens import asking, controls, shared, words_check
+from viz.ui import choices
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Measuring …")), show_time=True)
@@ -59,7 +60,7 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
     st.caption(say(words_check.NEXT))
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     asking.one_translation(show)

@@ -15,6 +15,7 @@ from viz.figures import attention_heatmap, difference_heatmap, share_board
 from viz.language import message, say
 from viz.screens import compare_edits, controls, explore, shared, words, words_compare, words_positions
 from viz.screens.compare_results import Recipe, Side, make, pair_recipe
+from viz.ui import choices
 from viz.views import made, maps
 
 EXAMPLE = words.EXAMPLES["A short one"]
@@ -44,19 +45,19 @@ def ask(versus: str) -> Pair:
     names = available("transformer") or [default]
     with second:
         label = say("Model A") if versus == words_compare.MODEL else say("Model")
-        name = controls.checkpoint(label, "model", names, default)
+        name = controls.among(label, names, "model", default)
     language = words.language(shared.translator(name).card.get("source"), "Source")
     with first:
         if versus == words_compare.SENTENCE:
             text = controls.sentence(say("{language} sentence A", language=language), EXAMPLE)
             label = say("{language} sentence B", language=language)
-            other = st.text_input(label, words_compare.B_EXAMPLE, key="text-b", bind="query-params", live="200ms")
+            other = controls.text(label, words_compare.B_EXAMPLE, "text-b", live="200ms")
         else:
             text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     a = Recipe(name, text)
     with second:
         if versus == words_compare.SENTENCE:
-            return a, replace(a, text=other or "")
+            return a, replace(a, text=other)
         if versus == words_compare.MASK:
             return replace(a, reads=""), replace(a, reads="", look_ahead=False)
         if versus == words_compare.SEARCH:
@@ -89,7 +90,7 @@ def ask_positions(a: Recipe) -> Recipe:
 def ask_model(a: Recipe, names: list[str]) -> Recipe:
     """Ask for the model of B."""
     others = [name for name in names if name != a.checkpoint]
-    return replace(a, checkpoint=controls.checkpoint(say("Model B"), "model-b", names, (others or names)[0]))
+    return replace(a, checkpoint=controls.among(say("Model B"), names, "model-b", (others or names)[0]))
 
 
 def compute(pair: Pair) -> tuple[Side, Side]:
@@ -271,7 +272,7 @@ def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
     """Draw everything about two sides."""
     sides, named = (a, b), titles(versus, pair)
     show_translations(pair, sides, named)
-    notes, chips_place = controls.place(), st.container()
+    notes, chips_place = st.container(), st.container()
 
     def shapes(kind: str) -> list[tuple[int, int]]:
         return [side.weights[kind].shape[:2] for side in sides]
@@ -321,7 +322,7 @@ def compare(versus: str) -> None:
         folder = say("The folder is {folder}.", folder=checkpoints_folder())
         shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
-    with controls.place():
+    with st.container():
         if versus == words_compare.MODEL and len(available("transformer")) < 2:
             st.info(say(words_compare.ONE_MODEL))
         answered = answer(versus, pair)
@@ -331,12 +332,12 @@ def compare(versus: str) -> None:
             shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     names = words_compare.VERSUS
     versus = controls.choose(say("What differs"), list(names), "versus", words_compare.SENTENCE, names)
-    with controls.place(versus, "compared"):
+    with st.container():
         compare(versus)
 
 

@@ -51,7 +51,7 @@ def show_notes(a: Recipe, b: Recipe) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         st.caption(say(words_compare.BACK if edits or b.prefix else words_compare.NO_EDIT), width="content")
         request = controls.Request(a.checkpoint, a.text, a.beam, a.penalty, a.reads)
-        query = tour.present() | asking.without_usual(asking.in_address(request, b.edits, b.prefix))
+        query = tour.present() | asking.in_address(request, b.edits, b.prefix)
         st.html(" · ".join(ways.link(say(name), ways.address(page, query)) for name, page in EDITORS.items()))
 
 
@@ -62,6 +62,5 @@ def link(request: controls.Request, edits: str, prefix: str = "") -> None:
         request: what is translated.
         edits, prefix: codes of the changes.
     """
-    versus = {"versus": say(words_compare.VERSUS[words_compare.EDIT])}
-    query = tour.present() | versus | asking.without_usual(asking.in_address(request, edits, prefix))
+    query = tour.present() | {"versus": words_compare.EDIT} | asking.in_address(request, edits, prefix)
     st.html(ways.link(say(words_compare.TO_COMPARE), ways.address("compare", query)))

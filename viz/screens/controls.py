@@ -1,4 +1,4 @@
-"""The controls of the page: every choice is kept in the URL, and rubbish there falls back to the default."""
+"""The controls of the pages; what is chosen is kept, and stands in the address (see viz/ui/choices.py)."""
 
 from __future__ import annotations
 
@@ -9,137 +9,95 @@ import streamlit as st
 
 from model.translation import KINDS
 from viz.language import message, say
-from viz.screens import links, shared, words
-from viz.views import maps, view
+from viz.screens import shared, words
+from viz.ui.choices import control
+from viz.views import codes, maps, view
 
 BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
 BEAM = 4  # at first
 
 
 def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
-    """Let the visitor choose one of a few options; the choice is kept in the URL.
+    """Let the visitor choose one of a few options.
 
     Args:
         label: over the options.
         options: what can be chosen.
-        key: in the session and in the URL.
-        default: the option chosen at first, and whenever the session or the URL holds none of them.
+        key: in the session and in the address.
+        default: the option chosen at first.
         names: what the options are called, in English.
         more: further settings of the control.
 
     Returns:
         The chosen option.
     """
-    names = names or {option: str(option) for option in options}
-    links.expect(label, key, {option: names[option] for option in options})
-    # A model with fewer layers, or an empty parameter in the URL (?kind=), leaves a choice that is none.
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = default
-    value = st.segmented_control(
+    return control(
+        st.segmented_control,
         label,
         options,
+        key=key,
+        reader=codes.one_of(options),
         default=default,
         required=True,
-        format_func=lambda option: say(names[option]),
-        key=key,
-        bind="query-params",
+        format_func=lambda option: say(names[option] if names else str(option)),
         wrap=True,
         **more,
     )
-    if value is None:
-        if more.get("disabled"):  # a control that is off does not take what the session holds
-            return default
-        st.rerun()
-    return value
-
-
-def place(view: object = None, key: str | None = None):
-    """A place for what comes and goes above other controls, or for a view of several.
-
-    Streamlit's browser code takes the controls of a run away after those of the next are there. One that both runs
-    have, but not at the same place of the page, is there twice until then, and its choices no longer come into the
-    address. In a place of its own, what comes and goes moves nothing; and a place is emptied at once where it changes
-    its view.
-
-    Args:
-        view: which of several views is drawn there.
-        key: in the session, where the view drawn last is kept; needed where there are several.
-
-    Returns:
-        A container.
-    """
-    slot = st
-    if key is not None:
-        if st.session_state.get(key, view) != view:
-            slot = st.empty()
-            slot.expander("")  # a block of another type: only such a one drops what the container before it held
-        st.session_state[key] = view
-    return slot.container()
 
 
 def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
-    """Let the visitor turn something on or off; kept in the URL."""
-    links.expect_switch(label, key)
-    return st.toggle(label, key=key, bind="query-params", help=help, disabled=disabled)
+    """Let the visitor turn something on or off."""
+    return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help, disabled=disabled)
 
 
-def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
-    """Let the visitor choose a number; kept in the URL, and what is not on the slider there is told.
+def slider(
+    label: str, low: float, high: float, default: float, key: str, widget: Callable = st.slider, **more
+) -> float:
+    """Let the visitor choose a number.
 
     Args:
         label: over the slider.
         low, high: its ends, both whole numbers or neither.
         default: the number at first.
-        key: in the session and in the URL.
+        key: in the session and in the address.
+        widget: another one of Streamlit for a number.
         more: further settings of the control.
 
     Returns:
         The number, of the type of the ends.
     """
-    links.expect_number(label, key, low, high)
-    return st.slider(label, low, high, default, key=key, bind="query-params", **more)
+    return control(widget, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
 
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
-    """Let the visitor choose one of some numbers on a slider; kept in the URL, and what is not on it there is told.
+    """Let the visitor choose one of some numbers on a slider.
 
     Args:
         label: over the slider.
         values: that can be chosen, in order; at least two.
-        default: the one chosen at first, and whenever the session or the URL holds none of them.
-        key: in the session and in the URL.
+        default: the one chosen at first.
+        key: in the session and in the address.
         more: further settings of the control.
 
     Returns:
         The number.
     """
-    links.expect(label, key, list(map(more.get("format_func", str), values)))
-    if st.session_state.get(key, default) not in values:
-        st.session_state[key] = default
-    return st.select_slider(label, values, default, key=key, bind="query-params", **more)
+    return control(st.select_slider, label, values, key=key, reader=codes.one_of(values), default=default, **more)
 
 
-def position(label: str, n: int, key: str, help: str) -> int:
-    """Let the visitor choose one of n positions, the second at first; kept in the URL.
+def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
+    """Let the visitor choose some of many options; arguments as of `choose`, the widget as of `control`."""
+    reader = codes.several_of(options, more.get("max_selections"))
+    return control(widget, label, options, key=key, reader=reader, default=default, **more)
 
-    Args:
-        label: over the slider.
-        n: how many there are.
-        key: in the session and in the URL.
-        help: what the positions are.
 
-    Returns:
-        The position, counted from 0.
-    """
-    if n == 1:  # a slider needs two ends
-        return 0
-    if st.session_state.get(key, 0) not in range(n):
-        st.session_state[key] = 1
-    return int(slider(label, 0, n - 1, 1, key=key, help=help))
+def text(label: str, default: str, key: str, **more) -> str:
+    """Let the visitor type a line; arguments as of `choose`."""
+    return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
 def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, a layer and a head; kept in the URL.
+    """Let the visitor choose a kind of attention, a layer and a head.
 
     Args:
         counts: of a kind, how many layers and heads there are.
@@ -156,7 +114,7 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
 
 
 def choose_place(n_layers: int, n_heads: int, summarised: Sequence[str] = ()) -> tuple[int, int]:
-    """Let the visitor choose a layer and a head; kept in the URL.
+    """Let the visitor choose a layer and a head.
 
     Args:
         n_layers, n_heads: how many there are.
@@ -170,16 +128,22 @@ def choose_place(n_layers: int, n_heads: int, summarised: Sequence[str] = ()) ->
     return layer, head
 
 
-def checkpoint(label: str, key: str, names: list[str], default: str) -> str:
-    """Let the visitor choose a checkpoint; kept in the URL, and rubbish there falls back to the default."""
-    links.expect(label, key, names)
-    if st.session_state.get(key, default) not in names:
-        st.session_state[key] = default
-    return st.selectbox(label, names, names.index(default), key=key, bind="query-params", width=200) or default
+def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, width: int = 200) -> str:
+    """Let the visitor choose one of a list that opens; arguments as of `choose`."""
+    return control(
+        st.selectbox,
+        label,
+        options,
+        key=key,
+        reader=codes.one_of(options),
+        default=default,
+        format_func=lambda option: say(names[option]) if names else option,
+        width=width,
+    )
 
 
 def pick(label: str, names: list[str], key: str, **more) -> int:
-    """Let the visitor pick one of many things by its number; it is a step on the way and not kept in the URL.
+    """Let the visitor pick one of many things by its number; it is a step on the way and not kept in the address.
 
     Args:
         label: over the list.
@@ -220,7 +184,7 @@ def sentence(label: str, example: str, key: str = "text", examples: dict[str, st
     Args:
         label: over the field.
         example: the first sentence.
-        key: in the session and in the URL.
+        key: in the session and in the address.
         examples: sentences by the name of their button, in English.
 
     Returns:
@@ -230,13 +194,13 @@ def sentence(label: str, example: str, key: str = "text", examples: dict[str, st
     kept = view.kept(st.session_state)
     if key == "text" and kept is not None and key not in st.session_state and key not in st.query_params:
         st.session_state[key] = kept.text  # what was translated on the page before
-    text = st.text_input(label, example, key=key, bind="query-params", live="200ms", placeholder=hint)
+    typed = text(label, example, key, live="200ms", placeholder=hint)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         for number, (name, words_of_it) in enumerate(examples.items()):
             st.button(say(name), key=f"example-{number}", on_click=_put, args=(key, words_of_it))
     if key == "text":
-        view.keep(st.session_state, replace(kept or view.View(), text=text or ""))
-    return text or ""
+        view.keep(st.session_state, replace(kept or view.View(), text=typed))
+    return typed
 
 
 def _put(key: str, value: str) -> None:
@@ -261,7 +225,7 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
     with st.expander(say("Options of the translation")), st.container(horizontal=True, gap="medium"):
-        name = checkpoint(say("Model"), "model", names, default)
+        name = among(say("Model"), names, "model", default)
         forced = False
         if forcing:
             modes = [words.FREE, words.FORCED]
@@ -281,14 +245,13 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
             disabled=forced or beam == 1,
             width=240,
         )
-    return name, beam, float(penalty), forced
+    return name, beam, penalty, forced
 
 
 def reference(label: str) -> str:
     """Ask for the translation that the decoder shall read."""
     hint = say("Type the translation to be read")
-    text = st.text_input(label, key="reference", bind="query-params", live="200ms", placeholder=hint)
-    return text or ""
+    return text(label, "", "reference", live="200ms", placeholder=hint)
 
 
 def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> tuple[maps.Options, str, bool]:
@@ -303,8 +266,10 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
         The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
     """
     with st.expander(say("Options of the maps")), st.container(horizontal=True, gap="medium"):
-        summary = choose(say("Draw"), list(maps.SUMMARIES), "summary", maps.SINGLE, help=say(words.SUMMARY))
-        over = choose(say("Summarised over"), list(maps.OVER), "over", "heads", disabled=summary == maps.SINGLE)
+        summaries, over_what = view.SUMMARIES, view.OVER
+        summary = choose(say("Draw"), list(summaries), "summary", "single", summaries, help=say(words.SUMMARY))
+        single = summary == "single"
+        over = choose(say("Summarised over"), list(over_what), "over", "heads", over_what, disabled=single)
         names = choose(
             say("Rows are named by the token"),
             [words.READ, words.PREDICTED],
@@ -328,4 +293,5 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
             help=say(words.SHARE),
             width=320,
         )
-    return maps.Options(summary, over, merge, hide, int(share)), names if predicted else words.READ, stretch
+    options = maps.Options(summaries[summary], over_what[over], merge, hide, share)
+    return options, names if predicted else words.READ, stretch

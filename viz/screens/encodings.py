@@ -8,8 +8,9 @@ import streamlit as st
 
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
 from viz.language import message, say
-from viz.screens import controls, explore, links, position_results, words_masks, words_positions
+from viz.screens import controls, explore, position_results, words_masks, words_positions
 from viz.screens.position_results import table_code
+from viz.ui import choices
 from viz.views.made import Made, Plot, Recipe, made, value_of
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
@@ -31,22 +32,10 @@ def choose_encodings() -> tuple[dict[str, str], int, int]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for place, default in words_positions.COMPARED.items():
             label = say(words_positions.CHOICES[place])
-            links.expect(label, place, names)
-            if st.session_state.get(place, default) not in names:
-                st.session_state[place] = default
-            value = st.selectbox(
-                label,
-                list(names),
-                list(names).index(default),
-                format_func=lambda name: say(names[name]),
-                key=place,
-                bind="query-params",
-                width=280,
-            )
-            chosen[place] = value or default
+            chosen[place] = controls.among(label, list(names), place, default, names, width=280)
         n_positions = controls.slider(say("Positions"), 8, 128, 50, key="length", width=200)
         d_model = controls.choose("d_model", list(WIDTHS), "width", 64)
-    return chosen, int(n_positions), d_model
+    return chosen, n_positions, d_model
 
 
 def show_tables(
@@ -85,15 +74,8 @@ def show_waves(chosen: dict[str, str], tables: dict[str, Made], d_model: int, re
     kept = st.session_state.get("dimensions")
     if kept is not None:  # a narrower encoding lacks some
         st.session_state["dimensions"] = [dimension for dimension in kept if dimension in range(d_model)][:MAX_WAVES]
-    links.expect(say("Dimensions"), "dimensions", list(map(str, range(d_model))))
-    dimensions = st.multiselect(
-        say("Dimensions"),
-        list(range(d_model)),
-        default,
-        max_selections=MAX_WAVES,
-        key="dimensions",
-        bind="query-params",
-    )
+    label, options = say("Dimensions"), list(range(d_model))
+    dimensions = controls.some(st.multiselect, label, options, default, "dimensions", max_selections=MAX_WAVES)
     if not dimensions:
         st.info(say(words_positions.NO_DIMENSIONS))
         return
@@ -156,7 +138,7 @@ def show_wavelengths(chosen: dict[str, str], d_model: int, recipe: Recipe) -> No
         st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
-@st.fragment
+@choices.fragment
 def tables() -> None:
     """The part about encodings as such; it needs no model."""
     chosen, n_positions, d_model = choose_encodings()

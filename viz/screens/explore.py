@@ -15,11 +15,11 @@ from viz.components.lines import lines
 from viz.figures import Drawn, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
 from viz.figures.tables import no_formula
-from viz.language import message, say
+from viz.language import say
 from viz.screens import beside, shared, words
 from viz.screens.recipes import MapsMade
 from viz.ui.plot import plot as show
-from viz.views import maps
+from viz.views import maps, view
 from viz.views.made import Plot, made
 
 HEADS_IN_A_ROW = 8
@@ -78,11 +78,12 @@ def draw(
 
 def open_head(layer: int, head: int) -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
-    over = maps.Options(st.session_state.get("summary", maps.SINGLE), st.session_state.get("over", "heads")).axes
+    state = st.session_state
+    summary, over = view.SUMMARIES[state.get("summary", "single")], view.OVER[state.get("over", "heads")]
     for name, number in (("layer", layer), ("head", head)):
-        if f"{name}s" not in over:  # a tile of a summary names none
-            st.session_state[name] = number
-    st.session_state["view"] = message("Attention")
+        if f"{name}s" not in maps.Options(summary, over).axes:  # a tile of a summary names none
+            state[name] = number
+    state["view"] = "map"
 
 
 def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: bool = True) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.language import say
 from viz.screens import asking, controls, heads_contribution, heads_knock_out, heads_roles, shared, words_heads
+from viz.ui import choices
 
 PARTS = {
     words_heads.KNOCK: heads_knock_out.show,
@@ -17,11 +18,11 @@ PARTS = {
 def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Draw the chosen part of the page below the translation."""
     part = controls.choose(say("Look at"), list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
-    with controls.place(part, "heads-part"):
+    with st.container():
         PARTS[part](result, request)
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     asking.one_translation(explore)

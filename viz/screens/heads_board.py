@@ -38,11 +38,11 @@ def show(edits: Edits, chosen: Head, request: controls.Request) -> None:
             st.button(label, key=f"do-{action}", on_click=change, args=(action, chosen))
         label = say("Take every change back")
         st.button(label, key="heads-reset", on_click=_keep, args=(Edits(),), disabled=not edits)
-    with controls.place():
+    with st.container():
         values = here if colour == words_heads.HERE else coloured(colour, request)
     explore.heading(say("Every head"), f"{say(words_heads.BOARD)} {say(words_heads.COLOURED[colour])}")
     factor, said = words_heads.unit(max((np.abs(some).max() for some in (values or {}).values()), default=0.0))
-    with controls.place():
+    with st.container():
         if said:
             st.caption(said)
     boards, plots = {}, {}
@@ -164,7 +164,7 @@ def importance_here(request: controls.Request) -> dict[str, np.ndarray] | None:
         st.session_state[WORK] = (request, heads_results.importance(request))
     if WORK in st.session_state and st.session_state[WORK][0] != request:
         cancel()  # it was for another sentence
-    with controls.place():
+    with st.container():
         if WORK in st.session_state and advance() < 1:
             working()
     return known()

@@ -26,7 +26,7 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     view = controls.choose(say("Show"), list(views), "adds", words_heads.WEIGHTS, views)
     found = heads_results.added(request)
     recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
-    with controls.place(view, "heads-added"):
+    with st.container():
         if view == words_heads.ROLLOUT:
             rollout.show(result, found.flows, recipe.then(FLOWS))
         else:
@@ -36,8 +36,8 @@ def show(result: shared.Shown, request: controls.Request) -> None:
 def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
     head = choose_head(result)
-    options = list(words_heads.SINKS)
-    sinks = controls.choose(say("Leave out"), options, "sinks", options[0], help=say(words_heads.SINK))
+    options, nothing = words_heads.SINKS, words_heads.SINKS_NONE
+    sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
     _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)

@@ -35,11 +35,11 @@ def choose_head(result: shared.Shown) -> Head:
 
 def show(result: shared.Shown, request: controls.Request) -> None:
     """Draw the boards, the new translation and the maps of a head before and after."""
-    with controls.place():
+    with st.container():
         edits = read_edits(request)
     boards = st.container()
     outcome = heads_results.changed(request, edits.code)
-    with controls.place():
+    with st.container():
         show_outcome(result, outcome, edits)
     side_by_side = st.container()
     explore.heading(say("A head before and after"), say(words_heads.BEFORE_AFTER))
@@ -64,7 +64,7 @@ def read_edits(request: controls.Request) -> Edits:
     """The changes of heads that stand in the address; what cannot be made is told in a sentence."""
     with st.expander(say("The changes as text")):
         st.caption(say("As in the address of the page: o… is off, u… uniform. An empty field changes nothing."))
-        code = st.text_input(say("Changes"), key="edits", bind="query-params") or ""
+        code = controls.text(say("Changes"), "", "edits")
     try:
         edits = Edits.from_code(code.strip())
         heads = replace(edits, forced=(), cells=())

@@ -12,17 +12,18 @@ from model.experiments.masks import conventions
 from model.writer import Writer
 from viz.figures import bars
 from viz.language import counted, message, say
-from viz.screens import controls, explore, links, recipes, shared, words
+from viz.screens import controls, explore, recipes, shared, words
 from viz.screens import words_language_model as said
 from viz.screens.language_model_results import Read, continued, distributions, read
 from viz.screens.recipes import MapsMade
+from viz.ui import choices
 from viz.views import maps
 from viz.views.made import Recipe, call, made
 
 KIND = "decoder_self"
 SHOWN_WORDS = 20
 TOP_KS = (0, 1, 5, 20, 100, 1000)
-VIEWS = (message("Attention"), message("Lines"))
+VIEWS = {"map": message("Attention"), "lines": message("Lines")}
 WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for their numbers
 MOST_DRAWN = 100  # words
 SEEDS = 10_000
@@ -132,19 +133,16 @@ def show_continuation(name: str, text: str, chance: Chance) -> None:
     explore.heading(say("Let it go on"), say(said.SEED))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         count = controls.slider(say("Words to draw"), 1, MOST_DRAWN, 30, key="words", width=220)
-        links.expect_number(say("Seed"), "seed", 0, SEEDS - 1)
-        seed = st.number_input(say("Seed"), 0, SEEDS - 1, 0, key="seed", bind="query-params", width=160)
+        seed = controls.slider(say("Seed"), 0, SEEDS - 1, 0, "seed", st.number_input, width=160)
         st.button(say("Draw again"), key="again", on_click=next_seed)
     with st.container(border=True, gap="xsmall"):
-        shared.large(
-            continued(name, text, count, chance.temperature, chance.top_k, chance.top_p, int(seed or 0)), "continued"
-        )
-        st.caption(say(said.CONTINUED, seed=int(seed or 0)))
+        shared.large(continued(name, text, count, chance.temperature, chance.top_k, chance.top_p, seed), "continued")
+        st.caption(say(said.CONTINUED, seed=seed))
 
 
 def next_seed() -> None:
     """Take the next seed; runs before the page is drawn again."""
-    st.session_state["seed"] = (int(st.session_state.get("seed") or 0) + 1) % SEEDS
+    st.session_state["seed"] = (st.session_state["seed"] + 1) % SEEDS
 
 
 def show_heads(result: Read, recipe: Recipe) -> None:
@@ -160,8 +158,8 @@ def show_heads(result: Read, recipe: Recipe) -> None:
     with left:
         explore.show_overview(drawn, layer, head, stretch)
     with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
-        if view == "Lines":
+        view = controls.choose(say("Show"), list(VIEWS), "view", "map", VIEWS, label_visibility="collapsed")
+        if view == "lines":
             explore.show_lines(drawn, layer)
         else:
             explore.show_attention(drawn, layer, head, stretch)
@@ -180,7 +178,7 @@ def show_mask(result: Read, recipe: Recipe) -> None:
     explore.draw(recipes.mask(recipe, title, result.shown, KIND, words.READ, **axes, written=written), "mask")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     name = choose_model()
@@ -190,11 +188,9 @@ def live() -> None:
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
     hint = say("Type a beginning")
-    text = st.text_input(
-        say("Beginning"), said.EXAMPLE, key="beginning", bind="query-params", live="200ms", placeholder=hint
-    )
-    with controls.place():
-        result = answer(name, text or "")
+    text = controls.text(say("Beginning"), said.EXAMPLE, "beginning", live="200ms", placeholder=hint)
+    with st.container():
+        result = answer(name, text)
     writer = shared.translator(name)
     show_read(result, len(writer.tokenizer))
     chance = choose_chance()

@@ -13,39 +13,41 @@ ICON = Path(__file__).with_name("icon.svg")
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 starting.wait()
 
-from viz.screens import links, shared, tour  # noqa: E402
+from viz.screens import shared, tour  # noqa: E402
+from viz.ui import choices  # noqa: E402
+
+
+def groups() -> dict[str, list[st.Page]]:
+    """The pages of the menu, by group."""
+    return {
+        say("Explore"): [
+            st.Page("translate_page.py", title=say("Translate"), default=True),
+            st.Page("compare.py", title=say("Compare")),
+            st.Page("models.py", title=say("Four systems")),
+            st.Page("language_model.py", title=say("Language model")),
+            st.Page("open_file.py", title=say("Your own model")),
+        ],
+        say("Change"): [
+            st.Page("heads.py", title=say("Heads")),
+            st.Page("steer.py", title=say("Steer")),
+            st.Page("masks.py", title=say("Masks")),
+            st.Page("positions.py", title=say("Positions")),
+        ],
+        say("Learn"): [
+            st.Page("lessons.py", title=say("Lessons")),
+            st.Page("pitfalls.py", title=say("Pitfalls")),
+            st.Page("training.py", title=say("Warm-up")),
+        ],
+        say("Measure"): [
+            st.Page("alignment.py", title=say("Alignment")),
+            st.Page("check.py", title=say("Self-check")),
+        ],
+    }
+
 
 shared.style()
-begin_again = speaking.bar()
-GROUPS = {
-    say("Explore"): [
-        st.Page("translate_page.py", title=say("Translate"), default=True),
-        st.Page("compare.py", title=say("Compare")),
-        st.Page("models.py", title=say("Four systems")),
-        st.Page("language_model.py", title=say("Language model")),
-        st.Page("open_file.py", title=say("Your own model")),
-    ],
-    say("Change"): [
-        st.Page("heads.py", title=say("Heads")),
-        st.Page("steer.py", title=say("Steer")),
-        st.Page("masks.py", title=say("Masks")),
-        st.Page("positions.py", title=say("Positions")),
-    ],
-    say("Learn"): [
-        st.Page("lessons.py", title=say("Lessons")),
-        st.Page("pitfalls.py", title=say("Pitfalls")),
-        st.Page("training.py", title=say("Warm-up")),
-    ],
-    say("Measure"): [
-        st.Page("alignment.py", title=say("Alignment")),
-        st.Page("check.py", title=say("Self-check")),
-    ],
-}
-st.logo(str(ICON), size="large")
-page = st.navigation(GROUPS, position="top")
-if begin_again:
-    st.rerun()
-tour.bar()
-notes = st.container()
-page.run()
-links.tell(notes)
+with choices.part():
+    speaking.bar()
+    page = st.navigation(groups(), position="top")
+    tour.bar()
+    page.run()

@@ -12,6 +12,7 @@ from viz.figures import attention_heatmap, mask_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, shared, words, words_masks
 from viz.screens.mask_results import Request, Result, axes_made, compute, future_leaks, pad_differences, recipe
+from viz.ui import choices
 from viz.views.made import Recipe, made
 
 COUNTS = (2, 3, 4)
@@ -38,14 +39,9 @@ def ask(checkpoint: str) -> Request:
     for number in range(1, count + 1):
         for side, column in enumerate(st.columns(2, gap="small")):
             with column:
-                text = st.text_input(
-                    f"{names[side]} {number}",
-                    words_masks.PAIRS[number - 1][side],
-                    key=f"{('source', 'target')[side]}{number}",
-                    bind="query-params",
-                    live="200ms",
-                )
-                texts[side].append(text or "")
+                key = f"{('source', 'target')[side]}{number}"
+                example = words_masks.PAIRS[number - 1][side]
+                texts[side].append(controls.text(f"{names[side]} {number}", example, key, live="200ms"))
     return Request(checkpoint, tuple(texts[0]), tuple(texts[1]))
 
 
@@ -269,17 +265,17 @@ def choose_left_out() -> str:
     )
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     above, below = st.container(), st.container()
     try:
-        with above, controls.place():
+        with above, st.container():
             request = ask(shared.default_checkpoint())
         with below:
             left_out = choose_left_out()
         with above:
-            with controls.place():
+            with st.container():
                 request, result = answer(request, left_out)
             made_by = recipe(request)
             mask, sentence = show_masks(result, made_by)
@@ -291,7 +287,7 @@ def live() -> None:
         return
     with below:
         head = controls.choose_head(lambda kind: result.weights[kind].shape[1:3], "encoder_self")
-        with controls.place():
+        with st.container():
             show_heads(result, made_by, sentence, left_out, head)
         show_numbers(request, sentence)
         show_nothing(result, sentence, head)

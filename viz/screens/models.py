@@ -13,6 +13,7 @@ from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.language import say
 from viz.screens import controls, explore, shared, words, words_masks, words_models
 from viz.screens.model_results import Side, compare, map_made, recipe, usable
+from viz.ui import choices
 from viz.views.made import Plot, Recipe, made
 
 IN_A_ROW = 3  # models beside each other
@@ -223,10 +224,10 @@ def show_problems(problems: list[str]) -> None:
 def show(languages: catalogue.Direction, names: list[str]) -> None:
     """Ask for a sentence, and draw what every model of a direction makes of it."""
     text, example, beam = ask(languages)
-    with controls.place():
+    with st.container():
         sides = answer(names, text, example, beam)
     if sides:
-        with controls.place():
+        with st.container():
             show_translations(sides)
         rows = comparison.align([side.words for side in sides])
         st.header(say("Word by word"), divider=True)
@@ -237,7 +238,7 @@ def show(languages: catalogue.Direction, names: list[str]) -> None:
     show_lengths(names)
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     found, unreadable = catalogue.by_direction()
@@ -249,7 +250,7 @@ def live() -> None:
         return
     languages = choose_direction(found)
     names, problems = usable(found[languages])
-    with controls.place(languages, "models-languages"):
+    with st.container():
         if names:
             show(languages, names)
     show_missing(languages, names)

@@ -24,10 +24,11 @@ from viz.screens import (
 )
 from viz.screens import words_open as spoken
 from viz.screens.recipes import MapsMade
+from viz.ui import choices
 from viz.views import maps
 from viz.views.made import Recipe, call
 
-VIEWS = (message("Attention"), message("Lines"), message("Mask"))
+VIEWS = {"map": message("Attention"), "lines": message("Lines"), "mask": message("Mask")}
 MAX_MEGABYTES = 20
 NUMBERS = "opened-numbers"  # where the session keeps what the heads of the file do
 
@@ -65,7 +66,7 @@ def choose_file() -> tuple[str, Attention] | None:
         help=say(spoken.PRIVATE),
     )
     opened = st.session_state.get("opened")
-    with controls.place():
+    with st.container():
         if "file-problem" in st.session_state:
             name, problem = st.session_state["file-problem"]
             told = [say("This file could not be read.")] + [say("Shown below: the one before.")] * (opened is not None)
@@ -86,7 +87,7 @@ def show(attention: Attention, name: str) -> None:
     """Draw the chosen part of the page."""
     part = controls.choose(say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS)
     recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
-    with controls.place(part, "open-part"):
+    with st.container():
         SHOW[part](attention, recipe)
 
 
@@ -115,10 +116,10 @@ def show_maps(attention: Attention, recipe: Recipe) -> None:
     with left:
         explore.show_overview(drawn, layer, head, stretch, whole)
     with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", VIEWS[0], label_visibility="collapsed")
-        if view == "Lines":
+        view = controls.choose(say("Show"), list(VIEWS), "view", "map", VIEWS, label_visibility="collapsed")
+        if view == "lines":
             explore.show_lines(drawn, layer)
-        elif view == "Mask":
+        elif view == "mask":
             show_mask(attention, kind, named, recipe)
         else:
             explore.show_attention(drawn, layer, head, stretch)
@@ -157,7 +158,7 @@ def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
 def show_rollout(attention: Attention, recipe: Recipe) -> None:
     """Follow attention through all layers, and say what is missing where that cannot be done."""
     kinds, flows, problem = followed(attention)
-    with controls.place():
+    with st.container():
         if problem:
             st.info(problem)
     if flows:
@@ -207,7 +208,7 @@ def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> No
     explore.draw(recipes.mask(recipe, title, attention, kind, named, **axes), "mask")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     opened = choose_file()

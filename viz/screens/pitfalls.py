@@ -11,6 +11,7 @@ from viz.screens import controls, explore, recipes, shared, words
 from viz.screens.pitfall_common import Demo, Sentence, number
 from viz.screens.pitfall_demos import DEMOS
 from viz.screens.pitfall_words import PITFALLS
+from viz.ui import choices
 from viz.views.made import Recipe, call, made
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
@@ -76,7 +77,7 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
             shared.small(f"{what}: {value}", f"number-{row}")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     key = controls.choose(

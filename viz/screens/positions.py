@@ -21,6 +21,7 @@ from viz.screens import (
     words_positions,
 )
 from viz.screens.position_results import Reading
+from viz.ui import choices
 from viz.views import maps
 from viz.views.made import made
 
@@ -179,7 +180,7 @@ def show_maps(asked: Asked, trained: Reading, changed: Reading, text: str) -> No
     encodings.draw(plot, "added")
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part about the live model."""
     st.header(say("In the live model"), divider=True)
@@ -192,12 +193,12 @@ def live() -> None:
         folder = say("The folder is {folder}.", folder=checkpoints_folder())
         shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
-    with controls.place():
+    with st.container():
         answered = answer(asked)
     if answered is not None:
         asked, trained, changed, text = answered
         show_translations(asked, trained, changed, text)
-        with controls.place():
+        with st.container():
             if asked.order is not None:
                 show_order(asked)
         show_maps(asked, trained, changed, text)

@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from viz.language import say, using
-from viz.screens import speaking
+from viz.language import say
 
 _loading: threading.Thread | None = None
 
@@ -51,5 +50,5 @@ def wait() -> None:
     """
     if _loading is None or not _loading.is_alive():
         return
-    with using(speaking.at_first()), st.spinner(say("Loading the model …"), show_time=True):
+    with st.spinner(say("Loading the model …"), show_time=True):
         _loading.join()

@@ -16,7 +16,6 @@ from model.interventions.edits import layer_counts
 from viz.language import message, say
 from viz.screens import (
     asking,
-    controls,
     heads_results,
     shared,
     steer_search,
@@ -29,6 +28,7 @@ from viz.screens.steer_results import ANSWERED, CHANGES, Request, effect, recipe
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.stage import stage
+from viz.ui import choices
 from viz.views import changes as change
 from viz.views import view
 from viz.views.changes import Changes
@@ -193,7 +193,7 @@ def importance(request: Request) -> dict[str, np.ndarray]:
     return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     state = st.session_state
@@ -205,8 +205,6 @@ def live() -> None:
     except ValueError as error:
         asking.no_model(error)
         return
-    if problems := state.pop("problems", []):
-        shared.warn(say(view.ASKED_IN_VAIN, parts="; ".join(f"{one.name}={one.value[:40]}" for one in problems)))
     model = chosen.model or names[0]
     changes = present(model, chosen, state[translate.QUERY] if came else _NONE)
     if problem := state.pop("steer-problem", ""):
@@ -228,8 +226,8 @@ def live() -> None:
         shared.small(words.describe_card(request.checkpoint, card), "card")
         codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
         whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
-    if request.reference is None and controls.switch(
-        say("Everything the search looked at"), "search-tree", say(words_steer.TREE_LINE)
+    if request.reference is None and st.toggle(
+        say("Everything the search looked at"), key="search-tree", help=say(words_steer.TREE_LINE)
     ):
         steer_search.show_tree(request, result)
 

@@ -7,11 +7,12 @@ import streamlit as st
 from viz.language import say
 from viz.screens import controls, training_here, training_lab, training_runs
 from viz.screens import training_words as words
+from viz.ui import choices
 
 SECTIONS = {"schedules": training_lab.lab, "here": training_here.here, "runs": training_runs.recorded}
 
 
-@st.fragment
+@choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
     section = controls.choose(

@@ -12,7 +12,7 @@ import streamlit as st
 from model.training import schedules
 from viz.figures import curves
 from viz.language import ENGLISH, message, say, using
-from viz.screens import controls, explore, links, shared
+from viz.screens import controls, explore, shared
 from viz.screens import training_words as words
 from viz.views.made import Recipe, call, made
 
@@ -114,18 +114,16 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup", width=240)
         factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
         n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps", width=240)
-    present = Noam(int(d_model), int(warmup), float(factor))
+    present = Noam(d_model, warmup, factor)
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
-    links.expect_several(say("Against"), "against", words.OTHERS, _said_schedule)
-    names = {name: _said_schedule(name) for name in words.OTHERS}
-    others = st.pills(
+    others = controls.some(
+        st.pills,
         say("Against"),
         list(words.OTHERS),
+        ["cosine", "linear"],
+        "against",
         selection_mode="multi",
-        default=["cosine", "linear"],
-        format_func=names.__getitem__,
-        key="against",
-        bind="query-params",
+        format_func=lambda name: say(words.SCHEDULES[name]),
         help=say(words.AGAINST),
     )
     epoch = 1000
@@ -136,11 +134,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         label, help = say("Keep this Noam curve"), say(words.KEEP)
         st.button(label, key="keep", on_click=keep, args=(present,), disabled=full, help=help)
         st.button(say("Drop the kept ones"), key="drop", on_click=kept.clear, disabled=not kept)
-    return [*(noam for noam in kept if noam != present), present], list(others), int(n_steps), int(epoch)
-
-
-def _said_schedule(name: str) -> str:
-    return say(words.SCHEDULES[name])
+    return [*(noam for noam in kept if noam != present), present], others, n_steps, epoch
 
 
 def keep(noam: Noam) -> None:

@@ -12,13 +12,14 @@ from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.measures import alignment
 from viz.language import current, message, say, using
-from viz.screens import asking, controls, heads_results, recipes, shared, whole_report, words, words_heads
+from viz.screens import asking, controls, heads_results, recipes, shared, speaking, whole_report, words, words_heads
 from viz.screens.inside_results import layer_of
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
 from viz.stage.form import form
 from viz.stage.stage import stage
+from viz.ui import choices
 from viz.views import maps, view
 from viz.views.made import Recipe, made
 from viz.views.view import View
@@ -61,7 +62,8 @@ def opened(names: list[str], came: bool) -> View:
         query = state[QUERY] = st.query_params.to_dict()
         addressed = view.is_addressed(query)
         wanted, problems = view.read(query, names, View() if addressed or before is None else before)
-        st.session_state["sentence"], st.session_state["problems"] = wanted.text, problems
+        st.session_state["sentence"] = wanted.text
+        choices.missed(problems)
         for name in FIELDS[1:]:
             st.session_state[f"stage-{name}"] = getattr(wanted, name)
         # A model of another page may be none of this one's.
@@ -221,7 +223,7 @@ def shown_of(
         rows=chosen.rows,
         stretch=chosen.stretch,
         known=known(request.checkpoint, shared.current()),
-        address=chosen.address(),
+        address=speaking.address(chosen.address()),
         notes=notes,
         code=code(result, built, recipe, chosen),
         options=form(chosen),
@@ -245,11 +247,9 @@ def _live() -> None:
     except ValueError as error:
         asking.no_model(error)
         return
-    if problems := st.session_state.pop("problems", []):
-        shared.warn(say(view.ASKED_IN_VAIN, parts="; ".join(f"{one.name}={one.value[:40]}" for one in problems)))
     name = chosen.model or names[0]
     request = controls.Request(name, chosen.text, chosen.beam, chosen.penalty, chosen.reference)
-    place = controls.place()
+    place = st.container()
     with place:
         answered = shared.compute_or_keep(
             "answered",

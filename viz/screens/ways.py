@@ -18,14 +18,14 @@ def address(page: str, query: Mapping[str, str] | None = None) -> str:
 
     Args:
         page: its name in the address, "" for the first.
-        query: its choices as its address has them.
+        query: the codes of its choices.
 
     Returns:
         A relative address, for the app may be served below a path.
 
     Example:
-        >>> address("heads", {"kind": "Encoder self"})
-        './heads?kind=Encoder+self'
+        >>> address("heads", {"kind": "encoder_self"})
+        './heads?kind=encoder_self'
     """
     asked = urlencode(speaking.address(dict(query or {})))
     return f"./{page}?{asked}" if asked else f"./{page}"

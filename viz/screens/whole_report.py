@@ -9,6 +9,7 @@ import streamlit as st
 from viz.language import say
 from viz.report import ADDRESS, Settings, link_to, report
 from viz.screens import asking, controls, shared, words
+from viz.ui import choices
 from viz.views.made import Recipe, with_imports
 from viz.views.view import View
 
@@ -37,10 +38,10 @@ def offer(
         changes: as for `viz.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
-    query = st.query_params.to_dict()
+    query = choices.address()
     views = {name: value for name, value in query.items() if name not in asking.ADDRESSED}
     state = views | asking.in_address(request, edits, prefix)
-    if not page:  # the stage, whose address has codes
+    if not page:  # the stage
         how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
         state = query | View(request.text, request.checkpoint, **how).address()
     settings = Settings(

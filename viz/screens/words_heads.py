@@ -29,7 +29,7 @@ BOARD = message(
     "below."
 )
 
-NONE, HERE, LOG, BLEU, GRADIENT = "nothing", "this sentence", "log-probability", "BLEU", "gradient"
+NONE, HERE, LOG, BLEU, GRADIENT = "nothing", "sentence", "log-probability", "bleu", "gradient"
 COLOURS = {
     NONE: message("nothing"),
     HERE: message("this sentence"),
@@ -79,9 +79,12 @@ ADDED = message(
     "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
     "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
 )
-SINKS_NONE, SINKS_SPECIAL = message("nothing"), message("special tokens")
-SINKS_ALL = message("special tokens and punctuation")
-SINKS = (SINKS_NONE, SINKS_SPECIAL, SINKS_ALL)
+SINKS_NONE, SINKS_SPECIAL, SINKS_ALL = "nothing", "special", "punctuation"
+SINKS = {
+    SINKS_NONE: message("nothing"),
+    SINKS_SPECIAL: message("special tokens"),
+    SINKS_ALL: message("special tokens and punctuation"),
+}
 SINK = message(
     "Heads with nothing to do look at the start, the end or a full stop. Leaving these keys out and scaling the rest "
     "of each row up shows what else is read; how much was removed is said below and beside each row."

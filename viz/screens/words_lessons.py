@@ -19,7 +19,6 @@ ANSWER = message("Show the answer")
 NEXT, BACK, END, START = message("Next step"), message("Back"), message("All lessons"), message("Start")
 BICYCLE = "A man is riding a bicycle down the street."
 DOG, MAN = "The dog bites the man.", "The man bites the dog."
-CROSS, ENCODER, DECODER = "Cross", "Encoder self", "Decoder self (masked)"
 # All heads of the first layer's cross-attention, switched off.
 WHOLE_LAYER = "v1_" + "_".join(f"oc0-{head}" for head in range(8))
 
@@ -113,7 +112,7 @@ ATTENTION = Lesson(
                 "No: the share of </s> in what arrives is far smaller than its share of the weight. Heads with nothing "
                 "to look for rest on a token that adds little; such tokens are called sinks."
             ),
-            {"text": BICYCLE, "part": "Contribution", "kind": CROSS, "layer": "2", "head": "6"},
+            {"text": BICYCLE, "part": "contribution", "kind": "cross", "layer": "2", "head": "6"},
         ),
     ),
 )
@@ -144,7 +143,7 @@ MASKS = Lesson(
                 "To copy it. It would look perfect in training and be useless in translating, where there is no next "
                 "token to copy."
             ),
-            {"without": "the look-ahead mask", "kind": DECODER},
+            {"without": "look-ahead", "kind": "decoder_self"},
         ),
         Step(
             "compare",
@@ -154,7 +153,7 @@ MASKS = Lesson(
             ),
             message("Where does B put weight that A has none of?"),
             message("Above the diagonal: on tokens that come later than the step that asks."),
-            {"text": BICYCLE, "versus": "Look-ahead mask", "kind": DECODER},
+            {"text": BICYCLE, "versus": "mask", "kind": "decoder_self"},
         ),
         Step(
             "check",
@@ -195,7 +194,7 @@ POSITIONS = Lesson(
             ),
             message("What is lost in the right-hand one?"),
             message("Who bites whom: the encoder no longer knows which noun came first."),
-            {"text": DOG, "off": "true", "where": "encoder only"},
+            {"text": DOG, "off": "1", "where": "encoder"},
         ),
         Step(
             "positions",
@@ -205,7 +204,7 @@ POSITIONS = Lesson(
                 "It is the same one. Both sentences have the same tokens, and without positions the encoder cannot "
                 "tell them apart: shuffle its input, and its output is shuffled alike."
             ),
-            {"text": MAN, "off": "true", "where": "encoder only"},
+            {"text": MAN, "off": "1", "where": "encoder"},
         ),
     ),
 )
@@ -218,7 +217,7 @@ HEADS = Lesson(
             message("The roles of all heads over held-out sentences. This one is in the encoder's last layer."),
             message("Which token does this head read from?"),
             message("The one before: most of its mass lies on the previous token."),
-            {"part": "Roles", "kind": ENCODER, "layer": "2", "head": "0"},
+            {"part": "roles", "kind": "encoder_self", "layer": "2", "head": "0"},
         ),
         Step(
             "heads",
@@ -228,7 +227,7 @@ HEADS = Lesson(
                 "Try: no single head of this board changes its meaning. Much of what heads do is done by several of "
                 "them."
             ),
-            {"text": BICYCLE, "part": "Knock out", "kind": CROSS},
+            {"text": BICYCLE, "part": "knock-out", "kind": "cross"},
         ),
         Step(
             "heads",
@@ -238,7 +237,7 @@ HEADS = Lesson(
                 "From the cross-attention of the other two layers. But the old translation has become much less "
                 "probable, several times what any single head makes of it, and another one is written."
             ),
-            {"text": BICYCLE, "part": "Knock out", "kind": CROSS, "edits": WHOLE_LAYER},
+            {"text": BICYCLE, "part": "knock-out", "kind": "cross", "edits": WHOLE_LAYER},
         ),
         Step(
             "alignment",
@@ -273,7 +272,7 @@ WARMUP = Lesson(
                 "Post-norm without warmup: its loss hardly falls. Pre-norm without warmup learns, but ends above all "
                 "runs that warmed up."
             ),
-            {"section": "Recorded runs"},
+            {"section": "runs"},
         ),
         Step(
             "training",
@@ -284,7 +283,7 @@ WARMUP = Lesson(
                 "from the first hundreds of steps on. Nothing pulls the model away from where its first large steps "
                 "took it."
             ),
-            {"section": "Recorded runs", "runs-show": "Gradient norm", "runs-log-x": "logarithmic"},
+            {"section": "runs", "runs-show": "gradient_norm", "runs-log-x": "logarithmic"},
         ),
     ),
 )
@@ -303,14 +302,14 @@ RECURRENT = Lesson(
                 "Only its one vector: it is the same for every word that is written, so there is no telling which "
                 "source word is behind which translated word."
             ),
-            {"direction": "German → English"},
+            {"direction": "de-en"},
         ),
         Step(
             "models",
             message("Further down: quality by the length of the sentence, over the whole test set."),
             message("What happens to the GRU when sentences get longer?"),
             message("It falls off: the longer the sentence, the more has to fit into the same vector."),
-            {"direction": "German → English", "quality": "BLEU"},
+            {"direction": "de-en", "quality": "bleu"},
         ),
         Step(
             "",

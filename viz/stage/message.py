@@ -16,7 +16,7 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.language import current, say, using
+from viz.language import PARAMETER, current, say, using
 from viz.stage import words
 from viz.stage.packing import Weights, pack, quantised
 from viz.views import maps
@@ -123,7 +123,7 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
     return {
         "language": current(),
         "address": dict(shown.address),
-        "owned": list(NAMES),
+        "owned": [*NAMES, PARAMETER],
         "translation": result.text,
         "notes": list(shown.notes),
         "source": _line(result.source_tokens),

@@ -1,7 +1,7 @@
 """What a page of the stage shows, as one value, and how it stands in an address.
 
 Everything in an address is a code, the same in every language: `?text=...&beam=1&kind=cross&layer=1&head=4`. What
-equals the default is left out. A value that is not allowed gives the default, and a problem that says so.
+equals the default is left out. A value that is not allowed gives the default, and is told.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, fields, replace
 
 from model.translation import KINDS
-from viz.language import message
+from viz.views import codes
+from viz.views.codes import code, one_of
 
-ASKED_IN_VAIN = message("The link asks for something that is not there ({parts}). Showing the default instead.")
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 BEAM, LENGTH_PENALTY = 4, 0.6  # alpha of Wu et al. 2016
 MOST_CHARACTERS = 2000  # of a sentence in an address
@@ -22,21 +22,6 @@ SUMMARIES = {"single": "single heads", "mean": "mean", "max": "max", "deviation"
 OVER = {"heads": "heads", "layers": "layers", "all": "heads and layers"}
 ROWS = {"predicted": "predicted", "read": "read"}
 VIEWS = ("map", "mask", "positions", "words", "inside")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A value in an address that is not allowed.
-
-    Attributes:
-        name: of the parameter.
-        value: what stands there.
-        allowed: what may stand there, as one short text.
-    """
-
-    name: str
-    value: str
-    allowed: str
 
 
 @dataclass(frozen=True)
@@ -75,14 +60,10 @@ class View:
         """The parameters of an address, without what equals the default."""
         default = View()
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _spelt(value) for name, value in chosen.items() if value != getattr(default, name)}
+        return {name: code(value) for name, value in chosen.items() if value != getattr(default, name)}
 
 
-def _spelt(value: object) -> str:
-    return "1" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-_KEPT = "view"  # in a session; of no control
+_KEPT = "kept-view"  # in a session; of no control
 
 NAMES = tuple(field.name for field in fields(View))
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
@@ -95,7 +76,7 @@ def is_addressed(query: Mapping[str, str]) -> bool:
     return any(name in query for name in (*NAMES, *PLACE))
 
 
-def read(query: Mapping[str, str], models: list[str], instead: View | None = None) -> tuple[View, list[Problem]]:
+def read(query: Mapping[str, str], models: list[str], instead: View | None = None) -> tuple[View, list[str]]:
     """Read an address.
 
     Args:
@@ -104,58 +85,37 @@ def read(query: Mapping[str, str], models: list[str], instead: View | None = Non
         instead: what to take where the address says nothing; the defaults if None.
 
     Returns:
-        What to show, and what in the address is not allowed.
+        What to show, and what in the address is not allowed, as name=code.
     """
-    view, problems = instead or View(), []
-    allowed = {
-        "model": models,
-        "beam": [str(beam) for beam in BEAMS],
-        "summary": SUMMARIES,
-        "over": OVER,
-        "rows": ROWS,
-        "words": ("0", "1"),
-        "hide": ("0", "1"),
-        "stretch": ("0", "1"),
-        "share": [str(share) for share in range(50, 101)],
-    }
-    for name in NAMES:
-        value = query.get(name)
-        if value is None:
-            continue
-        if name in allowed and value not in allowed[name]:
-            problems.append(Problem(name, value, _some(list(allowed[name]))))
-        elif name == "penalty":
-            penalty = _number(value)
-            if penalty is None or not 0 <= penalty <= 2:
-                problems.append(Problem(name, value, "0 - 2"))
-            else:
-                view = replace(view, penalty=penalty)
-        elif name in ("text", "reference", "model", "summary", "over", "rows"):
-            view = replace(view, **{name: value[:MOST_CHARACTERS]})
-        elif name in ("beam", "share"):
-            view = replace(view, **{name: int(value)})
-        else:
-            view = replace(view, **{name: value == "1"})
-    for name, codes in (("kind", KINDS), ("view", VIEWS)):
-        if query.get(name, codes[0]) not in codes:
-            problems.append(Problem(name, query[name], _some(list(codes))))
-    for name in ("layer", "head", "step"):
-        if not query.get(name, "0").isdecimal():
-            problems.append(Problem(name, query[name], "0, 1, 2, …"))
-    return view, problems
+    count = codes.number(0, MOST_CHARACTERS)
+    chosen, problems = codes.read(
+        query,
+        {
+            "text": _shortened,
+            "model": one_of(models),
+            "beam": one_of(BEAMS),
+            "penalty": codes.number(0.0, 2.0),
+            "reference": _shortened,
+            "summary": one_of(SUMMARIES),
+            "over": one_of(OVER),
+            "rows": one_of(ROWS),
+            "words": codes.switch,
+            "hide": codes.switch,
+            "stretch": codes.switch,
+            "share": codes.number(50, 100),
+            # What the browser chooses is only looked at.
+            "kind": one_of(KINDS),
+            "view": one_of(VIEWS),
+            "layer": count,
+            "head": count,
+            "step": count,
+        },
+    )
+    return replace(instead or View(), **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _some(codes: list[str]) -> str:
-    if codes and all(code.isdecimal() for code in codes):
-        return f"{codes[0]} - {codes[-1]}"
-    return ", ".join(codes[:8]) + (", …" if len(codes) > 8 else "")
+def _shortened(text: str) -> str:
+    return text[:MOST_CHARACTERS]
 
 
 def keep(state: MutableMapping, view: View) -> None:

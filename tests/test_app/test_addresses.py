@@ -1,0 +1,135 @@
+"""What an address says: codes, the same in every language; what is not there gives the default, and is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support import hostile
+from tests.test_app import screen
+from viz.ui import choices
+
+TEXTS = {"edits": "v1_oc0-1", "prefix": "v1_300"}  # other boxes take any text
+FOLLOW = {"rescore", "model-b"}  # whose default is another choice
+VIEWS = {page: [{key: one} for one in ones] for page, (key, ones) in screen.VIEWS.items() if page != "pitfalls.py"}
+PAGES = [(page, view) for page in hostile.PAGES for view in VIEWS.get(page, [{}])]
+
+
+def codes(at: AppTest) -> dict[str, str | None]:
+    """The codes of the controls of a page, None for a default; without the language."""
+    parts = at.session_state[choices.PARTS]
+    return {key: one for part in parts.values() for key, one in part.items() if key != "lang"}
+
+
+def address(at: AppTest) -> dict[str, str]:
+    """What the address says after a run."""
+    return {name: value if isinstance(value, str) else value[-1] for name, value in at.query_params.items()}
+
+
+def free(at: AppTest) -> dict[str, Any]:
+    """The controls of a page that stand in its address and can be changed, by key."""
+    named = ((getattr(element, "key", None), element) for element in hostile.elements(at._tree))
+    ours = {key: element for key, element in named if key in codes(at) and not element.proto.disabled}
+    return {key: element for key, element in ours.items() if len(getattr(element, "options", "ab")) > 1}
+
+
+def choose_others(at: AppTest, but: set[str]) -> tuple[AppTest, set[str]]:
+    """Chooses something else in every control of a page, all at once, as a browser does; returns their keys, too."""
+    states, changed = at._tree.get_widget_states(), free(at).keys() - but
+    by_id = {state.id: state for state in states.widgets}
+    for key in changed:
+        choose_other(free(at)[key], by_id[free(at)[key].proto.id])
+    return at._run(states), changed
+
+
+def choose_other(element: Any, state: Any) -> None:
+    """Changes the state of one control."""
+    proto = element.proto
+    if element.type == "toggle":
+        state.bool_value = not state.bool_value
+    elif element.type == "text_input":
+        state.string_value = TEXTS.get(element.key, "A dog.")
+    elif element.type == "number_input":
+        state.double_value = proto.max
+    elif element.type == "slider":
+        now = state.double_array_value.data
+        now[:] = [proto.min if now[0] == proto.max else proto.max]
+    elif element.type == "selectbox":
+        state.string_value = after(element.options, state.string_value)
+    else:
+        now = state.string_array_value.data
+        now[:] = [after(element.options, now[0])]
+
+
+def after(options: list[str], now: str) -> str:
+    """The option after this one, or the first."""
+    return options[(options.index(now) + 1) % len(options)]
+
+
+@pytest.mark.usefixtures("all_systems")
+@pytest.mark.parametrize(("page", "view"), PAGES)
+def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(page: str, view: dict[str, str]) -> None:
+    plain = screen.open_page(page, text="A dog.", **view)
+    # Of another text or another model nothing is changed yet.
+    at, changed = choose_others(plain, {"text", *view} | ({"model"} if page == "steer.py" else set()))
+    assert not at.exception
+    said = address(at)
+    assert said == {"text": "A dog."} | {key: one for key, one in codes(at).items() if one is not None}
+    assert changed & free(at).keys() - FOLLOW <= said.keys(), "what was changed is no default"
+    there = screen.open_page(page, lang="ko", **said)
+    assert codes(there) == codes(at) and address(there) == said | {"lang": "ko"}
+    assert not any("링크가" in warning.value for warning in there.warning)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("heads.py", {"layer": "9", "head": "-1", "penalty": "nan", "kind": "Cross"}),
+        ("heads.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
+        ("heads.py", {"layer": "x" * 900}),
+        ("heads.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
+        ("positions.py", {"shuffle": "true", "dimensions": "0.64", "first": "waves", "shift": "1.5"}),
+        ("training.py", {"noam-warmup": "3", "against": "cosine.x"}),
+        ("check.py", {"lang": "Deutsch"}),
+    ],
+)
+def test_what_is_not_there_gives_the_default_and_one_sentence(page: str, query: dict[str, str]) -> None:
+    plain, at = screen.open_page(page), screen.open_page(page, **query)
+    (told,) = screen.warnings(at)
+    parts = told.removeprefix("The link asks for something that is not there (")
+    parts = parts.removesuffix("). Showing the default instead.").split("; ")
+    assert sorted(parts) == sorted(f"{name}={value[:40]}" for name, value in query.items())
+    assert codes(at) == codes(plain) and address(at) == {}
+    assert not screen.warnings(at.run()), "it is told once"
+
+
+def test_an_address_that_says_what_is_shown_anyway_is_taken_and_shortened() -> None:
+    at = screen.open_page("heads.py", kind="cross", layer="0", head="1", lesson="heads-2", other="x")
+    assert not at.warning and address(at) == {"head": "1", "lesson": "heads-2", "other": "x"}
+
+
+def test_what_a_page_no_longer_asks_leaves_the_address() -> None:
+    at = screen.open_page("heads.py", part="contribution", sinks="special", head="2")
+    assert address(at) == {"part": "contribution", "sinks": "special", "head": "2"}
+    assert address(screen.choose(at, part="knock-out")) == {"head": "2"}
+    assert address(screen.choose(at, part="contribution")) == {"part": "contribution", "sinks": "special", "head": "2"}
+
+
+def test_choices_come_along_to_another_page_and_back() -> None:
+    at = screen.choose(screen.open_page("heads.py"), kind="encoder_self", action="solo")
+    assert address(at) == {"kind": "encoder_self", "action": "solo"}
+    at.query_params.clear()  # as the menu does
+    at = at.switch_page("masks.py").run()
+    assert address(at) == {}, "there it is the default"
+    at.query_params.clear()
+    at = at.switch_page("heads.py").run()
+    assert address(at) == {"kind": "encoder_self", "action": "solo"}
+
+
+def test_a_choice_that_another_kind_does_not_have_is_the_default() -> None:
+    at = screen.open_page("heads.py", kind="encoder_self", layer="2")
+    assert address(at) == {"kind": "encoder_self", "layer": "2"}
+    at = screen.choose(at, kind="cross")  # of the decoder, which has two layers
+    assert not at.exception and not at.warning and address(at) == {}

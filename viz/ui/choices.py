@@ -1,0 +1,125 @@
+"""Choices of a page: each is kept in the session, and stands in the address as a code (see viz/views/codes.py).
+
+The address is read where the session does not know a choice yet, and after Back or Forward. It is written where a part
+of a page ends: the codes of the controls that are there, without those of defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+
+from viz.language import message, say
+from viz.markdown import literal
+from viz.views.codes import Reader, code, read
+
+ASKED_IN_VAIN = message("The link asks for something that is not there ({parts}). Showing the default instead.")
+PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
+_PAGE = "choices-page"  # in the session: whose they are
+_PROBLEMS = "choices-problems"  # in the session, for one run
+_drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
+Value = TypeVar("Value")
+
+
+def control(widget: Callable, *args: object, key: str, reader: Reader[Value], default: Value, **more: object) -> Value:
+    """A control whose choice is kept in the session and in the address.
+
+    Args:
+        widget: of Streamlit.
+        args, more: what it is made with beside a value.
+        key: in the session and in the address.
+        reader: of the codes of what can be chosen.
+        default: chosen at first, and where session or address hold nothing that can be.
+
+    Returns:
+        What is chosen.
+    """
+    state = st.session_state
+    comes = key not in state or _is_back()
+    asked = st.query_params.to_dict() if comes else {key: code(state[key])}
+    chosen, problems = read(asked, {key: reader})
+    if comes:
+        missed(problems)
+    value = chosen.get(key, default)
+    if comes or code(value) != code(state[key]):
+        state[key] = value
+    value = widget(*args, key=key, persist_state="session", **more)
+    value = default if value is None else value
+    _drawn.get()[key] = None if value == default else code(value)
+    return value
+
+
+def missed(problems: Iterable[str]) -> None:
+    """Have the page tell what its address asks for in vain, each as name=code."""
+    st.session_state.setdefault(_PROBLEMS, []).extend(problems)
+
+
+def fragment(draw: Callable[[], None]) -> Callable[[], None]:
+    """A part of a page with controls of its own, which every choice there draws again."""
+
+    @st.fragment
+    @wraps(draw)
+    def drawn() -> None:
+        with part(draw.__qualname__):
+            draw()
+
+    return drawn
+
+
+@contextmanager
+def part(name: str = "") -> Iterator[None]:
+    """Draw a part of a page. Where it ends, the address says what is chosen, and the page what was asked for in vain.
+
+    A part inside another one leaves that to it.
+
+    Args:
+        name: no other part of the page has it; none: the whole page.
+    """
+    codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
+    parts = state.get(PARTS, {})
+    if name:
+        before = parts.get(name, {})
+    else:  # of another page it is not known what its address holds
+        before, parts = _chosen() if state.get(_PAGE) == _page() else {}, {}
+    state[PARTS] = parts | {name: codes}
+    notes, token = st.container(), _drawn.set(codes)
+    if not name and _is_back():
+        st.query_params.update()  # says it once more: the page that was left may have written its own over it
+    try:
+        yield
+    finally:
+        _drawn.reset(token)
+        state[_PAGE] = _page()
+    if inside:
+        return
+    said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
+    if said != st.query_params.to_dict():
+        st.query_params.from_dict(said)
+    if problems := state.pop(_PROBLEMS, None):
+        notes.warning(literal(say(ASKED_IN_VAIN, parts="; ".join(problems))))
+
+
+def address() -> dict[str, str]:
+    """The parameters of the address: the codes of the controls drawn so far, and what else it says."""
+    chosen = _chosen()
+    others = {key: one for key, one in st.query_params.to_dict().items() if key not in chosen}
+    return others | {key: one for key, one in chosen.items() if one is not None}
+
+
+def _is_back() -> bool:
+    """Whether this run is of Back or Forward, which bring an address."""
+    return get_script_run_ctx().is_history_navigation
+
+
+def _page() -> str:
+    return get_script_run_ctx().page_script_hash
+
+
+def _chosen() -> dict[str, str | None]:
+    return {key: one for codes in st.session_state.get(PARTS, {}).values() for key, one in codes.items()}

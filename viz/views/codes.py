@@ -1,0 +1,86 @@
+"""Codes: how choices stand in an address. They are the same in every language; of labels no address knows anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
+Reader = Callable[[str], Value]  # of a code; ValueError where no choice has it
+SHOWN = 40  # characters of a wrong code that are repeated
+
+
+def code(value: object) -> str:
+    """The code of a chosen value: of one option, of several, of a number or of a switch.
+
+    Example:
+        >>> code("cross"), code(0.5), code(True), code([(0, 1), (1, 2)])
+        ('cross', '0.5', '1', '0-1.1-2')
+    """
+    if isinstance(value, list):
+        return ".".join(map(code, value))
+    if isinstance(value, tuple):
+        return "-".join(map(code, value))
+    if isinstance(value, bool):
+        return str(int(value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def one_of(options: Iterable[Value]) -> Reader[Value]:
+    """Reads which of some options was chosen."""
+    known = {code(option): option for option in options}
+
+    def read(asked: str) -> Value:
+        if asked not in known:
+            raise ValueError
+        return known[asked]
+
+    return read
+
+
+def several_of(options: Iterable[Value], most: int | None = None) -> Reader[list[Value]]:
+    """Reads which of some options were chosen, as many as may be at most."""
+    read_one = one_of(options)
+
+    def read(asked: str) -> list[Value]:
+        values = [read_one(one) for one in dict.fromkeys(asked.split("."))] if asked else []
+        if most is not None and len(values) > most:
+            raise ValueError
+        return values
+
+    return read
+
+
+def number(low: float, high: float) -> Reader[float]:
+    """Reads a number from low to high, of their type."""
+
+    def read(asked: str) -> float:
+        value = type(low)(asked)
+        if not low <= value <= high:
+            raise ValueError
+        return value
+
+    return read
+
+
+switch = one_of((False, True))
+
+
+def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, object], list[str]]:
+    """Read an address.
+
+    Args:
+        query: its parameters.
+        readers: of those that mean something, by name.
+
+    Returns:
+        The values that are chosen there, by name, and every parameter that chooses nothing, as name=code.
+    """
+    values, problems = {}, []
+    for name, reader in readers.items():
+        if name in query:
+            try:
+                values[name] = reader(query[name])
+            except ValueError:
+                problems.append(f"{name}={query[name][:SHOWN]}")
+    return values, problems
