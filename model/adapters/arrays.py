@@ -13,6 +13,7 @@ import numpy as np
 
 from model import masks
 from model.adapters.attention_file import AXES, MAX_NUMBERS, TOKENS, Attention, clipped
+from model.adapters.byte_level import spelt
 from model.adapters.outputs import is_causal
 
 KINDS = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
@@ -26,7 +27,7 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
             out. Maps are an array or tensor (layers, heads, T, S), or a sequence with one (heads, T, S) or
             (1, heads, T, S) per layer, as in the `attentions` of transformers. Rows are queries.
         tokens: the texts of one sequence, or {"source": [...], "target": [...]}, and "predicted" where it is known
-            what a decoder predicted at each target token.
+            what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
 
     Returns:
         Tokens and float32 maps. Maps of one kind alone are of a decoder where nothing attends to what comes later, and
@@ -70,7 +71,8 @@ def _tokens(tokens: Any, weights: Mapping[str, Any]) -> dict[str, list[str]]:
         texts = list(texts) if isinstance(texts, (Sequence, np.ndarray)) and not isinstance(texts, str) else texts
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"the {side} tokens must be a list of texts, got {str(texts)[:60]!r}")
-        found[f"{side}_tokens"] = list(map(str, texts))
+        byte_level = any("Ġ" in text for text in texts)  # which stands for a space in such vocabularies
+        found[f"{side}_tokens"] = [spelt(text) if byte_level else str(text) for text in texts]
     return {"source_tokens": [], "target_tokens": []} | found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -49,7 +50,7 @@ def alone(offline):
 
 def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard, tmp_path, alone):
     guard.allowed = shipped_server.split("//")[1]
-    result = load_translator("en-de").translate(LONG, beam=4)
+    result = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de")).translate(LONG, beam=4)
     show(page, shipped_server, f"?text={quote(LONG)}&kind=encoder_self&layer=1&head=2")
     part(page, "download").click()
     path = download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path)
