@@ -21,7 +21,7 @@ APP_LINES = 60
 MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
-STANDALONE = ("viz.__main__", "viz.report", "viz.page")
+STANDALONE = ("viz.__main__", "viz.report", "viz.page", "viz.stage.alone")
 ON_SCREEN = ("viz.screens", "viz.components", "viz.ui", "viz.app", "viz.stage.stage", "viz.stage.assets", "app")
 # What the floors of viz/ below the pages may import of it, beside themselves.
 FLOORS = {

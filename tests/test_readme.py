@@ -28,13 +28,13 @@ def block_with(words: str) -> str:
 
 
 def test_every_block_is_run() -> None:
-    ran = ("result.text ", "record(", "edits=", "head_view", "attention_of", "attention_heatmap")
+    ran = ("result.text ", "record(", "edits=", "head_view", "stage(", "attention_of", "attention_heatmap")
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
 
 def test_its_python_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for words in ("result.text ", "record(", "edits=", "head_view"):
+    for words in ("result.text ", "record(", "edits=", "stage(", "head_view"):
         exec(block_with(words), names)  # our own README
     result = names["result"]
     assert result.text.startswith("Das Tier")

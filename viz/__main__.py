@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from model.__main__ import DEFAULT_CHECKPOINT, carry_out
@@ -28,31 +29,63 @@ def main(argv: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m viz", description="Put what the app shows into files.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    command = commands.add_parser(
-        "report", help="translate a text and write everything about it into one HTML file that needs no network"
+    report = _command(
+        commands,
+        "report",
+        "translate a text and write everything about it into one HTML file that needs no network",
+        _report,
     )
+    report.add_argument(
+        "--address", metavar="URL", help="of the app that the report links to; default: where make run serves it"
+    )
+    _command(
+        commands,
+        "stage",
+        "translate a text and write the stage into one HTML file, every head a click away, that needs no network",
+        _stage,
+    )
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction, name: str, does: str, make: Callable[[argparse.Namespace], tuple[bytes, str]]
+) -> argparse.ArgumentParser:
+    """A command that writes what it makes of a text into a file; `make` gives that and what the model wrote."""
+
+    def run(arguments: argparse.Namespace) -> None:
+        with using(arguments.lang):
+            content, text = make(arguments)
+        arguments.out.write_bytes(content)
+        print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{text}”")
+
+    command = commands.add_parser(name, help=does)
     command.add_argument("text", metavar="TEXT")
     command.add_argument("--out", type=Path, required=True, metavar="FILE.html")
     command.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
     command.add_argument("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s")
-    command.add_argument(
-        "--address", metavar="URL", help="of the app that the report links to; default: where make run serves it"
-    )
     # No `choices`: those are told in several lines.
-    known = ", ".join(f"{code} ({name})" for code, name in LANGUAGES.items())
+    known = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
     command.add_argument(
-        "--lang", default=ENGLISH, metavar="CODE", help=f"language of the report: {known}; default: %(default)s"
+        "--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {known}; default: %(default)s"
     )
-    command.set_defaults(run=_report)
-    return parser
+    command.set_defaults(run=run)
+    return command
 
 
-def _report(arguments: argparse.Namespace) -> None:
-    with using(arguments.lang):
-        _make_report(arguments)
+def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
+    from model import load_translator
+    from model.writer import Writer
+    from viz.stage.alone import stage
+
+    loaded = load_translator(arguments.checkpoint)
+    if isinstance(loaded, Writer):
+        result = loaded.read(arguments.text)
+    else:
+        result = loaded.translate(arguments.text, arguments.beam)
+    return stage(result, loaded).to_html().encode("utf-8"), result.text
 
 
-def _make_report(arguments: argparse.Namespace) -> None:
+def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
     from model.writer import Writer
     from viz.report import ADDRESS, Settings, link_to, report
@@ -80,9 +113,7 @@ def _make_report(arguments: argparse.Namespace) -> None:
         link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
         code=with_imports(*lines),
     )
-    content = report(result, settings)
-    arguments.out.write_bytes(content)
-    print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
+    return report(result, settings), result.text
 
 
 if __name__ == "__main__":

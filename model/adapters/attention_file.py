@@ -189,7 +189,7 @@ def _read(archive: zipfile.ZipFile) -> Attention:
         if len({shapes[name] for name in stack}) > 1:
             raise ValueError(f"the layers of {kind} have different shapes")
         whole = [_open(archive, entries[name]) for name in stack]
-        weights[kind] = _clipped((whole[0] if stack == [kind] else np.stack(whole)).astype(np.float32))
+        weights[kind] = clipped((whole[0] if stack == [kind] else np.stack(whole)).astype(np.float32))
         mask = f"{kind}_mask" if stack == [kind] else stack[0].replace(".weights", ".mask")
         if mask in entries:
             _shape(archive, entries[mask], mask)
@@ -299,7 +299,7 @@ def _check_weights(kind: str, weights: np.ndarray) -> None:
         )
 
 
-def _clipped(weights: np.ndarray) -> np.ndarray:
+def clipped(weights: np.ndarray) -> np.ndarray:
     """The same between 0 and 1, where rounding alone led out of that; what lies further out is told later."""
     low, high = weights.min(initial=0.0), weights.max(initial=0.0)
     return np.clip(weights, 0, 1) if low >= -ROUNDING and high <= 1 + ROUNDING else weights

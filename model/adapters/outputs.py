@@ -134,7 +134,7 @@ def forward_attention(
 
     if target_tokens is None:
         weights = read("attentions", True, True)
-        causal = _is_causal(weights)
+        causal = is_causal(weights)
         kind, side = ("decoder_self", "target_tokens") if causal else ("encoder_self", "source_tokens")
         sides: dict[str, list[str]] = {"source_tokens": [], "target_tokens": []} | {side: source_tokens}
         found = {kind: weights}
@@ -145,7 +145,7 @@ def forward_attention(
             "decoder_self": read("decoder_attentions", False, False),
             "cross": read("cross_attentions", False, True),
         }
-        causal = _is_causal(found["decoder_self"])
+        causal = is_causal(found["decoder_self"])
     known = {"decoder_self": masks.causal_mask(len(sides["target_tokens"]))[0, 0].numpy()} if causal else {}
     return Attention(weights=found, masks=known, predicted_tokens=list(predicted_tokens), **sides)
 
@@ -205,7 +205,7 @@ def _layers(outputs: Mapping[str, Any], name: str) -> Tensor:
     return torch.stack([layer.detach().float().cpu() for layer in layers])
 
 
-def _is_causal(weights: np.ndarray) -> bool:
+def is_causal(weights: np.ndarray) -> bool:
     """Whether no query of several reads what comes after it, in any layer and head."""
     n_queries, n_keys = weights.shape[2:]
     blocked = ~masks.causal_mask(n_queries)[0, 0].numpy() if n_queries == n_keys else np.zeros(weights.shape[2:], bool)

@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -19,6 +20,9 @@ from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 from tests.support.server import serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",
@@ -113,3 +117,25 @@ def app_server(checkpoints: Path) -> Iterator[str]:
             patch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
             url = stack.enter_context(serve())
         yield url
+
+
+@pytest.fixture(scope="module")
+def shipped_server() -> Iterator[str]:
+    """The app with the model that ships."""
+    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(Path(__file__).parents[2] / "checkpoints")}) as url:
+        yield url
+
+
+@pytest.fixture
+def offline(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page without any network, and what it complained about or asked for."""
+    context = browser.new_context(offline=True)
+    page, told = context.new_page(), []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else told.append(request.url),
+    )
+    yield page, told
+    context.close()

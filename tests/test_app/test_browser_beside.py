@@ -6,8 +6,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.test_app.test_browser_pages import PATIENCE, plot
 from tests.test_app.test_translate import EXAMPLE
@@ -20,21 +19,6 @@ def download(page: Page, button, folder: Path) -> Path:
     path = folder / coming.value.suggested_filename
     coming.value.save_as(path)
     return path
-
-
-@pytest.fixture
-def offline(browser: Browser):
-    """A page without any network, and what it complained about or asked for."""
-    context = browser.new_context(offline=True)
-    page, told = context.new_page(), []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else told.append(request.url),
-    )
-    yield page, told
-    context.close()
 
 
 def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -24,7 +23,6 @@ expect.set_options(timeout=PATIENCE)
 
 EQUAL = "too too tired tired."  # two tokens twice
 KINDS = ("cross", "encoder_self", "decoder_self")
-SHIPPED = Path(__file__).parents[2] / "checkpoints"
 # What the large map draws: numbers (null where blank) and tick labels.
 DRAWN = """() => {
   const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot"), [heat] = plot.data;
@@ -103,13 +101,6 @@ def wait_for_map(page: Page, wanted: np.ndarray) -> None:
             return
         page.wait_for_timeout(25)
     np.testing.assert_allclose(found, wanted, atol=2e-5)
-
-
-@pytest.fixture(scope="module")
-def shipped_server() -> Iterator[str]:
-    """The app with the model that ships."""
-    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(SHIPPED)}) as url:
-        yield url
 
 
 @pytest.mark.parametrize(("width", "height", "least"), [(1400, 900, (560, 460)), (1280, 720, (480, 360))])

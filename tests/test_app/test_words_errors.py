@@ -36,6 +36,7 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 # Modules of `model` whose errors no visitor of the app meets.
 ELSEWHERE = {
     # Commands that the app does not have.
+    "adapters/arrays.py",
     "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",

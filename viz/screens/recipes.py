@@ -13,6 +13,7 @@ from viz.screens import shared, words
 from viz.screens.controls import BEAMS, Request
 from viz.views import maps
 from viz.views.made import Made, Plot, Recipe, call, made
+from viz.views.next_words import CANDIDATES
 
 
 def loading(checkpoint: str, name: str = "translator") -> str:
@@ -99,7 +100,7 @@ def candidates(recipe: Recipe, title: str, result: shared.Shown) -> Plot:
     names = [[name for name, _ in row] for row in result.candidates]
     known = made(result, "result")
     lines = (
-        f"ids, logs = analysis.candidates(result.trace['logits'], {shared.CANDIDATES})",
+        f"ids, logs = analysis.candidates(result.trace['logits'], {CANDIDATES})",
         "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
     )
     return recipe.then(*lines).plot(

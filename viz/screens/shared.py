@@ -15,7 +15,6 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
-from model.analysis import maps as analysis
 from model.catalogue import available
 from model.translation import KINDS, Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
@@ -23,13 +22,13 @@ from viz.app.turns import TURNS, queued
 from viz.language import current, message, say, using
 from viz.markdown import literal
 from viz.screens.words_errors import understood
+from viz.views.next_words import next_words
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
 
 LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
 CACHED_RESULTS = 64
-CANDIDATES = 5  # tokens that could have been written at a step
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
@@ -200,16 +199,10 @@ class Shown(Translation):
 def cut(result: Translation, translator: Translator) -> Shown:
     """Cut a translation down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    ids, log_probabilities = analysis.candidates(result.trace["logits"], CANDIDATES)
-    candidates = [
-        list(zip(translator.tokenizer.target.tokens(row.tolist()), np.exp(logs).tolist(), strict=True))
-        for row, logs in zip(ids, log_probabilities, strict=True)
-    ]
-    logs = analysis.log_softmax(result.trace["logits"])  # (T, V); no logarithm of the probabilities again
-    entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
+    candidates, ids, entropy = next_words(result.trace["logits"], translator.tokenizer.target.tokens)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
-    return Shown(**kept, candidates=candidates, candidate_ids=ids.tolist(), entropy=entropy)
+    return Shown(**kept, candidates=candidates, candidate_ids=ids, entropy=entropy)
 
 
 def sentence(error: ValueError) -> str:

@@ -5,12 +5,10 @@ Everything has its hash in its address, so that browsers keep it for good, and i
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import secrets
 import threading
 from collections import OrderedDict
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -19,12 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "ui")
-TYPES = {".js": "text/javascript", ".css": "text/css"}
-FILES = {
-    path.name: path.read_bytes() for folder in FOLDERS for path in sorted(folder.iterdir()) if path.suffix in TYPES
-}
-VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
+from viz.stage.files import ALONE, FILES, TYPES, VERSION, plotly
+from viz.stage.shell import shell
+
 KEPT = 64_000_000  # bytes of maps, the newest
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
@@ -33,13 +28,6 @@ def root() -> str:
     """The path below which the app is served, without a slash at its end."""
     path = (st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
-
-
-@cache
-def plotly() -> tuple[str, bytes]:
-    """The hash and the gzipped source of the Plotly that its Python package ships; takes a quarter of a second."""
-    source = offline.get_plotlyjs().encode("utf-8")
-    return hashlib.blake2b(source, digest_size=8).hexdigest(), gzip.compress(source, 6)
 
 
 def plotly_address() -> str:
@@ -56,7 +44,8 @@ def head() -> str:
     """Tags for the head of every page: our styles; our modules and Plotly, fetched before they are needed."""
     plotly_at = plotly_address()
     how = {".js": "modulepreload", ".css": "stylesheet"}
-    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{module_address(name)}">' for name in FILES)
+    names = (name for name in FILES if name != ALONE)
+    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{module_address(name)}">' for name in names)
     return (
         f"{ours}"
         f'<link rel="preload" as="script" data-plotly href="{plotly_at}">'
@@ -127,6 +116,10 @@ async def _file(request: Request) -> Response:
     return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=_FOR_GOOD)
 
 
+async def _shell(request: Request) -> Response:
+    return Response(shell(), media_type="text/plain; charset=utf-8")
+
+
 async def _plotly(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(plotly()[1], media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
@@ -145,5 +138,6 @@ def routes() -> list[BaseRoute]:
     return [
         Route(f"{root()}/headlight/{offline.get_plotlyjs_version()}/plotly.min.js", _plotly),
         Route(f"{root()}/headlight/maps/{{name}}", _maps),
+        Route(f"{root()}/headlight/{VERSION}/stage.html", _shell),
         Route(f"{root()}/headlight/{{version}}/{{name}}", _file),
     ]

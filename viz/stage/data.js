@@ -58,9 +58,8 @@ export function fill(text, values) {
 
 /** A kind of attention of a message: its maps, which may still have to be fetched. */
 export class Kind {
-  constructor(told, address) {
-    Object.assign(this, told);
-    this.address = address(told.address);
+  constructor(told, part) {
+    Object.assign(this, told, { part });
     this.maps = new Map();
     this.open = [0, 0];
   }
@@ -73,9 +72,7 @@ export class Kind {
   /** Fetches the maps that did not travel with the message. */
   fetch() {
     if (this.weights) return Promise.resolve();
-    this.fetching ??= fetch(this.address).then(async (answer) => {
-      if (!answer.ok) throw new Error(String(answer.status));
-      const bytes = await answer.arrayBuffer();
+    this.fetching ??= this.part(this.address).then((bytes) => {
       const [values, scale] = this.signed ? [new Int16Array(bytes), 32767] : [new Uint16Array(bytes), 65535];
       this.weights = { values, shape: this.shape, scale };
     });

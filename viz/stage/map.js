@@ -1,6 +1,7 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
 import { el } from "./dom.js";
+import { enlarged } from "./projector.js";
 
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, showTips: false };
 
@@ -48,7 +49,7 @@ export class LargeMap {
     const key = JSON.stringify([extra.size, extra.font, extra.top, Boolean(extra.whole)]);
     let figure = this.made.get(look);
     if (!figure || figure.key !== key) {
-      const layout = { ...plain(look.layout), ...extra.size, font: extra.font };
+      const layout = { ...enlarged(plain(look.layout), extra.font.size / 12), ...extra.size, font: extra.font };
       const heat = look.hover ? { ...plain(look.data[0]), ...(extra.top ? this.ends(look, extra.top) : {}) } : null;
       figure = { key, layout, heat, others: plain(look.hover ? look.data.slice(1) : look.data) };
       if (heat && !extra.removed) heat.customdata = said(look, z);
@@ -58,7 +59,7 @@ export class LargeMap {
     const heat = { ...figure.heat, z };
     if (extra.removed) heat.customdata = said(look, z, extra.removed);
     if (extra.whole) Object.assign(heat, this.blanks(look, heat, z, extra));
-    const others = look.texts ? [...figure.others, this.texts(look, z)] : figure.others;
+    const others = look.texts ? [...figure.others, this.texts(look, z, extra.font.size)] : figure.others;
     return { data: [heat, ...others], layout: figure.layout };
   }
 
@@ -102,7 +103,7 @@ export class LargeMap {
     return { customdata: cells, hovertemplate: heat.hovertemplate.replace(/%\{z:\+?\.3f\}/, "") };
   }
 
-  texts(look, z) {
+  texts(look, z, size) {
     const scale = look.data[0].colorscale;
     return {
       type: "scatter",
@@ -112,7 +113,7 @@ export class LargeMap {
       x: look.texts.flatMap((row) => row.map((_, j) => j)),
       y: look.texts.flatMap((row, i) => row.map(() => i)),
       text: look.texts.flat(),
-      textfont: { size: 12, color: z.flatMap((row) => Array.from(row, (share) => ink(scale, share))) },
+      textfont: { size, color: z.flatMap((row) => Array.from(row, (share) => ink(scale, share))) },
     };
   }
 

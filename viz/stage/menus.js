@@ -2,6 +2,7 @@
 
 import { fill } from "./data.js";
 import { el } from "./dom.js";
+import { file } from "./file.js";
 
 /** Fields as a form; `ask(name, value)` when one is chosen, `ask(names, null)` to reset all. */
 export function form(options, words, ask) {
@@ -94,18 +95,6 @@ function kept(figure, title) {
   };
 }
 
-/** A figure as a page of its own, which needs no network. */
-function page(figure, title, library) {
-  const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const data = JSON.stringify(figure, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value));
-  return (
-    `<!doctype html><meta charset="utf-8"><title>${escape(title)}</title><div id="figure"></div>` +
-    `<script>${library.replaceAll("</script", "<\\/script")}</script>` +
-    `<script>const figure = ${data.replaceAll("<", "\\u003c")};` +
-    `Plotly.newPlot("figure", figure.data, figure.layout);</script>`
-  );
-}
-
 /** Python that makes the picture, to copy. */
 export function code(text, place, words) {
   const lines = fill(text, place);
@@ -121,21 +110,21 @@ export function code(text, place, words) {
 export function downloads(stage, close) {
   const { kind, map, host } = stage;
   const { words, translation } = stage.told;
-  const title = `${stage.title.textContent} · ${translation}`;
+  const title = [stage.title.textContent, translation].filter(Boolean).join(" · ");
   const name = ["headlight", stage.state.view, ...(kind ? [kind.code, ...kind.open] : [])].join("-");
   const picture = (format) => async () => {
     const { data, layout } = kept(map.drawn, title);
     const size = { width: layout.width, height: layout.height, scale: 2 };
     (await host.plotly()).downloadImage({ data, layout }, { format, filename: name, ...size });
   };
-  const web = async () => save(`${name}.html`, "text/html", page(kept(map.drawn, title), title, await host.library()));
+  const web = async () => save("headlight-stage.html", "text/html", await file(stage));
   const numbers = () =>
     save(`${name}.csv`, "text/csv", csv(kind.queries, kind.keys, kind.map(...kind.open, true), words));
   const items = [
     ["png", picture("png")],
     ["svg", picture("svg")],
-    ["html", web],
   ];
+  if (host.shell) items.push(["html", web]);
   if (kind && stage.state.view === "map") items.push(["csv", numbers]);
   const button = ([what, make]) =>
     el("button", { type: "button", class: "hl-item", onclick: () => (close(), make()) }, words[what]);

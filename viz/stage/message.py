@@ -51,7 +51,7 @@ class Shown:
     Attributes:
         result: the translation.
         built: by kind its maps, as the options make them.
-        probabilities: float (T,), of the written tokens.
+        probabilities: float (T,), of the written tokens; None where they are not known.
         candidates: T lists of (token, probability), the most probable first; empty where they are not known.
         entropy: float (T,), of every step's distribution over the vocabulary, in nats; None where it is not known.
         rows: whether steps are named by the token "predicted" or "read".
@@ -64,11 +64,14 @@ class Shown:
         inside: how one row comes about, as of `viz.stage.inside`; None where none was asked for.
         rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
         signed: whether the maps are differences, from -1 to 1, which have no roles, no entropy and no other views.
+        aligned: whether each token of the translation's line has the row and the column of its own place, as where
+            it is not known what a model predicted: then `rows` is "read".
+        masked: whether the masks are known.
     """
 
     result: Translation
     built: Mapping[str, Maps]
-    probabilities: np.ndarray
+    probabilities: np.ndarray | None
     candidates: Sequence[Sequence[tuple[str, float]]] = ()
     entropy: np.ndarray | None = None
     rows: str = "predicted"
@@ -81,6 +84,8 @@ class Shown:
     inside: Mapping[str, object] | None = None
     rowwise: bool = True
     signed: bool = False
+    aligned: bool = False
+    masked: bool = True
 
 
 def message(
@@ -128,8 +133,8 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
         "notes": list(shown.notes),
         "source": _line(result.source_tokens),
         "target": _line(result.predicted_tokens)
-        | {"start": label(result.target_tokens[0]), "probability": shown.probabilities.astype(np.float32)}
-        | {"entropy": shown.entropy}
+        | {"start": " ".join(map(label, result.target_tokens[:1])), "entropy": shown.entropy}
+        | {"probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32)}
         | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
         "kinds": [_kind(shown, kind, keep) for kind in kinds],
         "colours": _colour_table(looks.DIVERGING if shown.signed else looks.SEQUENTIAL),
@@ -251,8 +256,8 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
         weights["opened"] = Weights(made.weights[first], shown.signed)
     rows, columns = made.row_of, made.column_of
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
-    steps = rows if shown.rows == "predicted" else [*rows[1:], -1]
-    written = [*columns[1:], -1]
+    steps = rows if shown.rows == "predicted" or shown.aligned else [*rows[1:], -1]
+    written = columns if shown.aligned else [*columns[1:], -1]
     none = [-1] * len(shown.result.predicted_tokens)
     nowhere = [-1] * len(shown.result.source_tokens)
     return weights | {
@@ -271,8 +276,8 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
         | {"column": nowhere if kind == "decoder_self" else columns},
         "target": {"row": none if kind == "encoder_self" else steps}
         | {"column": written if kind == "decoder_self" else none},
-        "start": columns[0] if kind == "decoder_self" else -1,
-        "startRow": rows[0] if shown.rows == "read" and kind != "encoder_self" else -1,
+        "start": columns[0] if kind == "decoder_self" and not shown.aligned else -1,
+        "startRow": rows[0] if shown.rows == "read" and kind != "encoder_self" and not shown.aligned else -1,
         "queries": [labels.visible(label(token)) for token in made.queries],
         "keys": [labels.visible(label(token)) for token in made.keys],
         "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).astype(int).tolist(),
@@ -327,7 +332,7 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
     """The other pictures: each a name, the kind it is of if it is of one, a look and its numbers."""
     result = shown.result
     masks = []
-    for kind in kinds:
+    for kind in kinds if shown.masked else ():
         queries, keys, _ = maps.axis_tokens(result, kind, shown.rows)
         row_title, column_title = words.axes(kind, shown.rows)
         queries, keys = list(map(label, queries)), list(map(label, keys))

@@ -95,11 +95,11 @@ function surroundings(stage) {
   const width = Math.max(280, Math.floor(map.box.parentElement.clientWidth));
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
-  const inside = map.box.getBoundingClientRect().top - top;
+  const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - BELOW);
   const height =
     root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(stage.steering ? STEERED : LOWEST, Math.min(HIGHEST, left));
-  return { size: { width, height }, font: { color, family: fontFamily, size: 12 } };
+  return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }
 
 /** The numbers of a picture as a table in its place. */

@@ -6,6 +6,7 @@ import { Lines, headColour } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, downloads, form } from "./menus.js";
 import { draw } from "./picture.js";
+import { Projector } from "./projector.js";
 import { Steering } from "./steer.js";
 import { card, line } from "./telling.js";
 import { Tiles } from "./tiles.js";
@@ -14,6 +15,8 @@ const NOWHERE = { row: -1, column: -1 };
 const BEAT = 700; // milliseconds per step of the film
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+/** What the stage chooses and writes into the address by itself. */
+export const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row", ...SWITCHES];
 
 /** What lines are drawn from: weights, or the sizes of differences. */
 function sizes(kind, layer, head) {
@@ -23,9 +26,10 @@ function sizes(kind, layer, head) {
 
 export class Stage {
   /**
-   * `host` has plotly() and library() (Plotly, and its source, promised), address(path) of what is fetched later,
-   * read() and write(parameters) for the address of the page, and ask(parameters), which has the server make another
-   * message; without ask there are no options. act(action) has it change something, where a message has `steering`.
+   * `host` has plotly() and part(address), which promise Plotly and the bytes of maps that did not travel with the
+   * message, read() and write(parameters) for the address of the page, and ask(parameters), which has the server make
+   * another message; without ask there are no options. act(action) has it change something, where a message has
+   * `steering`; shell() promises the page that the stage can be kept as (file.js). A page of its own has none of these.
    */
   constructor(root, host) {
     Object.assign(this, { root, host, state: null, point: null, drawn: 0 });
@@ -34,13 +38,14 @@ export class Stage {
     new ResizeObserver(() => this.resized()).observe(root);
     addEventListener("resize", () => this.resized());
     root.addEventListener("keydown", (event) => this.key(event));
+    this.projector = new Projector(this);
   }
 
   /** Shows a message; the same one again changes nothing. */
   show(bytes) {
     const whole = unpack(bytes);
     if (whole.stamp === this.whole?.stamp) return;
-    this.whole = whole;
+    Object.assign(this, { whole, bytes });
     this.take();
     this.host.write(whole.address, whole.owned);
     this.remember();
@@ -61,7 +66,7 @@ export class Stage {
     this.tokens = tokens;
     const words = JSON.stringify(told.words);
     this.told = told;
-    this.kinds = new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, (path) => this.host.address(path))]));
+    this.kinds = new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
     if (words !== this.spoken) {
       this.spoken = words;
       this.frame();
@@ -81,6 +86,7 @@ export class Stage {
       lines: asked.lines === "layer" ? "layer" : "head",
       picture: 0,
       version: this.version,
+      projector: [true, "1"].includes(asked.projector),
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
     };
@@ -175,15 +181,7 @@ export class Stage {
       { class: "hl-tools" },
       this.optionsMenu?.box,
       menu("⤓", words.download, "stage-download", (close) => downloads(this, close)).box,
-      menu("⟨⟩", words.code, "stage-code", () =>
-        code(
-          this.told.code[
-            { map: this.state.kind, mask: `mask ${this.state.kind}` }[this.state.view] ?? this.state.view
-          ] ?? "",
-          { layer: this.kind?.open[0], head: this.kind?.open[1] },
-          words,
-        ),
-      ).box,
+      Object.keys(this.told.code).length ? menu("⟨⟩", words.code, "stage-code", () => this.code()).box : null,
       el(
         "button",
         {
@@ -200,17 +198,18 @@ export class Stage {
     this.switches = el("div", { class: "hl-switches", hidden: true });
     this.kindsPlace = el("div", { class: "hl-kinds" });
     this.viewsPlace = el("div", { class: "hl-views" });
+    this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
     const left = el(
       "div",
       { class: "hl-left" },
       this.kindsPlace,
       this.tiles.box,
-      el("div", { class: "hl-player" }, this.play, this.slider, this.count),
+      this.player,
       this.legend,
       this.card,
     );
     this.versionsPlace = el("div");
-    this.steering = this.whole.steering ? new Steering(this) : null;
+    this.steering = this.whole.steering && this.host.act ? new Steering(this) : null;
     if (this.steering) left.insertBefore(this.steering.modes, this.tiles.box);
     const bar = el("div", { class: "hl-bar" }, this.versionsPlace, this.viewsPlace, this.tools);
     const right = el(
@@ -225,6 +224,7 @@ export class Stage {
     this.root.replaceChildren(
       ...(this.steering ? [this.steering.before] : []),
       this.translation,
+      this.projector.button(words),
       ...(this.steering ? [this.steering.chips] : []),
       this.notes,
       this.lines.box,
@@ -237,8 +237,11 @@ export class Stage {
     const { told } = this;
     const { words } = told;
     this.translation.textContent = told.translation || words.nothing;
-    this.notes.textContent = told.notes.join(" ");
-    this.notes.hidden = !told.notes.length;
+    this.translation.hidden = told.translation === null; // of a model that is not ours
+    const changes = this.steering || this.version === "before" ? [] : (this.whole.steering?.chips ?? []);
+    this.notes.textContent = [...told.notes, ...changes.map(([, text]) => text)].join(" ");
+    this.notes.hidden = !this.notes.textContent;
+    this.player.hidden = !told.target.tokens.length;
     this.kindTabs = tabs(
       words.kinds,
       "data-kind",
@@ -333,7 +336,7 @@ export class Stage {
 
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
-    const { kind, view, step, lines, pin } = this.state;
+    const { kind, view, step, lines, pin, projector } = this.state;
     const inside = view === "inside";
     const first = this.kind?.first ?? [];
     const own = this.kind?.open ?? [];
@@ -347,8 +350,9 @@ export class Stage {
       lines: lines === "layer" ? lines : null,
       pin,
       version: this.version === "after" ? null : this.version,
+      projector: projector ? 1 : null,
     };
-    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin };
+    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin, version: this.version };
     if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
     this.host.write(parameters, Object.keys(parameters));
   }
@@ -379,7 +383,14 @@ export class Stage {
       return;
     const kind = [...this.kinds.keys()][Number(event.key) - 1];
     if (kind) this.choose({ kind });
-    else if (event.key === "Escape" && this.state.pin) this.choose({ pin: null });
+    else if (event.key === "Escape" && this.state.pin && !this.state.projector) this.choose({ pin: null });
+  }
+
+  /** Python that makes what is drawn large, to copy. */
+  code() {
+    const { kind, told, state } = this;
+    const name = { map: state.kind, mask: `mask ${state.kind}` }[state.view] ?? state.view;
+    return code(told.code[name] ?? "", { layer: kind?.open[0], head: kind?.open[1] }, told.words);
   }
 
   // --------------------------------------------------------------------------------------------------------- film
@@ -456,6 +467,7 @@ export class Stage {
   async render(focus = false) {
     const { kind, state, told } = this;
     const { words } = told;
+    this.projector.light(state.projector);
     this.count.textContent = fill(words.step, {
       step: (state.step ?? told.target.tokens.length - 1) + 1,
       steps: told.target.tokens.length,

@@ -1,13 +1,17 @@
 // The stage inside Streamlit: where messages come from, and the address of the page.
 
 import { plotly } from "./library.js";
-import { Stage } from "./stage.js";
+import { PLACE, Stage } from "./stage.js";
 
-const ROW = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
-const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", ...ROW];
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
 let memory = {}; // what was open, for when the visitor comes back from another page
+
+async function fetched(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer;
+}
 
 /** Writes parameters into the address; null takes one out. No entry of the history, and the server is not asked. */
 function write(parameters, names) {
@@ -32,8 +36,8 @@ export function show({ data, parentElement, setTriggerValue }) {
   if (!stage) {
     const host = {
       plotly,
-      library: async () => (await fetch(document.querySelector("link[data-plotly]").href)).text(),
-      address: (path) => path && new URL(path, base).href,
+      part: async (path) => (await fetched(new URL(path, base))).arrayBuffer(),
+      shell: async () => (await fetched(new URL("stage.html", import.meta.url))).text(),
       read,
       write,
       get memory() {

@@ -46,7 +46,7 @@ export function card(stage, place) {
   const { words } = told;
   const pinned = stage.filmed() ?? stage.pinned();
   const parts = [];
-  if (!place && pinned?.[0] === "target") {
+  if (!place && pinned?.[0] === "target" && told.target.probability) {
     parts.push(...writing(told, pinned[1]));
   } else if (kind) {
     const [layer, head] = place ?? kind.open;

@@ -18,6 +18,7 @@ export class Tiles {
     Object.assign(this, { kind, colours });
     const [layers, heads] = kind.layers;
     this.box.style.setProperty("--hl-columns", heads);
+    this.box.classList.toggle("hl-many", heads > 16);
     this.cells = [];
     const corner = el("div", { class: "hl-axis", role: "presentation" });
     const top = Array.from({ length: heads }, (_, head) =>

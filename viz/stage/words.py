@@ -80,6 +80,7 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "download": message("Download"),
     "code": message("Python"),
     "table": message("Table"),
+    "projector": message("Projector: large type, PageUp and PageDown for steps (p)"),
     "probability": message("probability"),
     "word": message("word that was written"),
     "copy": message("Copy"),

@@ -68,7 +68,7 @@ _KEPT = "kept-view"  # in a session; of no control
 NAMES = tuple(field.name for field in fields(View))
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", *ROW)
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", *ROW)
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:

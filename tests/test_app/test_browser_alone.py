@@ -1,0 +1,164 @@
+"""The stage outside the app, and for a room, in a real browser: offline from disk, in a notebook, on a projector."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import load_translator
+from tests.test_app.test_browser_beside import download
+from tests.test_app.test_browser_stage import (
+    DRAWN,
+    EQUAL,
+    PATIENCE,
+    kind,
+    opened,
+    part,
+    ready,
+    show,
+    tile,
+    wait_for_map,
+)
+from viz import stage
+from viz.stage.message import BUDGET
+
+LONG = "The animal didn't cross the street because it was too tired. " * 6
+LIVELY = "A man is too tired."  # of which the translation has more than ten tokens
+HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "@message@", "<b>", "$x$"]
+
+
+def open_file(page: Page, path, fragment: str = "") -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(path.as_uri() + fragment)
+    ready(page)
+
+
+@pytest.fixture
+def alone(offline):
+    """A page without a network, which says nothing and asks for nothing until the end of the test."""
+    page, told = offline
+    page.on("dialog", lambda dialog: told.append(dialog.message))
+    yield page
+    assert not told
+
+
+def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard, tmp_path, alone):
+    guard.allowed = shipped_server.split("//")[1]
+    result = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de")).translate(LONG, beam=4)
+    show(page, shipped_server, f"?text={quote(LONG)}&kind=encoder_self&layer=1&head=2")
+    part(page, "download").click()
+    path = download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path)
+    open_file(alone, path)
+    expect(part(alone, "translation")).to_have_text(result.text)
+    assert opened(alone) == [1, 2]
+    wait_for_map(alone, result.attention("encoder_self")[1, 2])
+    assert result.attention("encoder_self").nbytes / 2 > BUDGET / 3, "so long that the maps came later"
+    tile(alone, 2, 3).click()
+    wait_for_map(alone, result.attention("encoder_self")[2, 3])
+    kind(alone, "cross")
+    tile(alone, 1, 1).click()
+    wait_for_map(alone, result.attention("cross")[1, 1])
+    expect(alone).to_have_url(re.compile("#.*layer=1&head=1"))
+    expect(part(alone, "views").get_by_role("tab")).to_have_text(["Map", "Mask", "Positions", "Next words"])
+    expect(part(alone, "options")).to_have_count(0)
+    part(alone, "download").click()
+    picture = download(alone, alone.get_by_role("button", name="Picture (PNG)"), tmp_path)
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    alone.reload()
+    ready(alone)
+    assert opened(alone) == [1, 1], "the address holds"
+
+
+def test_what_was_changed_is_said_and_cannot_be_changed(page, app_server, tmp_path, alone):
+    show(page, app_server, f"steer?text={quote(EQUAL)}&edits=v1_oc1-2")
+    before = part(page, "versions").locator("[data-version=before]")
+    before.click()
+    text = part(page, "translation").inner_text()
+    part(page, "download").click()
+    open_file(alone, download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path))
+    expect(part(alone, "translation")).to_have_text(text)
+    expect(part(alone, "changes")).to_have_count(0)
+    part(alone, "versions").locator("[data-version=after]").click()
+    expect(alone.locator(".hl-notes")).to_have_text("cross 1.2 off")
+    tile(alone, 1, 2).click()
+    wait_for_map(alone, np.zeros_like(alone.evaluate(DRAWN)["z"], dtype=float))
+
+
+def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
+    maps = np.random.default_rng(1).dirichlet(np.ones(len(HOSTILE)), size=(32, 32, len(HOSTILE))).astype(np.float32)
+    path = stage(attention=maps, tokens=HOSTILE, layer=30, head=1).save(tmp_path / "stage.html")
+    open_file(alone, path)
+    wait_for_map(alone, maps[30, 1])
+    tile(alone, 31, 31).click()
+    wait_for_map(alone, maps[31, 31])
+    assert part(alone, "source").locator(".hl-token").all_inner_texts() == HOSTILE
+    expect(part(alone, "translation")).to_be_hidden()
+    expect(part(alone, "play")).to_be_hidden()
+    assert alone.locator("img").count() == 0
+    box = part(alone, "heads").bounding_box()
+    assert tile(alone, 0, 31).bounding_box()["x"] < box["x"] + box["width"], "all heads of a layer are in view"
+    tile(alone, 31, 31).press("p")
+    alone.keyboard.press("PageDown")
+    assert opened(alone) == [0, 0], "where no step is decoded, the next head"
+
+
+def test_two_in_a_notebook_know_nothing_of_each_other(alone):
+    maps = np.random.default_rng(2).dirichlet(np.ones(4), size=(2, 2, 3)).astype(np.float32)
+    tokens = {"source": list("abcd"), "target": list("xyz")}
+    frame = stage(attention={"cross": maps}, tokens=tokens, layer=1, head=0)._repr_html_()
+    alone.set_content(frame * 2)
+    first, second = alone.frames[1:]
+    for one in (first, second):
+        one.wait_for_selector(".hl-stage[data-ready]", timeout=PATIENCE)
+    first.locator("[data-layer='0'][data-head='1']").click()
+    first.wait_for_function(
+        "z => Math.abs(document.querySelector('.js-plotly-plot').data[0].z[0][0] - z) < 2e-5",
+        arg=float(maps[0, 1, 0, 0]),
+    )
+    assert second.locator(".hl-tile[aria-selected=true]").get_attribute("data-layer") == "1"
+    assert html.escape("<") not in first.locator(".hl-title").inner_text()
+
+
+def test_a_room_sees_the_stage_and_a_remote_goes_through_it(page, app_server, recorded, alone, tmp_path):
+    result = recorded.translate(LIVELY)
+    show(page, app_server, f"?text={quote(LIVELY)}")
+    before = page.evaluate("getComputedStyle(document.querySelector('.hl-token')).fontSize")
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    part(page, "projector").click()
+    expect(page).to_have_url(re.compile("projector=1"))
+    chrome = (page.get_by_test_id("stHeader"), page.get_by_role("textbox", name="English sentence"))
+    for one in chrome:
+        expect(one).to_be_hidden()
+    box = page.locator(".hl-stage").bounding_box()
+    assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1280, 900)
+    after = page.evaluate("getComputedStyle(document.querySelector('.hl-token')).fontSize")
+    assert float(after[:-2]) >= 1.4 * float(before[:-2])
+    weights = result.attention("cross")[tuple(opened(page))]
+    for key, step in (("PageDown", 0), ("PageDown", 1), ("PageUp", 0)):
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(f"step={step}(&|$)"))
+        seen = np.where(np.arange(len(weights))[:, None] <= step, weights, 0)
+        wait_for_map(page, seen)
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("projector"))
+    for one in chrome:
+        expect(one).to_be_visible()
+    assert not sent
+    # A link opens it so; another page of the app is whole again.
+    show(page, app_server, f"?text={quote(LIVELY)}&projector=1")
+    expect(chrome[0]).to_be_hidden()
+    page.goto(f"{app_server}/masks")
+    expect(chrome[0]).to_be_visible()
+    # The same in the file.
+    open_file(alone, stage(result).save(tmp_path / "stage.html"), "#projector=1")
+    alone.keyboard.press("PageDown")
+    expect(alone).to_have_url(re.compile("step=0"))
+    alone.keyboard.press("Escape")
+    expect(alone).not_to_have_url(re.compile("projector"))

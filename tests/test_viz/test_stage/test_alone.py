@@ -1,0 +1,215 @@
+"""The stage outside the app: the file says what was recorded, is bounded, runs nothing but our scripts; any model."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from plotly.offline import get_plotlyjs
+
+from model.adapters.attention_file import MAX_NUMBERS, Attention
+from viz import stage
+from viz.__main__ import main
+from viz.stage import shell as shells
+from viz.stage.packing import unpack
+
+HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "@message@", "$& ${x} \\u003c"]
+NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
+
+
+def of_file(text: str) -> dict:
+    """What a file is told: its message and what is open at first."""
+    (held,) = re.findall(r'<script type="application/json" id="hl-message">(.*?)</script>', text, re.S)
+    found = json.loads(held)
+    assert list(found["parts"]) == [""], "all travels at once"
+    return unpack(gzip.decompress(base64.b64decode(found["parts"][""]))) | {"place": found["place"]}
+
+
+def kinds(told: dict) -> dict[str, dict]:
+    return {kind["code"]: kind for kind in told["kinds"]}
+
+
+def softmaxed(*shape: int, causal: bool = False) -> torch.Tensor:
+    scores = torch.randn(*shape, generator=torch.Generator().manual_seed(len(shape) + shape[-1])) * 3
+    if causal:
+        scores = scores.masked_fill(~torch.ones(shape[-2:], dtype=torch.bool).tril(), -torch.inf)
+    return scores.softmax(-1)
+
+
+def layers(n: int, heads: int, *sizes: int, causal: bool = False) -> tuple[torch.Tensor, ...]:
+    """Maps as models of transformers hand them out: (1, heads, T, S) per layer."""
+    return tuple(softmaxed(n, heads, *sizes, causal=causal)[:, None])
+
+
+def test_the_file_says_what_was_recorded(tiny, result, tmp_path) -> None:
+    told = of_file(stage(result, tiny).save(tmp_path / "stage.html").read_text("utf-8"))
+    assert told["translation"] == result.text
+    for kind in NAMES.values():
+        np.testing.assert_allclose(kinds(told)[kind]["weights"], result.attention(kind), atol=1e-5)
+    assert [len(row) for row in told["target"]["candidates"]] == [5] * len(result.predicted_tokens)
+    np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
+    with_place = of_file(stage(result, kind="decoder", layer=1, head=3).to_html())
+    assert with_place["place"] == {"kind": "decoder_self", "layer": 1, "head": 3}
+    assert with_place["target"]["candidates"] == [] and with_place["views"]["words"] == []
+
+
+def test_of_a_large_vocabulary_only_the_best_words_travel(tiny, result) -> None:
+    size = 58_000
+    logits = np.random.default_rng(1).normal(size=(len(result.predicted_tokens), size)).astype(np.float32)
+    large = replace(result, trace={**result.trace, "logits": logits})
+    names = SimpleNamespace(tokenizer=SimpleNamespace(tokens=lambda ids: [f"word {number}" for number in ids]))
+    told, small = (stage(*given).to_html() for given in ((large, names), (result, tiny)))
+    assert len(told) < len(small) + 10_000
+    assert [row[0][0] for row in of_file(told)["target"]["candidates"]] == [
+        f"word {best}" for best in logits.argmax(axis=-1)
+    ]
+
+
+def test_the_file_runs_our_scripts_and_nothing_else() -> None:
+    weights = np.full((2, 3, len(HOSTILE), len(HOSTILE)), 1 / len(HOSTILE))
+    text = stage(attention=weights, tokens=HOSTILE).to_html()
+    assert of_file(text)["source"]["tokens"][:3] == HOSTILE[:3]
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
+    assert [re.findall('id="(.*?)"', attributes) for attributes, _ in scripts] == [["hl-plotly"], ["hl-message"], []]
+    plotly, _, ours = (content for _, content in scripts)
+    assert gzip.decompress(base64.b64decode(plotly)).decode() == get_plotlyjs()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', text)
+    allowed = {base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in (ours, get_plotlyjs())}
+    assert set(re.findall("'sha256-(.*?)'", policy)) == allowed
+    assert policy.startswith("default-src 'none'; script-src 'sha256-") and "connect" not in policy
+    assert "unsafe-inline" not in policy.split("style-src")[0] and "unsafe-eval" not in policy
+    assert not re.search(r'(?:src|href)="|url\(', text.replace(ours, "")), "nothing is fetched"
+    assert "alert(1)" not in text
+    frame = stage(attention=weights, tokens=HOSTILE)._repr_html_()
+    assert frame.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in frame
+
+
+@pytest.mark.parametrize(("size", "length"), [(12, 40), (32, 60)])
+def test_models_with_many_heads(size, length) -> None:
+    maps, tokens = layers(size, size, length, length, causal=True), [f"Ġt{i}" for i in range(length)]
+    page = stage(attention=maps, tokens=tokens)
+    assert len(page.to_html()) < 2.5e6 + 1.4 * (2 * size**2 * length**2 + 200_000), "16 bits per weight"
+    told = of_file(page.to_html())
+    ((code, kind),) = kinds(told).items()
+    assert code == "decoder_self", "nothing attends to what comes later"
+    np.testing.assert_allclose(kind["weights"], torch.cat(maps), atol=1e-5)
+    assert kind["target"]["row"] == kind["target"]["column"] == list(range(length)), "each token has its own row"
+    assert kind["start"] == kind["startRow"] == -1 and told["source"]["tokens"] == []
+    np.testing.assert_array_equal(told["views"]["mask"][0]["z"], np.tri(length))
+    assert told["target"]["tokens"] == [f"t{i}" for i in range(length)]
+    assert told["translation"] is None and told["target"]["probability"] is None
+
+
+def test_an_encoder_and_a_decoder() -> None:
+    tokens = {"source": ["▁a", "▁b", "c", "d", "</s>"], "target": ["<s>", "▁x", "y"]}
+    sizes = {"encoder": (5, 5), "decoder": (3, 3), "cross": (3, 5)}
+    maps = {kind: softmaxed(2, 4, *sizes[kind], causal=kind == "decoder") for kind in sizes}
+    forms = (
+        maps,
+        {kind: value.numpy() for kind, value in maps.items()},
+        {NAMES[kind]: tuple(value[:, None].bfloat16()) for kind, value in maps.items()} | {"unknown": None},
+        {kind: list(value.double()) for kind, value in maps.items()},
+    )
+    for form in forms:
+        told = of_file(stage(attention=form, tokens=tokens).to_html())
+        found = kinds(told)
+        assert list(found) == ["cross", "encoder_self", "decoder_self"]
+        for kind, name in NAMES.items():
+            np.testing.assert_allclose(found[name]["weights"], maps[kind], atol=4e-3)
+        assert found["cross"]["target"] == {"row": [0, 1, 2], "column": [-1] * 3}
+        assert found["cross"]["source"] == {"row": [-1] * 5, "column": [0, 1, 2, 3, 4]}
+        assert told["source"]["tokens"] == ["a", "b", "c", "d", "</s>"]
+    # With what was predicted it is as with a translation: rows are named by the word that is written.
+    known = tokens | {"predicted": ["▁x", "y", "</s>"]}
+    told = of_file(stage(attention=maps, tokens=known).to_html())
+    assert told["target"]["tokens"] == ["x", "y", "</s>"] and told["target"]["start"] == "<s>"
+    assert kinds(told)["decoder_self"]["target"]["column"] == [1, 2, -1]
+    # A mask that is not known is not drawn as if nothing were blocked.
+    holes = maps["encoder"].clone()
+    holes[..., 2, 3] = 0
+    assert of_file(stage(attention=holes, tokens=tokens["source"]).to_html())["views"]["mask"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "give a result, or attention="),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("ab")}, "3 rows and 3 columns, but its rows are 2"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": "abc"}, "must be a list of texts, got 'abc'"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": None}, "must be a list of texts"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": [1, 2, 3]}, "must be a list of texts"),
+        ({"attention": softmaxed(2, 3, 3), "tokens": list("abc")}, "four axes"),
+        ({"attention": softmaxed(2, 2, 3, 3) * torch.nan, "tokens": list("abc")}, "not finite"),
+        ({"attention": softmaxed(2, 2, 3, 3).log(), "tokens": list("abc")}, "after the softmax"),
+        ({"attention": [[["a"]]], "tokens": ["a"]}, "must hold numbers"),
+        ({"attention": [[[[0.5], [0.5, 0.5]]]], "tokens": ["a", "b"]}, "different lengths"),
+        ({"attention": [], "tokens": ["a"]}, "no layer"),
+        ({"attention": (None, None), "tokens": ["a"]}, "eager"),
+        ({"attention": np.zeros((0, 2, 3, 3)), "tokens": list("abc")}, "empty"),
+        ({"attention": [softmaxed(3, 2, 3, 3)], "tokens": list("abc")}, "3 sequences: choose one"),
+        ({"attention": ((softmaxed(1, 2, 1, 3),),), "tokens": list("abc")}, "attention_of"),
+        ({"attention": [softmaxed(1, 2, 3, 3), softmaxed(1, 3, 3, 3)], "tokens": list("abc")}, "different shapes"),
+        ({"attention": {"crss": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "no kind of attention 'crss'"),
+        ({"attention": {"cross": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "two sequences"),
+        ({"attention": {}, "tokens": list("abc")}, "there is no attention"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": {"from": list("abc")}}, "no tokens of the side 'from'"),
+        ({"attention": np.ones((32, 32, 64, 64), np.float16), "tokens": ["a"] * 64}, f"at most {MAX_NUMBERS:,}"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "head": 2}, "2 layers of 2 heads"),
+        ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "kind": "cross"}, "no attention of the kind"),
+        ({"result": "a text"}, "shows a translation"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_sentence(given, problem) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)) as raised:
+        stage(**given)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_attention_of_a_file_is_a_result() -> None:
+    maps = softmaxed(2, 2, 3, 3).numpy()
+    told = of_file(stage(Attention(list("abc"), [], {"encoder_self": maps})).to_html())
+    np.testing.assert_allclose(kinds(told)["encoder_self"]["weights"], maps, atol=1e-5)
+
+
+def test_the_package_is_callable_however_it_is_imported() -> None:
+    program = """
+import sys
+import viz.stage.packing
+from viz import stage
+assert "torch" not in sys.modules and "streamlit" not in sys.modules
+import viz.stage.message
+assert viz.stage is stage and callable(stage)
+stage(attention=[[[[1.0]]]], tokens=["a"])
+assert "streamlit" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
+
+
+def test_modules_become_one_script(monkeypatch) -> None:
+    assert not re.search(r"^(?:import|export)\b", shells.bundle(), re.M)
+    for line in ('import * as all from "./dom.js";', "export default 1;", "export { at };"):
+        monkeypatch.setitem(shells.FILES, "odd.js", f"{line}\n".encode())
+        with pytest.raises(ValueError, match="odd.js: .* cannot be bundled"):
+            shells.bundle("odd.js")
+
+
+def test_the_command_writes_the_file(tiny, result, tmp_path, capsys) -> None:
+    out = tmp_path / "stage.html"
+    assert main(["stage", result.source, "--checkpoint", str(tiny.folder), "--out", str(out), "--lang", "de"]) == 0
+    assert f"“{result.text}”" in capsys.readouterr().out
+    told = of_file(out.read_text("utf-8"))
+    assert told["language"] == "de" and told["kinds"][1]["title"] == "Encoder-Self-Attention"
+    np.testing.assert_allclose(kinds(told)["cross"]["weights"], result.attention("cross"), atol=1e-5)
+    assert main(["stage", " ", "--checkpoint", str(tiny.folder), "--out", str(out)]) == 2
+    assert capsys.readouterr().err == "error: there is nothing to translate: type a sentence\n"

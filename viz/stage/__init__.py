@@ -1,0 +1,24 @@
+"""The stage: what it is told (message.py first), the JavaScript that draws it (stage.js), and the file it leaves as.
+
+`from viz import stage; stage(result)` shows a result in a notebook; `viz.stage.alone.stage` says what it takes. So that
+the package and the function can share a name, whichever of `from viz import stage` and `import viz.stage.message` came
+first, the package is itself callable: the class of its module has `__call__`, as the language reference describes under
+"Customizing module attribute access". Nothing is imported before the call.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Stage(ModuleType):
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Show a result, or the attention of any other model: see `viz.stage.alone.stage`."""
+        from viz.stage.alone import stage
+
+        return stage(*given, **named)
+
+
+sys.modules[__name__].__class__ = _Stage

@@ -1,0 +1,172 @@
+"""The stage outside the app: what a notebook shows for a result, and the file that it is kept as."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from model.adapters.arrays import attention_from
+from model.adapters.attention_file import Attention
+from model.translation import Translation
+from model.translator import Translator
+from model.writer import Writer
+from viz.stage import message
+from viz.stage.message import Shown
+from viz.stage.shell import MARK, shell
+from viz.views import maps
+from viz.views.next_words import next_words
+
+HEIGHT = 780  # pixels of the frame in a notebook
+
+
+class StagePage:
+    """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is.
+
+    Args:
+        message: as of `viz.stage.message.message`, with all maps in it.
+        place: what is open at first, by the names of an address.
+        height: pixels of its frame in a notebook.
+    """
+
+    def __init__(self, message: bytes, place: dict[str, Any], height: int = HEIGHT) -> None:
+        self._message, self._place, self._height = message, place, height
+
+    def to_html(self) -> str:
+        """The file, about 2.3 MB and the maps: Plotly is in it."""
+        packed = base64.b64encode(gzip.compress(self._message, 6, mtime=0)).decode()
+        told = json.dumps({"place": self._place, "parts": {"": packed}}).replace("<", "\\u003c")
+        return shell().replace(MARK, told, 1)
+
+    def save(self, path: Path | str) -> Path:
+        """Write the file; returns where it is."""
+        path = Path(path)
+        path.write_text(self.to_html(), encoding="utf-8", newline="\n")
+        return path
+
+    def _repr_html_(self) -> str:
+        """A frame with the file in it, so that several in one notebook know nothing of each other."""
+        return (
+            f'<iframe title="Headlight" srcdoc="{html.escape(self.to_html())}" sandbox="allow-scripts allow-downloads" '
+            f'allow="clipboard-write" style="width: 100%; height: {self._height}px; border: 0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<the stage: a notebook shows it, .save(path) writes it, {len(self._message):,} bytes and Plotly>"
+
+
+def stage(
+    result: Translation | Attention | None = None,
+    translator: Translator | Writer | None = None,
+    *,
+    attention: Any = None,
+    tokens: Any = None,
+    kind: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    stretch: bool = False,
+    height: int = HEIGHT,
+) -> StagePage:
+    """Put a result on the stage, or the attention of any other model.
+
+    Args:
+        result: a translation; what a language model read; or an `Attention`, as of `read_attention`.
+        translator: that made the result: then the most probable next words are shown, by their names.
+        attention, tokens: instead of a result, as for `model.adapters.arrays.attention_from`.
+        kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
+        stretch: colours end at the largest weight instead of 1.
+        height: pixels of the frame in a notebook.
+
+    Returns:
+        What a notebook shows, and `.save(path)` writes.
+
+    Raises:
+        ValueError: if there is nothing to show, tokens and maps do not fit together, or they are too large; the
+            message says what.
+
+    Example:
+        >>> weights = np.full((2, 3, 4, 4), 0.25)  # 2 layers of 3 heads
+        >>> page = stage(attention=weights, tokens=["A", "dog", "runs", "."])
+        >>> weights[0, 0, 0, 0] = np.nan
+        >>> stage(attention=weights, tokens=["A", "dog", "runs", "."])
+        Traceback (most recent call last):
+        ValueError: encoder_self holds numbers that are not finite
+    """
+    if (result is None) == (attention is None):
+        raise ValueError("give a result, or attention=... with tokens=...")
+    if attention is not None:
+        result = attention_from(attention, tokens)
+    if isinstance(result, Attention):
+        shown = _of_attention(result)
+    elif isinstance(result, Translation):
+        shown = _of_translation(result, translator)
+    else:
+        raise ValueError(
+            f"the stage shows a translation, or attention=... with tokens=..., got {type(result).__name__}"
+        )
+    if not shown.built and kind is not None:
+        raise ValueError("this model has no attention")
+    return StagePage(message.message(replace(shown, stretch=stretch)), _place(shown, kind, layer, head), height)
+
+
+def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, Any]:
+    """What is open at first; a ValueError where there is no such thing."""
+    code = next((one for one in shown.built if kind in (one, one.removesuffix("_self"))), None)
+    if kind is not None and code is None:
+        raise ValueError(f"there is no attention of the kind {kind!r} here: choose of {', '.join(shown.built)}")
+    if layer is None and head is None:
+        return {"kind": code} if code else {}
+    code = code or next(one for one in message.KINDS_SHOWN if one in shown.built)
+    counts = shown.built[code].weights.shape[:2]
+    place = (layer or 0, head or 0)
+    if not all(0 <= number < count for number, count in zip(place, counts)):
+        raise ValueError(f"{code} has {counts[0]} layers of {counts[1]} heads, counted from 0; got {place}")
+    return {"kind": code, "layer": place[0], "head": place[1]}
+
+
+def _of_translation(result: Translation, translator: Translator | Writer | None) -> Shown:
+    made = message.built(result, maps.Options(), "predicted")
+    shown = Shown(result, made, np.exp(result.log_probabilities))
+    if translator is None or "logits" not in result.trace:
+        return shown
+    tokenizer = translator.tokenizer
+    found = next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
+    return replace(shown, candidates=found.candidates, entropy=found.entropy)
+
+
+class _Foreign:
+    """The attention of a model that is not ours, by the names of a translation."""
+
+    text = None
+
+    def __init__(self, given: Attention) -> None:
+        self._given = given
+        self.source_tokens, self.target_tokens = given.source_tokens, given.target_tokens
+        self.predicted_tokens = given.predicted_tokens or given.target_tokens
+
+    def attention(self, kind: str) -> np.ndarray:
+        if kind not in self._given.weights:
+            raise ValueError(f"there is no {kind} here")
+        return self._given.attention(kind)
+
+    def mask(self, kind: str) -> np.ndarray:
+        return self._given.mask(kind)
+
+    def positional(self, side: str) -> np.ndarray:
+        raise ValueError(f"the positional encoding of the {side} is not known")
+
+
+def _of_attention(given: Attention) -> Shown:
+    foreign, aligned = _Foreign(given), not given.predicted_tokens
+    rows = "read" if aligned else "predicted"
+    made = message.built(foreign, maps.Options(), rows)
+    if aligned:
+        made = {kind: replace(one, others=None) for kind, one in made.items()}
+    masked = all(kind in given.masks for kind in given.kinds)
+    return Shown(foreign, made, None, rows=rows, aligned=aligned, masked=masked, rowwise=False)
