@@ -67,7 +67,7 @@ def test_the_report_holds_every_head_of_every_kind(tmp_path, capsys, folder):
     assert all("en-de" in one["layout"]["title"]["text"] for one in contents(made) if "layout" in one)
     assert "<b>street" not in re.sub(r"<script.*?</script>", "", made, flags=re.DOTALL)
     assert made.count("plotly.js v") == 1
-    for said in ("https://a.b/?text=A+man%27s", "beam=greedy", "Free-running, greedy", "1.2 million"):
+    for said in ("https://a.b/?text=A+man%27s", "beam=1", "Free-running, greedy", "1.2 million"):
         assert said in made
     assert "load_translator(&#x27;en-de&#x27;)" in made and "</script><b>" not in made
 
