@@ -13,14 +13,12 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.interventions.edits import Cell, Edits, Force, Head
 from tests.support import menu
-from tests.test_app.test_browser_pages import PATIENCE, click_cell, plot
+from tests.test_app.test_browser_pages import PATIENCE, click_cell
 from viz.language import say, using
 
 TEXT = "A man is too tired."
 PATIENT = 10  # looks
-EDITS = Edits(off=(Head("cross", 1, 2),), forced=(Force(0, 1, 0.5),), cells=(Cell("cross", 1, 1, False),)).code
 # Everything that a visitor has chosen or is shown: controls, words, the numbers of every map.
 PICTURE = """() => {
   const all = (query, look) => Array.from(document.querySelectorAll(`.stMain ${query}`), look);
@@ -77,12 +75,6 @@ def on_contribution(page: Page) -> None:
     radio(page, "sinks", "special tokens")
 
 
-def on_compare(page: Page) -> None:
-    radio(page, "kind", "Encoder self")
-    page.locator(".st-key-same label").click()
-    expect(page).to_have_url(re.compile("same=1"))
-
-
 def on_masks(page: Page) -> None:
     radio(page, "batch", "Worked example")
 
@@ -95,7 +87,6 @@ def on_positions(page: Page) -> None:
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
     "heads": ("heads", on_heads, on_contribution, on_roles),
-    "compare": (f"compare?versus=edit&edits={EDITS}", on_compare),
     "masks": ("masks", on_masks),
     "positions": ("positions", on_positions),
 }
@@ -105,7 +96,6 @@ WALKS = {
     ("path", "held", "key", "names"),
     [
         ("heads", "head", "part", {"Contribution": "contribution", "Roles": "roles", "Knock out": ""}),
-        ("compare", "head", "versus", {"Before and after an edit": "edit", "Sentences": ""}),
         ("masks", "head", "batch", {"Worked example": "example", "My sentences": ""}),
     ],
 )
@@ -187,35 +177,3 @@ def test_the_same_picture_elsewhere(page, context, app_server, name):
             there, here = picture(other), picture(page)
         assert there == here
         assert other.url == address, "what was read is written again"
-
-
-def test_a_link_leads_from_a_click_on_the_board_to_both_sides_and_back(page, app_server, recorded):
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/heads?text={quote(TEXT)}")
-    click_cell(page, "board-cross", 1, 2)
-    page.get_by_role("link", name="Compare before and after, side by side").click()
-    expect(plot(page, "map-difference")).to_be_visible()
-    expect(page.get_by_text("B: 1 head off", exact=True)).to_be_visible()
-    plain, changed = (recorded.translate(TEXT, edits=some) for some in (Edits(), Edits(off=(Head("cross", 1, 2),))))
-    for key, result in (("a", plain), ("b", changed)):
-        expect(page.locator(f".st-key-large-translation-{key}")).to_have_text(result.text)
-    expect(page.get_by_text("A: as it is: Cross-attention, layer 1, head 2", exact=True)).to_be_visible()
-    for part in ("edits=v1_oc1-2", "versus=edit", "layer=1", "head=2"):
-        expect(page).to_have_url(re.compile(part))
-    page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
-    expect(page.locator(".st-key-large-changed")).to_have_text(changed.text)
-    expect(page).to_have_url(re.compile("edits=v1_oc1-2"))
-
-
-def test_what_an_address_asked_for_comes_along_to_both_sides_and_back(page, app_server):
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/heads?edits=v1_oc0-0&kind=encoder_self&head=1&text={quote(TEXT)}")
-    page.get_by_role("link", name="Compare before and after, side by side").click()
-    expect(page.get_by_text("A: as it is: Encoder self-attention, layer 0, head 1", exact=True)).to_be_visible()
-    expect(page.get_by_text("B: 1 head off", exact=True)).to_be_visible()
-    for part in ("edits=v1_oc0-0", "versus=edit", "kind=encoder_self", "head=1"):
-        expect(page).to_have_url(re.compile(part))
-    page.locator(".stMain").get_by_role("link", name="Heads", exact=True).click()
-    expect(page.locator(".st-key-large-changed")).to_be_visible()
-    for part in ("edits=v1_oc0-0", "kind=encoder_self", "head=1"):
-        expect(page).to_have_url(re.compile(part))

@@ -143,35 +143,6 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     assert_it_fits(page, "heatmap")
 
 
-def test_two_sentences_are_compared_and_partners_light_up_together(page, app_server):
-    open_page(page, app_server, "Compare")
-    maps = ("map-a", "map-b")
-    for key in (*maps, "map-difference", "moved"):
-        expect(plot(page, key)).to_be_visible()
-    chip = page.locator("[aria-label='A, source'] .chip").first
-    chip.hover()
-    expect(page.locator(".chip.together")).to_have_count(2)
-    for key in maps:
-        expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(1)
-    page.mouse.move(0, 0)
-    expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
-    point_at_cell(page, "map-a", 1, 0)  # its row and its column, in both maps, and the four tokens of these
-    for key in maps:
-        expect(page.locator(f".st-key-{key} .headlight-frame")).to_have_count(2)
-    expect(page.locator(".chip.together")).to_have_count(4)
-    page.mouse.move(0, 0)
-    expect(page.locator(".chip.together, .headlight-frame")).to_have_count(0)
-    click_cell(page, "moved", 1, 3)
-    expect(page.get_by_text("A: Cross-attention, layer 1, head 3", exact=True)).to_be_visible()
-    page.wait_for_url("**layer=1**")
-    for name in ("Searches", "Models", "Positions", "Look-ahead mask"):
-        choose(page, name)
-        expect(plot(page, "map-difference")).to_be_visible()
-    page.set_viewport_size({"width": 400, "height": 900})
-    expect(plot(page, "map-difference")).to_be_visible()
-    assert_nothing_sticks_out(page)
-
-
 def test_alignment_says_how_heads_are_measured(page, app_server):
     open_page(page, app_server, "Alignment")
     expect(page.locator("[data-testid=stCode]")).to_contain_text("python -m model align --data FOLDER")

@@ -1,21 +1,19 @@
-"""The page Compare without a browser: every control, and what is drawn, against separate runs of the model."""
+"""The page Compare without a browser: what the stage is told of both sides, against separate runs of the models."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from model import masks
-from model.analysis import differences
-from model.experiments.positions import changed_positions
-from model.taps import intervene
+from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
-from tests.test_app.screen import labelled
-from viz.screens import words, words_compare
+from viz.screens import words_compare
+from viz.views.view import EXAMPLE
 
-A, B = words.EXAMPLES["A short one"], words_compare.B_EXAMPLE
+A, B = EXAMPLE, words_compare.B_EXAMPLE
 KINDS = ("encoder_self", "decoder_self", "cross")
+EQUAL = "too too tired."
 
 
 def open_page(**query):
@@ -24,207 +22,187 @@ def open_page(**query):
     return at
 
 
-def drawn(at, key):
-    assert not at.exception
-    return screen.values(screen.figure(at, key)["data"][0]["z"])
+def side(at, version: str, kind: str = "cross"):
+    """What is told of a kind in a version, "before" (A), "after" (B) or "difference"; None where it has none."""
+    told = screen.stage(at)
+    found = [one for one in (told if version == "after" else told[version])["kinds"] if one["code"] == kind]
+    return found[0] if found else None
 
 
-def axes(result, kind):
-    rows = result.source_tokens if kind == "encoder_self" else result.target_tokens
-    return rows, result.target_tokens if kind == "decoder_self" else result.source_tokens
+def common(a: list[str], b: list[str]) -> list[tuple[int, int]]:
+    """Pairs of places of a longest common subsequence."""
+    length = np.zeros((len(a) + 1, len(b) + 1), int)
+    for i in range(len(a) - 1, -1, -1):
+        for j in range(len(b) - 1, -1, -1):
+            equal = 1 + length[i + 1, j + 1] if a[i] == b[j] else 0
+            length[i, j] = max(equal, length[i + 1, j], length[i, j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(a) and j < len(b):
+        if a[i] == b[j] and length[i, j] == 1 + length[i + 1, j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif length[i + 1, j] >= length[i, j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
 
 
-def assert_shown(at, a, b, kind="cross", layer=0, head=0):
-    """Both translations, both maps, the difference and the board are those of these two recordings."""
-    for key, result in (("map-a", a), ("map-b", b)):
-        assert result.text in screen.written(at)
-        np.testing.assert_allclose(drawn(at, key), result.attention(kind)[layer, head], atol=1e-6)
-        assert screen.tokens(at, key, "y") == labelled(axes(result, kind)[0])
-        assert screen.tokens(at, key, "x") == labelled(axes(result, kind)[1])
-        trace = screen.figure(at, key)["data"][0]
-        assert (trace["zmin"], trace["zmax"]) == (0, 1), "both have the same colours"
-    rows, columns = (differences.pairs(*of_both) for of_both in zip(axes(a, kind), axes(b, kind), strict=True))
-    map_a, map_b = (result.attention(kind)[layer, head] for result in (a, b))
-    expected = np.array([[map_a[i, j] - map_b[k, m] for j, m in columns] for i, k in rows])
-    difference = drawn(at, "map-difference")
-    np.testing.assert_allclose(difference, expected, atol=1e-6)
-    trace = screen.figure(at, "map-difference")["data"][0]
-    assert trace["zmin"] == -trace["zmax"] and trace["zmid"] == 0
-    names = [x if x == y else f"{x} → {y}" for x, y in [(axes(a, kind)[0][i], axes(b, kind)[0][k]) for i, k in rows]]
-    shown = screen.tokens(at, "map-difference", "y")
-    assert len(shown) == len(names)
-    assert [name for name in shown if "…" not in name] == [
-        label for label, full in zip(labelled(names), shown, strict=True) if "…" not in full
-    ]
-    moved = differences.moved(a.attention(kind), b.attention(kind), rows, columns)
-    np.testing.assert_allclose(drawn(at, "moved"), moved, atol=1e-6)
-    said = " ".join(caption.value for caption in at.caption)
-    assert all(f"Log-probability {float(result.log_probabilities.sum()):.2f}" in said for result in (a, b))
+def assert_shown(at, a, b):
+    """Both translations, all maps of both, and the difference in every cell that is compared."""
+    told = screen.stage(at)
+    assert (told["before"]["translation"], told["translation"]) == (a.text, b.text)
+    assert [" ".join(filter(None, words)) for words in zip(*told["comparing"]["words"])] == [a.text, b.text]
+    for about, result in zip(told["comparing"]["about"], (a, b), strict=True):
+        assert f"log-probability {float(result.log_probabilities.sum()):.2f}" in about
+    for kind in KINDS:
+        for version, result in (("before", a), ("after", b)):
+            np.testing.assert_allclose(side(at, version, kind)["weights"], result.attention(kind), atol=2e-5)
+        aligned, change = told["comparing"]["aligned"][kind], side(at, "difference", kind)
+        n_layers, n_heads = np.minimum(a.attention(kind).shape[:2], b.attention(kind).shape[:2])
+        assert change["layers"] == [n_layers, n_heads]
+        shown = np.zeros(b.attention(kind).shape[2:], bool)
+        for i, j in aligned["rows"]:
+            for k, m in aligned["columns"]:
+                wanted = b.attention(kind)[:n_layers, :n_heads, j, m] - a.attention(kind)[:n_layers, :n_heads, i, k]
+                np.testing.assert_allclose(change["weights"][:, :, j, m], wanted, atol=4e-5)
+                shown[j, m] = True
+        found = np.ones_like(shown) if change["shown"] is None else change["shown"][0, 0]
+        np.testing.assert_array_equal(found, shown)
 
 
-def test_two_sentences_are_compared_at_first(recorded):
+def test_two_sentences_are_compared_at_first_and_either_can_be_typed(recorded):
     at = open_page()
-    assert not at.warning
+    assert not at.warning and screen.stage(at)["address"] == {}
     assert_shown(at, recorded.translate(A), recorded.translate(B))
+    at = at.text_input(key="text-b").set_value("A man is tired.").run()
+    assert_shown(at, recorded.translate(A), recorded.translate("A man is tired."))
+    at = at.text_input(key="sentence").set_value("A man is too tired.").run()
+    assert_shown(at, recorded.translate("A man is too tired."), recorded.translate("A man is tired."))
+    assert screen.stage(at)["address"] == {"text": "A man is too tired.", "text-b": "A man is tired."}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_layer_and_head(recorded, kind):
-    at = screen.choose(open_page(), kind=kind, layer=1, head=2)
-    assert_shown(at, recorded.translate(A), recorded.translate(B), kind, 1, 2)
+@pytest.mark.parametrize("other", ["too tired.", "too too too tired.", "too too tired too."])
+def test_tokens_are_aligned_in_order_also_where_some_are_equal(recorded, other):
+    at = open_page(text=EQUAL, **{"text-b": other})
+    a, b = recorded.translate(EQUAL), recorded.translate(other)
+    assert_shown(at, a, b)
+    rows = screen.stage(at)["comparing"]["aligned"]["encoder_self"]["rows"]
+    assert len(rows) >= len(common(a.source_tokens, b.source_tokens)), "all that both have in common"
+    assert all(i < k and j < m for (i, j), (k, m) in zip(rows, rows[1:])), "in order"
+    replaced = [(i, j) for i, j in rows if a.source_tokens[i] != b.source_tokens[j]]
+    names = side(at, "difference", "encoder_self")["queries"]
+    assert all(" → " in names[j] for _, j in replaced)
+    assert sum(" → " in name for name in names) == len(replaced)
 
 
-def test_typing_changes_either_sentence(recorded):
-    at = open_page()
-    at.text_input(key="text-b").input("Two dogs.").run()
-    assert_shown(at, recorded.translate(A), recorded.translate("Two dogs."))
-    at.text_input(key="text").input("Two dogs run.").run()
-    assert_shown(at, recorded.translate("Two dogs run."), recorded.translate("Two dogs."))
-    at.button(key="example-1").click().run()
-    assert_shown(at, recorded.translate(list(words.EXAMPLES.values())[1]), recorded.translate("Two dogs."))
-
-
-def test_equal_sentences_differ_in_nothing(recorded):
-    at = open_page(**{"text-b": A})
-    assert [info.value for info in at.info] == [words_compare.EQUAL]
-    assert not drawn(at, "map-difference").any() and not drawn(at, "moved").any()
+def test_equal_sentences_differ_in_nothing_and_the_page_says_what_to_do():
+    at = open_page(text="A man is tired.")
+    assert at.text_input(key="text-b").value == "A man is tired."
+    assert screen.stage(at)["comparing"]["note"] == words_compare.CHANGE_B
+    assert not any(side(at, "difference", kind)["weights"].any() for kind in KINDS)
 
 
 def test_two_searches(recorded):
-    at = open_page(versus="search")
-    assert "A: beam of 4" in screen.written(at) and "B: greedy" in screen.written(at)
-    assert_shown(at, recorded.translate(A), recorded.translate(A, beam=1))
-    at = screen.choose(at, **{"beam": 2, "beam-b": 8})
-    assert_shown(at, recorded.translate(A, beam=2), recorded.translate(A, beam=8))
+    at = open_page(versus="search", **{"beam-b": "2"})
+    assert_shown(at, recorded.translate(A), recorded.translate(A, beam=2))
+    assert screen.stage(at)["comparing"]["names"] == ["A · beam 4", "B · beam 2"]
+    at = at.select_slider(key="stage-beam").set_value(1).run()
+    assert_shown(at, recorded.translate(A, beam=1), recorded.translate(A, beam=2))
+    assert screen.stage(at)["address"] == {"beam": "1", "versus": "search", "beam-b": "2"}
 
 
-def test_positions_scaled_and_shifted(recorded):
-    def changed(scale, shift, stacks, read=None):
-        with changed_positions("sinusoidal", scale, shift, stacks):
-            return recorded.translate(A) if read is None else recorded.force(A, read)
-
-    at = open_page(versus="position")
-    assert "B: positions off, encoder and decoder" in screen.written(at)
-    both = ("encoder", "decoder")
-    assert_shown(at, recorded.translate(A), changed(0.0, 0, both))
-    at.slider(key="scale-b").set_value(0.5).run()
-    at.slider(key="shift-b").set_value(3).run()
-    at = screen.choose(at, **{"where-b": "encoder"})
-    assert_shown(at, recorded.translate(A), changed(0.5, 3, ("encoder",)))
-    at.toggle(key="same").set_value(True).run()
-    a = recorded.translate(A)
-    assert_shown(at, a, changed(0.5, 3, ("encoder",), a))  # its very tokens
-    assert drawn(at, "map-difference").shape == (len(a.target_tokens), len(a.source_tokens)), "every cell has a partner"
-    assert "made to read this translation" in " ".join(caption.value for caption in at.caption)
+def test_both_read_a_reference(recorded):
+    at = open_page(reference="Ein Mann war müde.", **{"text-b": "A man is tired."})
+    read = [recorded.force(text, "Ein Mann war müde.") for text in (A, "A man is tired.")]
+    assert_shown(at, *read)
+    assert side(at, "difference")["weights"].shape[2] == len(read[0].target_tokens)
 
 
-def test_without_the_look_ahead_mask(recorded):
-    at = screen.choose(open_page(versus="mask"), kind="decoder_self")
-    written = recorded.translate(A)
-    a = recorded.force(A, written)  # its very tokens, not another spelling of the same text
-    n = len(a.target_tokens)
-    addresses = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(2)]
-    with intervene(dict.fromkeys(addresses, lambda mask: masks.everything(n, n))):
-        b = recorded.force(A, written)
-    assert b.mask("decoder_self").all() and not a.mask("decoder_self").all()
-    assert_shown(at, a, b, "decoder_self")
-    assert np.triu(drawn(at, "map-b"), 1).any() and not np.triu(drawn(at, "map-a"), 1).any()
+class TestModels:
+    @pytest.fixture
+    def second(self, checkpoints, tmp_path, monkeypatch):
+        """A second checkpoint with other sizes, of the other direction."""
+        (tmp_path / "en-de").symlink_to(checkpoints / "en-de")
+        save_tiny(tmp_path / "other", CARD | {"source": "de", "target": "en"}, n_heads=2, n_decoder_layers=1)
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+        return tmp_path
+
+    def test_one_model_is_said_to_be_alone(self):
+        assert screen.stage(open_page(versus="model"))["comparing"]["note"] == words_compare.ONE_MODEL
+
+    def test_they_are_compared_where_both_have_a_head(self, recorded, second):
+        at = open_page(versus="model")
+        assert at.selectbox(key="model-b").value == "other"
+        assert_shown(at, recorded.translate(A), load_translator("other").translate(A))
+        assert screen.stage(at)["comparing"]["note"].startswith("A translates English-German, B German-English")
+        assert side(at, "difference")["layers"] == [1, 2] and side(at, "before")["layers"] == [2, 4]
+
+    def test_one_that_cannot_be_loaded_leaves_the_last_comparison(self, recorded, second):
+        at = open_page()
+        (second / "other" / "config.json").write_text("{}")
+        at = at.button_group(key="versus").set_value("model").run()
+        assert not at.exception
+        assert "Shown below: the last two that could be compared." in at.warning[0].value
+        assert_shown(at, recorded.translate(A), recorded.translate(B))
+
+    @pytest.mark.usefixtures("all_systems")
+    def test_a_gru_has_one_map_or_none(self):
+        text = "ein mann ."
+        query = {"text": text, "model": "c-transformer", "versus": "model"}
+        at = open_page(**query, **{"model-b": "b-gru-attention"})
+        transformer, gru = (load_translator(name).translate(text) for name in ("c-transformer", "b-gru-attention"))
+        np.testing.assert_allclose(side(at, "before")["weights"], transformer.attention("cross"), atol=2e-5)
+        np.testing.assert_allclose(side(at, "after")["weights"], gru.attention("cross"), atol=2e-5)
+        assert side(at, "difference")["layers"] == [1, 1]
+        assert side(at, "after", "encoder_self") is None and side(at, "difference", "encoder_self") is None
+        at = open_page(**query, **{"model-b": "a-gru"})
+        told = screen.stage(at)
+        assert told["kinds"] == told["difference"]["kinds"] == [] and len(told["before"]["kinds"]) == 3
+        assert told["words"]["no attention"].startswith("This model has no attention")
 
 
-def test_one_model_is_said_to_be_alone(recorded):
-    at = open_page(versus="model")
-    assert [info.value for info in at.info] == [words_compare.ONE_MODEL, words_compare.EQUAL]
+class TestAddress:
+    def test_every_choice_comes_back_and_along_to_another_page(self, recorded):
+        query = {"text": "A man is tired.", "text-b": "A man.", "beam": "2", "summary": "mean"}
+        at = open_page(**query)
+        assert screen.stage(at)["address"] == query
+        at = at.button_group(key="versus").set_value("search").run()
+        at = at.button_group(key="versus").set_value("sentence").run()
+        assert screen.stage(at)["address"] == query
+        at.query_params.clear()  # as the menu does
+        at = at.switch_page("translate_page.py").run()
+        assert at.text_input(key="sentence").value == "A man is tired."
+        at.query_params.clear()
+        at = at.switch_page("compare.py").run()
+        assert_texts = [at.text_input(key=key).value for key in ("sentence", "text-b")]
+        assert assert_texts == ["A man is tired.", "A man."]
+
+    def test_rubbish_falls_back_and_is_told(self, recorded):
+        at = open_page(versus="edit", kind="y", layer="99", **{"beam-b": "z", "model-b": "<b>none</b>"})
+        (told,) = screen.warnings(at)
+        assert all(part in told for part in ("versus=edit", "kind=y", "beam-b=z", "model-b=<b>none</b>"))
+        assert_shown(at, recorded.translate(A), recorded.translate(B))
+
+    @pytest.mark.parametrize("text", ["", "a " * 200])
+    def test_a_sentence_that_cannot_be_read_leaves_the_last_two(self, recorded, text):
+        at = open_page().text_input(key="text-b").set_value(text).run()
+        assert "Shown below: the last two that could be compared." in at.warning[0].value
+        assert_shown(at, recorded.translate(A), recorded.translate(B))
+        fresh = open_page(**{"text-b": text})
+        assert "Shown below: the examples." in fresh.warning[0].value
+
+    def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+        at = screen.open_page("compare.py")
+        assert not at.exception and [element.value for element in at.error] == ["There is no model to translate with."]
 
 
-@pytest.fixture
-def second(checkpoints, tmp_path, monkeypatch):
-    """A second checkpoint with other sizes, of the other direction."""
-    (tmp_path / "en-de").symlink_to(checkpoints / "en-de")
-    save_tiny(tmp_path / "other", CARD | {"source": "de", "target": "en"}, n_heads=2, n_decoder_layers=1)
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-    return tmp_path
-
-
-def test_two_models_are_compared_where_both_have_a_head(recorded, second):
-    from model import load_translator
-
-    other = load_translator("other")
-    at = open_page(versus="model", **{"model-b": "other"})
-    a, b = recorded.translate(A), other.translate(A)
-    np.testing.assert_allclose(drawn(at, "map-b"), b.attention("cross")[0, 0], atol=1e-6)
-    assert drawn(at, "moved").shape == (1, 2)
-    said = " ".join(caption.value for caption in at.caption)
-    assert "A has 2 × 4 heads of this kind, B 1 × 2." in said
-    assert "A translates English-German, B German-English" in said
-    assert at.button_group(key="head").options == ["0", "1"]
-    at.toggle(key="same").set_value(True).run()
-    np.testing.assert_allclose(drawn(at, "map-b"), other.force(A, a.text).attention("cross")[0, 0], atol=1e-6)
-    assert b.text == "", "the case below needs a model that writes nothing"
-    at.selectbox(key="model").set_value("other").run()
-    assert at.warning[0].value.startswith("The model of A wrote nothing that B could read")
-    at.toggle(key="same").set_value(False).run()
-    assert not at.warning
-    np.testing.assert_allclose(drawn(at, "map-a"), b.attention("cross")[0, 0], atol=1e-6)
-
-
-def test_a_model_that_cannot_be_loaded_leaves_the_last_comparison(second, recorded):
-    at = open_page()
-    (second / "other" / "config.json").write_text("{}")
-    at = screen.choose(at, versus="model")
-    at.selectbox(key="model-b").set_value("other").run()
-    assert not at.exception
-    assert "Shown below: the last two that could be compared." in at.warning[0].value
-    np.testing.assert_allclose(drawn(at, "map-b"), recorded.translate(B).attention("cross")[0, 0], atol=1e-6)
-
-
-@pytest.mark.parametrize("text", ["", "a " * 200])
-def test_a_sentence_that_cannot_be_read_leaves_the_last_two(recorded, text):
-    at = open_page()
-    at.text_input(key="text-b").input(text).run()
-    assert "Shown below: the last two that could be compared." in at.warning[0].value
-    assert_shown(at, recorded.translate(A), recorded.translate(B))
-    fresh = open_page(**{"text-b": text}) if text else None
-    assert fresh is None or "Shown below: the examples." in fresh.warning[0].value
-
-
-def test_partners_light_up_together(recorded):
-    at = screen.choose(open_page(), kind="cross")
-    lines = {line["name"]: line["chips"] for line in screen.component(at, "pairs")["lines"]}
+def test_the_code_makes_the_difference(recorded):
+    code = screen.stage(open_page())["difference"]["code"]["cross"].format(layer=1, head=2)
+    variables: dict = {}
+    exec(code.replace("figure.show()", ""), variables)
     a, b = recorded.translate(A), recorded.translate(B)
-    assert [chip["token"] for chip in lines["A, source"]] == a.source_tokens
-    assert [chip["token"] for chip in lines["B, translation, as it was read"]] == b.target_tokens
-    groups = [{chip["group"]: i for i, chip in enumerate(lines[f"{side}, source"]) if chip["group"]} for side in "AB"]
-    assert set(groups[0]) == set(groups[1])
-    together = {(groups[0][name], groups[1][name]) for name in groups[0]}
-    assert together == set(differences.pairs(a.source_tokens, b.source_tokens))
-    chip = lines["B, source"][2]
-    assert (chip["map"], chip["row"], chip["column"]) == ("map-b", -1, 2)
-    chip = lines["A, translation, as it was read"][1]
-    assert (chip["map"], chip["row"], chip["column"]) == ("map-a", 1, -1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "source", "target"), [("encoder_self", (2, 2), (-1, -1)), ("decoder_self", (-1, -1), (2, 2))]
-)
-def test_a_token_that_asks_itself_lights_row_and_column(kind, source, target):
-    at = screen.choose(open_page(), kind=kind)
-    lines = {line["name"]: line["chips"] for line in screen.component(at, "pairs")["lines"]}
-    for line, expected in (("A, source", source), ("A, translation, as it was read", target)):
-        assert (lines[line][2]["row"], lines[line][2]["column"]) == expected
-
-
-def test_a_click_on_the_board_opens_the_head(recorded):
-    at = open_page()
-    at = screen.click_cell(at, "moved", 1, 2)
-    assert_shown(at, recorded.translate(A), recorded.translate(B), "cross", 1, 2)
-
-
-def test_rubbish_in_the_address_falls_back(recorded):
-    at = open_page(versus="x", kind="y", layer="99", head="-1", model="none", **{"beam-b": "z", "scale-b": "high"})
-    assert_shown(at, recorded.translate(A), recorded.translate(B))
-
-
-def test_text_is_shown_as_it_is():
-    at = open_page(text="<b>**x**</b> $y$")
-    assert "<b>**x**</b> $y$" in screen.written(at)
-    assert not any("<b>**x**" in element.value for element in (*at.markdown, *at.caption))
+    (i, j), (k, m) = variables["rows"][0][::-1], variables["columns"][0][::-1]
+    wanted = b.attention("cross")[1, 2, j, m] - a.attention("cross")[1, 2, i, k]
+    assert np.array(variables["figure"].data[0].z)[0, 0] == pytest.approx(wanted, abs=1e-6)

@@ -1,346 +1,207 @@
-"""The page Compare: two runs side by side, and their difference."""
+"""The page Compare: two translations beside each other on the stage, and their difference."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
-from model.analysis import differences
-from model.catalogue import available, checkpoints_folder
-from model.experiments.positions import MAX_SCALE, MAX_SHIFT
-from viz.components.chips import Chip, chips
-from viz.figures import attention_heatmap, difference_heatmap, share_board
+from model.analysis import comparison
 from viz.language import message, say
-from viz.screens import compare_edits, controls, explore, shared, words, words_compare, words_positions
-from viz.screens.compare_results import Recipe, Side, make, pair_recipe
+from viz.screens import asking, controls, recipes, shared, translate, words, words_compare
+from viz.screens.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
+from viz.stage import assets
+from viz.stage import message as stage_message
+from viz.stage.stage import stage
 from viz.ui import choices
-from viz.views import made, maps
+from viz.views import codes, maps, view
+from viz.views.made import call, made, with_imports
+from viz.views.view import View
 
-EXAMPLE = words.EXAMPLES["A short one"]
-MAPS = ("map-a", "map-b", "map-difference")
-PARTNER = message("{token}: token {i}, with a partner on the other side.")
-NO_PARTNER = message("{token}: token {i}, without a partner on the other side.")
-Pair = tuple[Recipe, Recipe]
+Pair = tuple[controls.Request, controls.Request]
+NAMES = ("versus", "text-b", "model-b", "beam-b")  # in an address
+KEPT = "compare-kept"  # in the session: what was chosen of B, under these names
 
 
-def ask(versus: str) -> Pair:
-    """Ask for the sentence, and for how B differs from A.
+def usual(names: list[str], a: View) -> dict:
+    """What B is at first: the example with another word, or the same sentence, another model, and greedy."""
+    model = a.model or names[0]
+    text = B_EXAMPLE if a.text == view.EXAMPLE else a.text
+    other = next((name for name in names if name != model), model)
+    return {"versus": SENTENCE, "text-b": text, "model-b": other, "beam-b": 1}
+
+
+def arrive(names: list[str], a: View) -> None:
+    """Choose what B is: by the address, or as it was before.
 
     Args:
-        versus: what differs.
+        names: of the models.
+        a: what A is.
+    """
+    state, query = st.session_state, st.query_params.to_dict()
+    readers = {"versus": codes.one_of(VERSUS), "text-b": str, "model-b": codes.one_of(names)}
+    found, problems = codes.read(query, readers | {"beam-b": codes.one_of(view.BEAMS)})
+    choices.missed(problems)
+    before = {} if found or view.is_addressed(query) else state.get(KEPT, {})
+    state[KEPT] = usual(names, a) | before | found
+    for name in NAMES:
+        state.pop(name, None)
+
+
+def ask(names: list[str], a: controls.Request) -> tuple[str, controls.Request]:
+    """The second row above the stage: in what B differs from A.
+
+    Args:
+        names: of the models.
+        a: what A is.
 
     Returns:
-        Both sides; B reads the translation of A where `reads` is not None.
-
-    Raises:
-        ValueError: if a model cannot be loaded.
+        What differs, a key of VERSUS, and what B is.
     """
-    st.caption(say(words_compare.LINES[versus]))
-    if versus == words_compare.EDIT:
-        return compare_edits.ask()
-    first, second = st.container(), st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
-    default = shared.default_checkpoint()
-    names = available("transformer") or [default]
-    with second:
-        label = say("Model A") if versus == words_compare.MODEL else say("Model")
-        name = controls.among(label, names, "model", default)
-    language = words.language(shared.translator(name).card.get("source"), "Source")
-    with first:
-        if versus == words_compare.SENTENCE:
-            text = controls.sentence(say("{language} sentence A", language=language), EXAMPLE)
-            label = say("{language} sentence B", language=language)
-            other = controls.text(label, words_compare.B_EXAMPLE, "text-b", live="200ms")
+    state = st.session_state
+    for name in NAMES:  # those that were not drawn are forgotten by Streamlit
+        state.setdefault(name, state[KEPT][name])
+    hidden = {"label_visibility": "collapsed"}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-b"):
+        said = {code: say(name) for code, name in VERSUS.items()}
+        label = say("What differs")
+        versus = st.segmented_control(label, list(said), key="versus", format_func=said.get, required=True, **hidden)
+        if versus == SENTENCE:
+            live = translate.LIVE if state.get("stage-live", True) else False
+            text = st.text_input(say("Sentence B"), key="text-b", live=live, **hidden)
+            b = replace(a, text=text or "")
+        elif versus == MODEL:
+            b = replace(a, checkpoint=st.selectbox(say("Model B"), names, key="model-b", **hidden))
         else:
-            text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
-    a = Recipe(name, text)
-    with second:
-        if versus == words_compare.SENTENCE:
-            return a, replace(a, text=other)
-        if versus == words_compare.MASK:
-            return replace(a, reads=""), replace(a, reads="", look_ahead=False)
-        if versus == words_compare.SEARCH:
-            return ask_searches(a)
-        b = ask_positions(a) if versus == words_compare.POSITION else ask_model(a, names)
-        same = controls.switch(say("B reads the translation of A"), "same", say(words_compare.SAME))
-    return a, replace(b, reads="") if same else b
+            label, widths = say("Search of B"), list(controls.BEAMS)
+            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=search, **hidden))
+    state[KEPT] |= {name: state[name] for name in NAMES}
+    return versus, b
 
 
-def ask_searches(a: Recipe) -> Pair:
-    """Ask for two beam widths."""
-    widths = [
-        controls.choose(say("Beam width {side}", side=side), list(controls.BEAMS), key, default, controls.BEAMS)
-        for side, key, default in (("A", "beam", 4), ("B", "beam-b", 1))
-    ]
-    return replace(a, beam=widths[0]), replace(a, beam=widths[1])
+def search(width: int) -> str:
+    """The name of a search."""
+    return say("beam {width}", width=width) if width > 1 else say(controls.BEAMS[1])
 
 
-def ask_positions(a: Recipe) -> Recipe:
-    """Ask how the positions of B are changed."""
-    scale = controls.slider(
-        say("Scale"), 0.0, MAX_SCALE, 0.0, step=0.1, key="scale-b", help=say(words_positions.SCALE), width=220
-    )
-    shift = controls.slider(say("Shift"), 0, MAX_SHIFT, 0, key="shift-b", help=say(words_positions.SHIFT), width=220)
-    label, options = say("Change it in the"), words_positions.WHERE
-    where = controls.choose(label, list(options), "where-b", "both", options)
-    return replace(a, scale=round(float(scale), 1), shift=int(shift), stacks=words_positions.SIDES[where])
+def address(names: list[str], a: View, versus: str) -> dict[str, str]:
+    """What the address says of B, without defaults."""
+    of = {SENTENCE: "text-b", MODEL: "model-b", SEARCH: "beam-b"}[versus]
+    chosen, default = st.session_state[KEPT], usual(names, a)
+    return {name: codes.code(chosen[name]) for name in ("versus", of) if chosen[name] != default[name]}
 
 
-def ask_model(a: Recipe, names: list[str]) -> Recipe:
-    """Ask for the model of B."""
-    others = [name for name in names if name != a.checkpoint]
-    return replace(a, checkpoint=controls.among(say("Model B"), names, "model-b", (others or names)[0]))
-
-
-def compute(pair: Pair) -> tuple[Side, Side]:
-    """Compute both sides; where a side shall read the translation of A, A is translated first; errors as `make`."""
-    a, b = pair
-    if "" in (a.reads, b.reads):
-        written = make(replace(a, reads=None)).text
-        if not written:
-            raise ValueError(say("the model of A wrote nothing that B could read: change the sentence or the model"))
-        a, b = (replace(recipe, reads=written) if recipe.reads == "" else recipe for recipe in pair)
-    return make(a), make(b)
-
-
-def answer(versus: str, pair: Pair) -> tuple[str, Pair, Side, Side] | None:
-    """Compute; what cannot be computed is told in a sentence, and the last result stays; None without any."""
-    plain = Recipe(pair[0].checkpoint, EXAMPLE)
-    examples = (words_compare.SENTENCE, (plain, replace(plain, text=words_compare.B_EXAMPLE)))
+def answer(versus: str, pair: Pair) -> tuple[str, Pair, tuple[shared.Shown, shared.Shown]] | None:
+    """Translate both; what cannot be translated is told in a sentence, and the last two stay; None without any."""
+    plain = replace(pair[0], text=view.EXAMPLE, reference=None)
+    examples = (SENTENCE, (plain, replace(plain, text=B_EXAMPLE)))
     kept = shared.compute_or_keep(
         "compare-answered",
         (versus, pair),
-        lambda asked: compute(asked[1]),
+        lambda asked: tuple(map(asking.compute, asked[1])),
         lambda before: before or examples,
         last=message("the last two that could be compared"),
         first=message("the examples"),
     )
-    if kept is None:
-        return None
-    (versus, pair), sides = kept
-    return versus, pair, *sides
+    return None if kept is None else (*kept[0], kept[1])
 
 
-def titles(versus: str, pair: Pair) -> list[str]:
-    """Name what each side is."""
-    a, b = pair
-    if versus == words_compare.SEARCH:
-        beams = [recipe.beam for recipe in pair]
-        said = [say(controls.BEAMS[1]) if beam == 1 else say("beam of {width}", width=beam) for beam in beams]
-    elif versus == words_compare.MODEL:
-        said = [recipe.checkpoint for recipe in pair]
-    elif versus == words_compare.POSITION:
-        where = {stacks: name for name, stacks in words_positions.SIDES.items()}[b.stacks]
-        said = [say("positions as trained"), words_positions.what_changed(b.scale, b.shift, where, False)]
-    elif versus == words_compare.EDIT:
-        said = [say("as it is"), compare_edits.title(b)]
-    elif versus == words_compare.MASK:
-        said = [say("with the look-ahead mask"), say("without the look-ahead mask")]
-    else:
-        return ["A", "B"]
-    return [f"{name}: {words_}" for name, words_ in zip("AB", said, strict=True)]
+def told(versus: str, pair: Pair, results: tuple[shared.Shown, shared.Shown], chosen: View, more: dict) -> bytes:
+    """The message of both.
 
-
-def show_translations(pair: Pair, sides: tuple[Side, Side], named: list[str]) -> None:
-    """Show both sentences with both translations, and how probable each is."""
-    for column, key, title, recipe, side in zip(st.columns(2, gap="medium"), "ab", named, pair, sides, strict=True):
-        with column, st.container(border=True, gap="xsmall"):
-            shared.small(title, f"title-{key}")
-            shared.small(recipe.text, f"source-{key}")
-            shared.large(side.text or say("(the model wrote nothing)"), f"translation-{key}")
-            read = [say("It was made to read this translation.")] if recipe.reads is not None else []
-            st.caption(" ".join([say("Log-probability {number:.2f}.", number=side.log_probability), *read]))
-            if not side.finished:
-                st.caption(say("The translation was stopped at the length limit."))
-
-
-def show_chips(kind: str, sides: tuple[Side, Side], pairs: dict[str, differences.Pairs]) -> None:
-    """Show the tokens of both sides; pointing at one lights its partner too."""
-    lines = {}
-    for number, (name, side) in enumerate(zip("AB", sides, strict=True)):
-        for line, title, tokens in (
-            ("source", message("{side}, source"), side.source_tokens),
-            ("target", message("{side}, translation, as it was read"), side.target_tokens),
-        ):
-            is_source = line == "source"
-            group = {pair[number]: f"{line}{place}" for place, pair in enumerate(pairs["source" if is_source else ""])}
-            asks = is_source == (kind == "encoder_self")
-            is_read = is_source != (kind == "decoder_self")
-            lines[say(title, side=name)] = [
-                Chip(
-                    token,
-                    say(PARTNER if i in group else NO_PARTNER, token=token, i=i),
-                    row=i if asks else -1,
-                    column=i if is_read else -1,
-                    map=MAPS[number],
-                    group=group.get(i, ""),
-                )
-                for i, token in enumerate(tokens)
-            ]
-    chips(lines, None, say(words_compare.CHIPS), "pairs")
-
-
-def head_title(kind: str, place: tuple[int, int]) -> str:
-    """Name a head."""
-    where = say("layer {layer}, head {head}", layer=place[0], head=place[1])
-    return say("{kind}, {place}", kind=say(words.KINDS[kind].title), place=where)
-
-
-def show_maps(
-    kind: str, place: tuple[int, int], sides: tuple[Side, Side], named: list[str], recipe: made.Recipe
-) -> None:
-    """Draw one head of each side, on the same colours."""
-    spoken = words.KINDS[kind]
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    for column, key, title, side, name in zip(st.columns(2, gap="medium"), MAPS, named, sides, "ab"):
-        with column:
-            title = f"{title}: {head_title(kind, place)}"
-            shared.small(title, f"over-{key}")
-            plot = recipe.plot(
-                title,
-                attention_heatmap,
-                made.made(side.weights[kind][place], f"{name}.attention({kind!r})[{place[0]}, {place[1]}]"),
-                *map(made.made, side.axes(kind), axes_code(kind, name)),
-                **axes,
-                mask=made.made(side.masks[kind], f"{name}.mask({kind!r})"),
-            )
-            explore.draw(plot, key)
-
-
-def show_difference(
-    kind: str,
-    place: tuple[int, int],
-    sides: tuple[Side, Side],
-    rows: differences.Pairs,
-    columns: differences.Pairs,
-    recipe: made.Recipe,
-) -> None:
-    """Draw A minus B where both have a cell, and say which cells these are."""
-    a, b = (side.weights[kind][place] for side in sides)
-    names, said = [], [say(words_compare.DIFFERENCE)]
-    for what, tokens, found in zip(
-        ("rows", "columns"), zip(*(side.axes(kind) for side in sides), strict=True), (rows, columns), strict=True
-    ):
-        own, others = tokens
-        names.append([own[i] if own[i] == others[j] else f"{own[i]} → {others[j]}" for i, j in found])
-        replaced = sum(own[i] != others[j] for i, j in found)
-        said.append(words_compare.paired(what, len(found), replaced, (len(own) - len(found), len(others) - len(found))))
-    explore.heading("A − B", " ".join(said))
-    spoken = words.KINDS[kind]
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    weights = ", ".join(f"{name}.attention({kind!r})[{place[0]}, {place[1]}]" for name in "ab")
-    known = made.made(differences.difference(a, b, rows, columns), f"differences.difference({weights}, rows, columns)")
-    title = f"A − B: {head_title(kind, place)}"
-    explore.draw(recipe.then(*pair_lines(kind)).plot(title, difference_heatmap, known, *names, **axes), MAPS[2])
-
-
-def axes_code(kind: str, name: str) -> list[str]:
-    """The tokens of the rows and of the columns of a side, in Python."""
-    return [repr(one) for one in maps.axis_tokens(made.made(None, name), kind, words.READ)[:2]]
-
-
-def pair_lines(kind: str) -> tuple[str, ...]:
-    """Which rows and columns of both sides belong together, in Python."""
-    names = zip(("rows", "columns"), axes_code(kind, "a"), axes_code(kind, "b"), strict=True)
-    return tuple(f"{what} = differences.pairs({a}, {b})" for what, a, b in names)
-
-
-def open_head(layer: int, head: int) -> None:
-    """Open the head whose cell was clicked; runs before the page is drawn again."""
-    st.session_state["layer"], st.session_state["head"] = layer, head
-
-
-def show_board(moved: np.ndarray, place: tuple[int, int], kind: str, recipe: made.Recipe) -> None:
-    """Draw how much the attention of every head moved."""
-    explore.heading(say("Where do they differ?"), say(words_compare.BOARD))
-    n_layers, n_heads = moved.shape
-    weights = ", ".join(f"{name}.attention({kind!r})[:{n_layers}, :{n_heads}]" for name in "ab")
-    lines = (*pair_lines(kind), f"moved = differences.moved({weights}, rows, columns)")
-    plot = recipe.then(*lines).plot(
-        say(words_compare.WHERE[kind]),
-        share_board,
-        made.made(moved, "moved"),
-        value=message("share moved"),
-        selected=place,
-        scale_to_max=True,
+    Args:
+        versus: what differs, a key of VERSUS.
+        pair: what they are of.
+        results: the translations.
+        chosen: what is shown of them.
+        more: what the address says beside it.
+    """
+    a, b = (
+        translate.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
+        for result, request in zip(results, pair)
     )
-    explore.draw(plot, "moved", on_click=open_head)
-
-
-def show(versus: str, pair: Pair, a: Side, b: Side) -> None:
-    """Draw everything about two sides."""
-    sides, named = (a, b), titles(versus, pair)
-    show_translations(pair, sides, named)
-    notes, chips_place = st.container(), st.container()
-
-    def shapes(kind: str) -> list[tuple[int, int]]:
-        return [side.weights[kind].shape[:2] for side in sides]
-
-    kind, layer, head = controls.choose_head(lambda kind: tuple(map(min, *shapes(kind))), "cross")
-    with notes:
-        if versus == words_compare.EDIT:
-            compare_edits.show_notes(*pair)  # its links name the head that is chosen
-        elif pair[0] == pair[1]:
-            st.info(say(words_compare.EQUAL))
-    both = shapes(kind)
-    n_layers, n_heads = map(min, *both)
-    if both[0] != both[1]:
-        counts = dict(zip(("a_layers", "a_heads", "b_layers", "b_heads"), [*both[0], *both[1]], strict=True))
-        st.caption(say("A has {a_layers} × {a_heads} heads of this kind, B {b_layers} × {b_heads}.", **counts))
-    if versus == words_compare.MODEL:
-        cards = [shared.translator(recipe.checkpoint).card for recipe in pair]
-        st.caption(words_compare.two_models(*[(card.get("source"), card.get("target")) for card in cards]))
-    place = (layer, head)
-    pairs = {
-        "source": differences.pairs(a.source_tokens, b.source_tokens),
-        "": differences.pairs(a.target_tokens, b.target_tokens),
+    b = replace(b, address=dict(b.address) | more)
+    differing = {
+        SENTENCE: ("", ""),
+        MODEL: tuple(request.checkpoint for request in pair),
+        SEARCH: tuple(search(request.beam) for request in pair),
+    }[versus]
+    scores = (float(result.log_probabilities.sum(dtype="float64")) for result in results)
+    said = [say("log-probability {number:.2f}", number=score) for score in scores]
+    comparing = {
+        "names": [" · ".join(filter(None, one)) for one in zip("AB", differing)],
+        "about": [" · ".join(filter(None, one)) for one in zip(differing, said)],
+        "words": comparison.beside(*(result.text.split() for result in results)),
+        "note": note(versus, pair),
+        "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
     }
-    rows = pairs["source" if kind == "encoder_self" else ""]
-    columns = pairs["" if kind == "decoder_self" else "source"]
-    with chips_place:
-        show_chips(kind, sides, pairs)
-    recipe = pair_recipe(pair, named)
-    show_maps(kind, place, sides, named, recipe)
-    if not rows or not columns:
-        st.info(say(words_compare.NOTHING_IN_COMMON))
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show_difference(kind, place, sides, rows, columns, recipe)
-    with right:
-        weights = [side.weights[kind][:n_layers, :n_heads] for side in sides]
-        show_board(differences.moved(*weights, rows, columns), place, kind, recipe)
+    return stage_message.message(b, assets.PARTS.keep, a, comparing=comparing, owned=NAMES)
 
 
-def compare(versus: str) -> None:
-    """Ask for two that differ in one thing, and draw them."""
-    try:
-        pair = ask(versus)
-    except ValueError as error:
-        st.error(say("There is no model to compare with."))
-        folder = say("The folder is {folder}.", folder=checkpoints_folder())
-        shared.small(f"{shared.sentence(error)} {folder}", "no-model")
-        return
-    with st.container():
-        if versus == words_compare.MODEL and len(available("transformer")) < 2:
-            st.info(say(words_compare.ONE_MODEL))
-        answered = answer(versus, pair)
-    if answered is not None:
-        show(*answered)
-        for checkpoint in dict.fromkeys(recipe.checkpoint for recipe in answered[1]):
-            shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
+def note(versus: str, pair: Pair) -> str:
+    """What this comparison does not tell, in a sentence; empty where there is nothing to say."""
+    if pair[0] == pair[1]:
+        if versus == MODEL and len(translate.models()) < 2:
+            return say(words_compare.ONE_MODEL)
+        return say(words_compare.CHANGE_B if versus == SENTENCE else words_compare.EQUAL)
+    if versus != MODEL:
+        return ""
+    cards = [shared.translator(request.checkpoint).card for request in pair]
+    return words_compare.two_models(*((card.get("source"), card.get("target")) for card in cards))
 
 
-@choices.fragment
+def code(pair: Pair, kind: str, rows: str) -> str:
+    """Python that draws the difference of a head; {layer} and {head} stand for the opened one.
+
+    Args:
+        pair: what A and B are.
+        kind: of attention.
+        rows: as of a View.
+    """
+    loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
+    lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
+    for name, request in zip("ab", pair):
+        translator = loaded[request.checkpoint]
+        if request.reference is None:
+            written = call(f"{translator}.translate", request.text, **recipes.searching(request))
+        else:
+            written = call(f"{translator}.force", request.text, request.reference)
+        lines.append(f"{name} = {written}")
+    axes = [maps.axis_tokens(made(None, name), kind, rows)[:2] for name in "ba"]
+    lines += [f"{name} = differences.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
+    both = ", ".join(f"{name}.attention({kind!r})[{{layer}}, {{head}}]" for name in "ba")
+    lines += [f"change = differences.difference({both}, rows, columns)"]
+    for name, tokens, pairs in zip(("queries", "keys"), axes[0], ("rows", "columns")):
+        lines.append(f"{name} = [{tokens!r}[i] for i, _ in {pairs}]")
+    figure = 'figure = difference_heatmap(change, queries, keys, a="B", b="A")'
+    return with_imports(*lines, figure, "figure.show()")
+
+
+@st.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    names = words_compare.VERSUS
-    versus = controls.choose(say("What differs"), list(names), "versus", words_compare.SENTENCE, names)
+    names, came = translate.models(), translate.arrives("compare")
+    try:
+        wanted = translate.opened(names, came)
+        if came:
+            arrive(names, wanted)
+        chosen = translate.ask(names, wanted)
+        a = controls.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+        versus, b = ask(names, a)
+    except ValueError as error:
+        asking.no_model(error)
+        return
+    more = address(names, chosen, versus)
     with st.container():
-        compare(versus)
+        answered = answer(versus, (a, b))
+    if answered is None:
+        return
+    versus, pair, results = answered
+    st.session_state["shown-text"] = results[0].text
+    view.keep(st.session_state, chosen)
+    stage(told(versus, pair, results, chosen, more), translate.on_asked)
+    for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
+        shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), f"card-{checkpoint}")
 
 
-st.title(say("Compare"))
-st.markdown(say(words_compare.INTRO))
 live()

@@ -12,7 +12,6 @@ from model.interventions.edits import Edits, Head
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import (
-    compare_edits,
     controls,
     explore,
     heads_board,
@@ -41,12 +40,8 @@ def show(result: shared.Shown, request: controls.Request) -> None:
     outcome = heads_results.changed(request, edits.code)
     with st.container():
         show_outcome(result, outcome, edits)
-    side_by_side = st.container()
     explore.heading(say("A head before and after"), say(words_heads.BEFORE_AFTER))
     head = choose_head(result)
-    if edits:
-        with side_by_side:  # known only here, which head it shows
-            compare_edits.link(request, st.session_state["edits"].strip())
     with boards:
         heads_board.show(edits, head, request)
     show_maps(result, outcome.read, head, recipes.translation(request).then(*changed_lines(edits), note=edits.code))

@@ -146,14 +146,11 @@ MASKS = Lesson(
             {"without": "look-ahead", "kind": "decoder_self"},
         ),
         Step(
-            "compare",
-            message(
-                "A reads a translation as trained, B reads the same tokens without the look-ahead mask. Orange is what "
-                "A reads more, blue what B does."
-            ),
-            message("Where does B put weight that A has none of?"),
-            message("Above the diagonal: on tokens that come later than the step that asks."),
-            {"text": BICYCLE, "versus": "mask", "kind": "decoder_self"},
+            "masks",
+            message("The same head twice, below: left with the look-ahead mask, right without it."),
+            message("Where does the right map have weight that the left one has none of?"),
+            message("Above the diagonal: on tokens that come later than the query."),
+            {"without": "look-ahead", "kind": "decoder_self", "layer": "1", "head": "3"},
         ),
         Step(
             "check",

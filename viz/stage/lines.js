@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const HEIGHT = 60; // pixels between the two lines
+const HEIGHT = 60; // pixels between the two lines, unless another height is asked for
 const LEAST = 0.08; // weights below have no line while nothing is pointed at
 const LEAST_LIT = 0.01; // and none of the word that is pointed at below this
 const MOST = 200; // lines at a time, the strongest
@@ -10,8 +10,8 @@ const HEAD_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#5
 
 export class Lines {
   /** `point(side, index)` while a token is pointed at (or null), `pin(side, index)` when one is clicked. */
-  constructor(words, point, pin) {
-    Object.assign(this, { words, point, pin });
+  constructor(words, point, pin, height = HEIGHT) {
+    Object.assign(this, { words, point, pin, height });
     this.source = el("div", {
       class: "hl-line",
       "data-testid": "stage-source",
@@ -24,7 +24,7 @@ export class Lines {
       role: "group",
       "aria-label": words.target,
     });
-    this.svg = el("svg", { class: "hl-between", height: HEIGHT, "aria-hidden": "true" });
+    this.svg = el("svg", { class: "hl-between", height, "aria-hidden": "true" });
     this.inner = el("div", { class: "hl-inner" }, this.source, this.svg, this.target);
     this.box = el("div", { class: "hl-strip" }, this.inner);
     for (const line of [this.source, this.target]) {
@@ -124,11 +124,17 @@ export class Lines {
     this.svg.innerHTML = lines.reverse().join(""); // numbers and colours of ours alone
   }
 
+  /** Takes all lines away. */
+  clear() {
+    this.svg.replaceChildren();
+  }
+
   path(from, to) {
+    const { height } = this;
     const { code } = this.kind;
-    if (code === "cross") return `M${to} 2C${to} ${HEIGHT / 2} ${from} ${HEIGHT / 2} ${from} ${HEIGHT - 2}`;
-    const [base, side] = code === "encoder_self" ? [2, 1] : [HEIGHT - 2, -1];
-    const depth = base + side * Math.min(HEIGHT - 8, 14 + Math.abs(from - to) / 4) * 1.3;
+    if (code === "cross") return `M${to} 2C${to} ${height / 2} ${from} ${height / 2} ${from} ${height - 2}`;
+    const [base, side] = code === "encoder_self" ? [2, 1] : [height - 2, -1];
+    const depth = base + side * Math.min(height - 8, 14 + Math.abs(from - to) / 4) * 1.3;
     const spread = Math.abs(from - to) < 1 ? 9 : 0;
     return `M${from - spread} ${base}C${from - spread} ${depth} ${to + spread} ${depth} ${to + spread} ${base}`;
   }

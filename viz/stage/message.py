@@ -93,6 +93,7 @@ def message(
     keep: Callable[[bytes], str] | None = None,
     before: Shown | None = None,
     steering: Mapping[str, object] | None = None,
+    comparing: Mapping[str, object] | None = None,
     owned: Sequence[str] = (),
 ) -> bytes:
     """The message of a translation.
@@ -102,6 +103,8 @@ def message(
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
         before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
         steering: what a page says that lets the visitor change something, as steer.js names it.
+        comparing: what a page says on which `before` and `shown` stand beside each other, as beside.js names it. Then
+            tokens that replace each other are compared as well.
         owned: further parameters of the address that are the message's to set or to take out.
 
     Returns:
@@ -109,13 +112,19 @@ def message(
     """
     with using(current()):  # asked once, not for each word
         header = _header(shown, keep)
+        header["owned"] += owned
         if steering is not None:
             header["steering"] = dict(steering)
-            header["owned"] += owned
             header["words"] |= {name: say(text) for name, text in words.STEERING.items()}
         if before is not None:
-            built = {kind: maps.difference(before.built[kind], made) for kind, made in shown.built.items()}
-            change = replace(shown, built=built, signed=True, inside=None, known={})
+            both = {kind: (before.built[kind], made) for kind, made in shown.built.items() if kind in before.built}
+            if comparing is not None:
+                aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
+                header["comparing"] = dict(comparing) | {"aligned": aligned}
+                header["words"] |= {name: say(text) for name, text in words.COMPARING.items()}
+            built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
+            code = header.get("comparing", {}).pop("code", shown.code)
+            change = replace(shown, built=built, signed=True, inside=None, known={}, code=code)
             own = {"words", "owned", "address", "options", "language"}
             for name, other in (("before", before), ("difference", change)):
                 header[name] = {key: value for key, value in _header(other, keep).items() if key not in own}

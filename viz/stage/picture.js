@@ -21,23 +21,37 @@ export async function draw(stage) {
   const numbers = await numbersOf(stage, view);
   if (!numbers?.z || view.look !== stage.shown()?.look) return;
   if (state.table) {
-    asTable(stage, view);
+    asTable(stage, stage.map, view, told);
     return;
   }
   const drawn = await stage.map.draw(view.look, numbers.z, { ...surroundings(stage), ...numbers });
   if (view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
-  stage.grid?.remove();
+  stage.map.grid?.remove();
   if (drawn) stage.steering?.outline();
   if (!drawn) {
-    asTable(stage, view);
+    asTable(stage, stage.map, view, told);
     stage.says.textContent = told.words["no plotly"];
   }
+}
+
+/** Draws the same picture of the translation beside it. */
+export async function drawBeside(stage, map, told, kind) {
+  const view = stage.shown(told, kind);
+  const numbers = view && (await numbersOf(stage, view));
+  if (!numbers?.z || map === stage.map) return;
+  if (stage.state.table) {
+    asTable(stage, map, view, told);
+    return;
+  }
+  map.grid?.remove();
+  await map.draw(view.look, numbers.z, { ...surroundings(stage, map), ...numbers });
 }
 
 /** What a view lets choose beside the tabs: one of several pictures, or what is done differently in a row. */
 function choices(stage, view) {
   const { state, told } = stage;
-  const several = told.views[state.view]?.filter((one) => !one.kind) ?? [];
+  const { views } = stage.beside ? stage.whole : told;
+  const several = views[state.view]?.filter((one) => !one.kind) ?? [];
   stage.pictures?.remove();
   if (several.length > 1) {
     stage.pictures = el(
@@ -70,7 +84,8 @@ async function numbersOf(stage, view) {
       stage.says.textContent = words.failed;
       return null;
     }
-    if (stage.kind !== kind || kind.open[0] !== layer || kind.open[1] !== head) return null;
+    const shown = stage.kind === kind || stage.beside?.holds(kind);
+    if (!shown || kind.open[0] !== layer || kind.open[1] !== head) return null;
   }
   const share = (row) => `${(100 * at(kind.removed, layer, head, row)).toFixed(1)} %`;
   return {
@@ -89,38 +104,39 @@ function written(stage, z, steps) {
 }
 
 /** Size and font: what is left of the window below the picture's upper edge; on a narrow page as high as wide. */
-function surroundings(stage) {
-  const { root, map } = stage;
+function surroundings(stage, map = stage.map) {
+  const { root } = stage;
   const { color, fontFamily } = getComputedStyle(root);
   const width = Math.max(280, Math.floor(map.box.parentElement.clientWidth));
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - BELOW);
-  const height =
-    root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(stage.steering ? STEERED : LOWEST, Math.min(HIGHEST, left));
+  const least = stage.steering || stage.beside ? STEERED : LOWEST;
+  const most = stage.beside ? width : HIGHEST;
+  const height = root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(least, Math.min(most, left));
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }
 
 /** The numbers of a picture as a table in its place. */
-function asTable(stage, view) {
+function asTable(stage, map, view, told) {
   const { kind } = view;
-  const { words } = stage.told;
-  stage.grid?.remove();
+  const { words } = told;
+  map.grid?.remove();
   if (kind?.code) {
-    stage.grid = table(kind.queries, kind.keys, kind.map(...kind.open, true), `${words.query} / ${words.key}`);
+    map.grid = table(kind.queries, kind.keys, kind.map(...kind.open, true), `${words.query} / ${words.key}`);
   } else if (stage.state.view === "words") {
-    stage.grid = table(...candidates(stage.told));
+    map.grid = table(...candidates(told));
   } else {
     const rows = view.z ? rowsOf(view.z) : [];
-    stage.grid = table(
+    map.grid = table(
       rows.map((_, i) => String(i)),
       Array.from(rows[0] ?? [], (_, j) => String(j)),
       rows,
       "",
     );
   }
-  stage.map.box.append(stage.grid);
+  map.box.append(map.grid);
   stage.root.classList.add("hl-tabled");
 }
 

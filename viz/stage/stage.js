@@ -1,5 +1,6 @@
 // The stage: one translation, all its heads, one of them large. Knows nothing of Streamlit; a host brings messages.
 
+import { Beside } from "./beside.js";
 import { Kind, at, fill, unpack } from "./data.js";
 import { el, menu, tabs } from "./dom.js";
 import { Lines, headColour } from "./lines.js";
@@ -56,22 +57,63 @@ export class Stage {
   /** Takes over the translation that is chosen: the one with the changes, the one without, or their difference. */
   take() {
     const { whole } = this;
+    const { comparing } = whole;
     this.versions = whole.before ? ["before", "after", "difference"] : ["after"];
+    // Of two beside each other only one with attention can be the one whose tiles are shown.
+    if (comparing) this.versions = this.versions.filter((version) => this.toldOf(version).kinds.length);
     const wanted = (this.state ?? this.host.read()).version;
-    this.version = this.versions.includes(wanted) ? wanted : "after";
-    const told = this.version === "after" ? whole : { ...whole, ...whole[this.version] };
-    const tokens = JSON.stringify([told.source.tokens, told.target.tokens]);
+    this.usual = comparing ? (this.versions[this.versions.length - 1] ?? "after") : "after";
+    this.version = this.versions.includes(wanted) ? wanted : this.usual;
+    const told = this.toldOf(this.version);
+    const lines = comparing ? [whole, whole.before] : [told];
+    const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
     if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
     if (this.tokens !== tokens) this.partner = null;
     this.tokens = tokens;
     const words = JSON.stringify(told.words);
     this.told = told;
-    this.kinds = new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
+    this.kinds = this.kindsOf(this.version);
     if (words !== this.spoken) {
       this.spoken = words;
       this.frame();
     }
+    Object.assign(this, this.beside?.of(this.version));
     this.restore();
+  }
+
+  /** What is told of a version. */
+  toldOf(version) {
+    return version === "after" ? this.whole : { ...this.whole, ...this.whole[version] };
+  }
+
+  /** What is told of the translations that are shown: one, or both that stand beside each other. */
+  sides() {
+    return this.beside ? ["before", "after"].map((version) => this.toldOf(version)) : [this.told];
+  }
+
+  /** The kinds of attention of a version; the same ones for as long as the message is. */
+  kindsOf(version) {
+    if (this.made?.of !== this.whole) this.made = { of: this.whole };
+    const make = (kind) => [kind.code, new Kind(kind, this.host.part)];
+    return (this.made[version] ??= new Map(this.toldOf(version).kinds.map(make)));
+  }
+
+  newLines(of = null, height = undefined) {
+    return new Lines(
+      this.told.words,
+      (at) => this.pointed(at && { token: at, of }),
+      (side, index) => this.pin(side, index, of),
+      height,
+    );
+  }
+
+  newMap(of = null) {
+    return new LargeMap(
+      this.host.plotly,
+      this.told.words,
+      (row, column) => this.pointed(row === null ? null : { row, column, of }),
+      (row, column) => this.steering?.cell(row, column) || this.pinRow(row, of),
+    );
   }
 
   /** Chooses what is shown: the address first, then what was open before, then what says most. */
@@ -90,6 +132,7 @@ export class Stage {
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
     };
+    if (this.beside) Object.assign(state, { lines: "head", step: null });
     if (!(state.step >= 0 && state.step < this.told.target.tokens.length)) state.step = null;
     for (const kind of this.kinds.values()) {
       const own = this.opened?.[kind.code];
@@ -99,7 +142,7 @@ export class Stage {
     if (state.kind && this.inside(this.kinds.get(state.kind), wanted)) {
       this.kinds.get(state.kind).open = wanted;
     }
-    if (state.pin && !this.pinned(state.pin)) state.pin = null;
+    if (state.pin && !this.pinOf(state.pin)) state.pin = null;
     this.state = state;
   }
 
@@ -114,15 +157,25 @@ export class Stage {
   views() {
     return VIEWS.filter((view) => {
       if (view === "inside") return this.host.ask && this.kinds.size && [...this.kinds.values()][0].inside;
-      return view === "map" ? this.kinds.size : this.told.views[view].length;
+      if (view === "map") return this.kinds.size;
+      return this.sides().some((told) => told.views[view].length);
     });
   }
 
-  /** The pinned token of the address: s3 or t5, as [side, index]. */
-  pinned(pin = this.state.pin) {
-    const [, letter, index] = /^([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
+  /** The pinned token of the address, s3 or t5, and as3 or at5 of A beside B: {of, token: [side, index]}, or null. */
+  pinOf(pin = this.state.pin) {
+    const [, first, letter, index] = /^(a?)([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
     const side = { s: "source", t: "target" }[letter];
-    return side && Number(index) < this.told[side].tokens.length ? [side, Number(index)] : null;
+    if (!side || (first && !this.beside)) return null;
+    const of = first ? "before" : "after";
+    const { tokens } = (this.beside ? this.toldOf(of) : this.told)[side];
+    return Number(index) < tokens.length ? { of, token: [side, Number(index)] } : null;
+  }
+
+  /** The pinned token where it is one of the translation whose tiles are shown. */
+  pinned() {
+    const pin = this.pinOf();
+    return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
   }
 
   // ---------------------------------------------------------------------------------------------------- the frame
@@ -136,21 +189,12 @@ export class Stage {
       tabindex: "0",
     });
     this.notes = el("p", { class: "hl-notes" });
-    this.lines = new Lines(
-      words,
-      (at) => this.pointed(at && { token: at }),
-      (side, index) => this.pin(side, index),
-    );
+    this.beside = this.whole.comparing ? new Beside(this) : null;
+    if (!this.beside) Object.assign(this, { lines: this.newLines(), map: this.newMap() });
     this.tiles = new Tiles(
       words,
       (layer, head, focus) => (!focus && this.steering?.tile(layer, head)) || this.open(layer, head, focus),
       (place) => this.describe(place),
-    );
-    this.map = new LargeMap(
-      this.host.plotly,
-      words,
-      (row, column) => this.pointed(row === null ? null : { row, column }),
-      (row, column) => this.steering?.cell(row, column) || this.pinRow(row),
     );
     this.card = el("div", { class: "hl-card" });
     this.title = el("h2", { class: "hl-title" });
@@ -198,6 +242,24 @@ export class Stage {
     this.switches = el("div", { class: "hl-switches", hidden: true });
     this.kindsPlace = el("div", { class: "hl-kinds" });
     this.viewsPlace = el("div", { class: "hl-views" });
+    this.versionsPlace = el("div");
+    const bar = el("div", { class: "hl-bar" }, this.beside ? null : this.versionsPlace, this.viewsPlace, this.tools);
+    if (this.beside) {
+      this.root.replaceChildren(
+        this.beside.texts,
+        this.notes,
+        el(
+          "div",
+          { class: "hl-main hl-sides" },
+          el("div", { class: "hl-left" }, this.kindsPlace, this.tiles.box, this.title, this.card),
+          this.beside.strips,
+        ),
+        bar,
+        this.beside.pictures,
+        this.says,
+      );
+      return;
+    }
     this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
     const left = el(
       "div",
@@ -208,10 +270,8 @@ export class Stage {
       this.legend,
       this.card,
     );
-    this.versionsPlace = el("div");
     this.steering = this.whole.steering && this.host.act ? new Steering(this) : null;
     if (this.steering) left.insertBefore(this.steering.modes, this.tiles.box);
-    const bar = el("div", { class: "hl-bar" }, this.versionsPlace, this.viewsPlace, this.tools);
     const right = el(
       "div",
       { class: "hl-right" },
@@ -262,7 +322,7 @@ export class Stage {
       (lines) => this.choose({ lines }),
       "stage-lines",
     );
-    this.kindsPlace.append(this.linesTabs.bar);
+    this.kindsPlace.append(this.beside ? this.versionsPlace : this.linesTabs.bar);
     this.viewTabs = tabs(
       words.views,
       "data-view",
@@ -272,21 +332,12 @@ export class Stage {
       "stage-views",
     );
     this.viewsPlace.replaceChildren(this.viewTabs.bar);
-    this.versionsPlace.replaceChildren(
-      ...(this.versions.length > 1
-        ? [
-            tabs(
-              words.versions,
-              "data-version",
-              this.versions.map((version) => [version, words[version]]),
-              this.version,
-              (version) => this.turn(version),
-              "stage-versions",
-            ).bar,
-          ]
-        : []),
-    );
+    const versions = this.versions.map((version) => [version, words[version]]);
+    const turn = (version) => this.turn(version);
+    const { bar } = tabs(words.versions, "data-version", versions, this.version, turn, "stage-versions");
+    this.versionsPlace.replaceChildren(...(versions.length > 1 ? [bar] : []));
     this.steering?.fillIn();
+    this.beside?.fillIn();
     this.slider.max = Math.max(0, told.target.tokens.length - 1);
     this.optionsMenu?.renew();
     this.renderKind();
@@ -296,7 +347,8 @@ export class Stage {
     const { kind } = this;
     this.kindTabs.mark(this.state.kind);
     this.root.classList.toggle("hl-none", !kind);
-    this.lines.build(this.told, kind);
+    if (this.beside) this.beside.build();
+    else this.lines.build(this.told, kind);
     if (kind) {
       this.tiles.build(kind, this.told.colours);
       if (this.state.step !== null) this.tiles.paint(this.state.step);
@@ -349,7 +401,7 @@ export class Stage {
       step,
       lines: lines === "layer" ? lines : null,
       pin,
-      version: this.version === "after" ? null : this.version,
+      version: this.version === this.usual ? null : this.version,
       projector: projector ? 1 : null,
     };
     this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin, version: this.version };
@@ -357,18 +409,19 @@ export class Stage {
     this.host.write(parameters, Object.keys(parameters));
   }
 
-  pin(side, index) {
+  pin(side, index, of = null) {
     if (index < 0) return;
-    const pin = `${side[0]}${index}`;
+    const pin = `${of === "before" ? "a" : ""}${side[0]}${index}`;
     this.partner = null;
     this.choose({ pin: this.state.pin === pin ? null : pin });
   }
 
-  pinRow(row) {
+  pinRow(row, of = null) {
     if (!["map", "mask"].includes(this.state.view) && this.state.view !== "words") return;
     const side = this.kind?.steps || this.state.view === "words" ? "target" : "source";
-    const index = this.state.view === "words" ? row : this.kind[side].row.indexOf(row);
-    if (index >= 0) this.pin(side, index);
+    const kind = of ? this.beside.parts[of].kind : this.kind;
+    const index = this.state.view === "words" ? row : kind[side].row.indexOf(row);
+    if (index >= 0) this.pin(side, index, of);
   }
 
   pointed(point) {
@@ -427,6 +480,7 @@ export class Stage {
 
   /** The row and the column that are pointed at, played or pinned, and the token they stand for. */
   lit() {
+    if (this.beside) return this.beside.lit(this.version);
     const pinned = this.pinned();
     const token = this.point?.token ?? (this.point ? null : (this.filmed() ?? pinned));
     if (token && this.kind) return { ...this.lines.of(...token), token };
@@ -439,23 +493,27 @@ export class Stage {
   }
 
   light() {
-    if (!this.kind) return this.lines.light(NOWHERE, this.pinned(), this.state.step);
+    if (!this.kind) return this.beside || this.lines.light(NOWHERE, this.pinned(), this.state.step);
     const lit = this.lit();
-    this.lines.light(lit, this.pinned(), this.state.step);
-    this.lines.draw(this.linesOf(), lit, this.state.step, this.root.clientWidth < 560);
+    if (this.beside) this.beside.light();
+    else {
+      this.lines.light(lit, this.pinned(), this.state.step);
+      this.lines.draw(this.linesOf(this.kind), lit, this.state.step, this.root.clientWidth < 560);
+    }
     this.tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
     if (this.pinned()) this.describe();
-    this.map.light(
-      ["map", "mask"].includes(this.state.view)
-        ? lit
-        : { row: lit.token?.[0] === "target" ? lit.token[1] : -1, column: -1 },
-    );
+    this.map.light(this.litIn(lit));
     this.says.textContent = line(this, lit) ?? this.says.textContent;
   }
 
-  /** The maps whose lines are drawn. */
-  linesOf() {
-    const { kind } = this;
+  /** What is lit in the picture that is open: rows of other pictures than maps are steps. */
+  litIn(lit) {
+    if (["map", "mask"].includes(this.state.view)) return lit;
+    return { row: lit.token?.[0] === "target" ? lit.token[1] : -1, column: -1 };
+  }
+
+  /** The maps of a kind whose lines are drawn. */
+  linesOf(kind) {
     const [layer, head] = kind.open;
     if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: sizes(kind, layer, head) }] : [];
     const heads = Array.from({ length: kind.layers[1] }, (_, one) => one);
@@ -486,8 +544,10 @@ export class Stage {
     this.heads();
     this.steering?.render();
     this.describe();
+    const others = this.beside?.render();
     this.light();
     await draw(this);
+    await others;
   }
 
   /** The heads of the layer, to be clicked away. */
@@ -519,8 +579,8 @@ export class Stage {
   }
 
   /** What is drawn large: a look, its numbers, and the line under it. */
-  shown() {
-    const { kind, state, told } = this;
+  shown(told = this.told, kind = this.kind) {
+    const { state } = this;
     if (state.view === "inside" && kind) return this.row();
     if (state.view === "map" || !told.views[state.view]?.length) return kind ? { look: kind.look, kind } : null;
     const found = told.views[state.view].filter((one) => !one.kind || one.kind === state.kind);
@@ -548,7 +608,7 @@ export class Stage {
     const size = `${this.root.clientWidth} ${innerHeight}`;
     if (size === this.size || !this.told || !this.root.clientWidth) return;
     this.size = size;
-    this.lines.measured = null;
+    for (const lines of this.beside?.lines() ?? [this.lines]) lines.measured = null;
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => this.render());
   }

@@ -51,7 +51,7 @@ export function card(stage, place) {
   } else if (kind) {
     const [layer, head] = place ?? kind.open;
     const named = kind.single ? { layer, head } : { layer: kind.layerNames[layer], head: kind.headNames[head] };
-    parts.push(fill(words.tile, { title: kind.title, ...named }));
+    if (place || !stage.beside) parts.push(fill(words.tile, { title: kind.title, ...named }));
     const role = kind.roles?.[layer][head];
     if (role) parts.push(fill(words.role, { role }));
     if (kind.entropy) parts.push(fill(words.entropy, { entropy: at(kind.entropy, layer, head).toFixed(2) }));

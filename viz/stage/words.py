@@ -141,6 +141,20 @@ STEERING = {  # more of them, on the page Steer
     "moved": message("Scale and shift what is added to the embeddings."),
 }
 
+COMPARING = {  # more of them, on the page Compare, where A stands before and B after
+    "versions": message("Tiles"),
+    "before": message("A"),
+    "after": message("B"),
+    "difference": message("Difference"),
+    "minus": message("B minus A"),
+    "changed most": message("The largest difference is in “{query}” → “{key}” ({weight})."),
+    "no change": message("Nothing differs in this head."),
+    "unmatched": message("this token has no partner on the other side"),
+    "lacks kind": message("{name} has no attention of this kind."),
+    "lacks head": message("{name} has no layer {layer}, head {head}."),
+    "no difference": message("Only one of them has attention, so there is no difference."),
+}
+
 
 def axes(kind: str, rows: str) -> tuple[str, str]:
     """The titles of the rows and of the columns of a kind, where steps are named by the token "predicted" or "read"."""

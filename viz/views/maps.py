@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 
+from model.analysis import differences
 from model.analysis import maps as analysis
+from model.analysis.differences import Pairs
 from model.text.special import MARK
 from viz.figures import labels
 from viz.language import message, say
@@ -290,28 +291,53 @@ def _head_names(count: int, options: Options) -> list[str]:
     return [labels.head_label(head, say) for head in range(count)]
 
 
-def difference(before: Maps, after: Maps) -> Maps:
+def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
+    """The rows and the columns of two maps that belong together, as of `differences.pairs`."""
+    rows, columns = (differences.pairs(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys"))
+    return rows, columns
+
+
+def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
     """After minus before, on the axes of `after`.
 
     Args:
-        before, after: maps of one kind and one model, made with the same options.
+        before, after: maps of one kind, made with the same options; where models differ, of the layers and heads that
+            both have.
+        replaced: whether tokens that replace each other are compared as well; their rows and columns have both names.
 
     Returns:
         Maps whose weights are differences, from -1 to 1. Rows and columns are those of the same token in both
         translations, aligned in order; where one has no counterpart, its cells are not shown.
     """
-    (old_rows, rows), (old_columns, columns) = (
-        _same(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys")
-    )
+    pairs = aligned(before, after)
+    names = [(before.queries, after.queries), (before.keys, after.keys)]
+    if not replaced:
+        pairs = [[(i, j) for i, j in found if old[i] == new[j]] for found, (old, new) in zip(pairs, names)]
+    (old_rows, rows), (old_columns, columns) = (([i for i, _ in one], [j for _, j in one]) for one in pairs)
+    n_layers, n_heads = map(min, before.weights.shape[:2], after.weights.shape[:2])
+    own, other = after.weights[:n_layers, :n_heads], before.weights[:n_layers, :n_heads]
     here, there = np.ix_(rows, columns), np.ix_(old_rows, old_columns)
-    weights, shown = np.zeros_like(after.weights), np.zeros_like(after.shown)
-    weights[..., *here] = after.weights[..., *here] - before.weights[..., *there]
-    shown[..., *here] = after.shown[..., *here] | before.shown[..., *there]
-    return replace(after, weights=weights, shown=shown, value=message("after minus before"))
+    weights, shown = np.zeros_like(own), np.zeros(own.shape, bool)
+    weights[..., *here] = own[..., *here] - other[..., *there]
+    shown[..., *here] = after.shown[:n_layers, :n_heads][..., *here] | before.shown[:n_layers, :n_heads][..., *there]
+    queries, keys = (_both_names(*one, found) for one, found in zip(names, pairs))
+    return replace(
+        after,
+        weights=weights,
+        shown=shown,
+        queries=queries,
+        keys=keys,
+        removed=after.removed[:n_layers, :n_heads],
+        layer_names=after.layer_names[:n_layers],
+        head_names=after.head_names[:n_heads],
+        value=message("B minus A") if replaced else message("after minus before"),
+    )
 
 
-def _same(before: Sequence[str], after: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The places of the tokens that two sequences share, in order."""
-    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
-    return [a for a, _ in pairs], [b for _, b in pairs]
+def _both_names(old: Sequence[str], new: Sequence[str], pairs: Pairs) -> list[str]:
+    """The names of an axis, where a token replaces another one those of both."""
+    names = list(new)
+    for i, j in pairs:
+        if old[i] != new[j]:
+            names[j] = f"{old[i].lstrip(MARK) or old[i]} → {new[j].lstrip(MARK) or new[j]}"
+    return names

@@ -93,3 +93,37 @@ class TestFunctions:
             assert (~shown).sum() == 0 or row[~shown].max() <= kept[0]
         note = maps.notes(built, 1, 2)[-1]
         assert f"{built.shown[1, 2].sum()} of 30 cells are left" in note
+
+
+class TestDifference:
+    @staticmethod
+    def of(tokens: list[str], layers: int, heads: int) -> maps.Maps:
+        shape = (layers, heads, len(tokens), len(tokens))
+        weights = np.random.default_rng(layers).random(shape, dtype=np.float32)
+        return maps.build(weights, np.ones(shape[2:], bool), tokens, tokens, maps.Options())
+
+    def test_replaced_and_equal_tokens_are_aligned_in_order_and_the_heads_that_both_have(self):
+        before = self.of(["▁too", "▁too", "▁tired", "."], 2, 3)
+        after = self.of(["▁too", "▁too", "▁so", "▁old", "."], 3, 2)
+        rows, columns = maps.aligned(before, after)
+        assert rows == columns
+        assert {(0, 0), (1, 1), (3, 4)} < set(rows) and len(rows) == 4, "and one of two words replaces tired"
+        place = dict(rows)[2]
+        made = maps.difference(before, after, replaced=True)
+        assert made.weights.shape == (2, 2, 5, 5)
+        for i, j in rows:
+            for k, m in columns:
+                wanted = after.weights[:2, :2, j, m] - before.weights[:2, :2, i, k]
+                np.testing.assert_allclose(made.weights[:, :, j, m], wanted, atol=1e-7)
+        alone = ({2, 3} - {place}).pop()
+        assert not made.shown[:, :, alone].any() and not made.shown[..., alone].any()
+        assert made.shown.sum() == 2 * 2 * 4 * 4
+        assert made.queries[place] == f"tired → {after.queries[place][1:]}"
+        assert made.queries[alone] == after.queries[alone]
+        assert len(made.layer_names) == len(made.head_names) == 2
+
+    def test_without_replaced_ones_only_equal_tokens_are_compared(self):
+        before, after = self.of(["a", "b", "c"], 1, 1), self.of(["a", "x", "c"], 1, 1)
+        made = maps.difference(before, after)
+        assert made.queries == ["a", "x", "c"]
+        assert made.shown[0, 0].tolist() == [[True, False, True], [False] * 3, [True, False, True]]

@@ -1,0 +1,109 @@
+"""The page Compare in a real browser: one choice for both sides, which the server never hears of."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.menu import go
+from tests.test_app.test_browser_stage import PATIENCE, kind, part, ready, tile
+from viz.screens.words_compare import B_EXAMPLE
+from viz.views.view import EXAMPLE
+
+# What the picture of a version draws: null where it is blank.
+DRAWN = """version => {
+  const plot = document.querySelector(`[data-testid=stage-side][data-version=${version}] .js-plotly-plot`);
+  return plot?.data ? Array.from(plot.data[0].z, row => Array.from(row)) : null;
+}"""
+
+
+def show(page: Page, url: str, query: str = "") -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/compare{query}")
+    ready(page)
+
+
+def wait_for(page: Page, version: str, wanted: np.ndarray) -> np.ndarray:
+    """Waits until the picture of a version draws these numbers, blank ones apart; returns what it draws."""
+    found = np.empty(0)
+    for _ in range(200):
+        numbers = page.evaluate(DRAWN, version) or []
+        found = np.array([[np.nan if cell is None else cell for cell in row] for row in numbers])
+        if found.shape == wanted.shape and np.nanmax(np.abs(found - wanted)) < 4e-5:
+            return found
+        page.wait_for_timeout(25)
+    np.testing.assert_allclose(found, wanted, atol=4e-5)
+    return found
+
+
+def turn(page: Page, version: str) -> None:
+    part(page, "versions").locator(f"[data-version={version}]").click()
+
+
+def test_one_choice_of_a_head_draws_both_and_the_difference_without_a_message(page, app_server, recorded):
+    a, b = recorded.translate(EXAMPLE), recorded.translate(B_EXAMPLE)
+    show(page, app_server)
+    sent = []
+    page.on("websocket", lambda socket: sent.append("another connection"))
+    page.evaluate("""() => {
+      const send = WebSocket.prototype.send;
+      window.sent = 0;
+      WebSocket.prototype.send = function (data) { window.sent++; return send.call(this, data); };
+    }""")
+    for code, layer, head in (("cross", 1, 3), ("encoder_self", 2, 1), ("decoder_self", 0, 2)):
+        kind(page, code)
+        tile(page, layer, head).click()
+        wait_for(page, "before", a.attention(code)[layer, head])
+        wait_for(page, "after", b.attention(code)[layer, head])
+        wait_for(page, "difference", np.array(page.evaluate(DRAWN, "difference"), float))
+    for version in ("before", "after", "difference"):
+        turn(page, version)
+        wait_for(page, "before", a.attention("decoder_self")[0, 2])
+    assert page.evaluate("window.sent") == 0 and not sent
+    expect(page).to_have_url(re.compile(r"kind=decoder_self&layer=0&head=2"))
+    first = b.attention("decoder_self")[0, 2, 0, 0] - a.attention("decoder_self")[0, 2, 0, 0]
+    assert page.evaluate(DRAWN, "difference")[0][0] == pytest.approx(first, abs=4e-5)
+
+
+def test_a_token_and_its_partner_light_up_together_and_a_pin_stands_in_the_address(page, app_server):
+    show(page, app_server, "?text=too+too+tired.&text-b=A+too+too+tired.")
+    sides = page.locator(".hl-side")
+    lit = [sides.nth(number).get_by_test_id("stage-source").locator(".hl-lit") for number in (0, 1)]
+    for index in (0, 1):  # two equal tokens have partners of their own
+        token = sides.first.get_by_test_id("stage-source").locator("[data-index]").nth(index)
+        token.hover()
+        expect(lit[0]).to_have_count(1)
+        expect(lit[0]).to_have_attribute("data-index", str(index))
+        expect(lit[1]).to_have_attribute("data-index", str(index + 1))
+    token.click()
+    expect(page).to_have_url(re.compile(r"pin=as1"))
+    page.reload()
+    ready(page)
+    expect(lit[0]).to_have_attribute("data-index", "1")
+    expect(lit[1]).to_have_attribute("data-index", "2")
+
+
+def test_back_brings_both_sentences_and_the_head_and_nothing_sticks_out(page, app_server):
+    show(page, app_server)
+    box = page.get_by_role("textbox", name="Sentence B")
+    box.fill("A man is tired.")
+    box.press("Enter")
+    ready(page, 2)
+    tile(page, 1, 2).click()
+    turn(page, "before")
+    address = page.url
+    assert "text-b=A+man+is+tired." in address and "version=before" in address and "layer=1" in address
+    go(page, "Translate")
+    expect(page).not_to_have_url(re.compile("compare"))
+    page.go_back()
+    expect(box).to_have_value("A man is tired.")
+    expect(page).to_have_url(address)
+    expect(tile(page, 1, 2)).to_have_attribute("aria-selected", "true")
+    for width, height in ((1400, 900), (1280, 720), (400, 860)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        top = tile(page, 0, 0).evaluate("tile => tile.getBoundingClientRect().top")
+        assert top < (420 if width > 400 else 860)
