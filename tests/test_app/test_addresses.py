@@ -113,19 +113,19 @@ def test_an_address_that_says_what_is_shown_anyway_is_taken_and_shortened() -> N
 def test_what_a_page_no_longer_asks_leaves_the_address() -> None:
     at = screen.open_page("heads.py", part="contribution", sinks="special", head="2")
     assert address(at) == {"part": "contribution", "sinks": "special", "head": "2"}
-    assert address(screen.choose(at, part="knock-out")) == {"head": "2"}
+    assert address(screen.choose(at, part="roles")) == {"head": "2"}
     assert address(screen.choose(at, part="contribution")) == {"part": "contribution", "sinks": "special", "head": "2"}
 
 
 def test_choices_come_along_to_another_page_and_back() -> None:
-    at = screen.choose(screen.open_page("heads.py"), kind="encoder_self", action="solo")
-    assert address(at) == {"kind": "encoder_self", "action": "solo"}
+    at = screen.choose(screen.open_page("heads.py"), kind="encoder_self", part="contribution")
+    assert address(at) == {"kind": "encoder_self", "part": "contribution"}
     at.query_params.clear()  # as the menu does
     at = at.switch_page("masks.py").run()
     assert address(at) == {}, "there it is the default"
     at.query_params.clear()
     at = at.switch_page("heads.py").run()
-    assert address(at) == {"kind": "encoder_self", "action": "solo"}
+    assert address(at) == {"kind": "encoder_self", "part": "contribution"}
 
 
 def test_a_choice_that_another_kind_does_not_have_is_the_default() -> None:

@@ -103,12 +103,11 @@ def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, qu
         np.testing.assert_allclose(np.asarray(run(told["code"][name]).data[0].z, float), view["z"], atol=1e-5)
 
 
-HEADS = {"text": SENTENCE, "edits": OFF}
+HEADS = {"text": SENTENCE}
 STEER = {"text": SENTENCE, "edits": FORCED, "prefix": "v1_300-301", "beam": "3"}
 ENCODINGS = {"first": "learned", "second": "sinusoidal_concatenated", "length": "20", "width": "8"}
 TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2", "text": SENTENCE}
 PAGES = [
-    ("heads.py", HEADS | {"kind": "cross", "layer": "1"}, ["board-cross", "head-before", "head-change"]),
     ("heads.py", HEADS | {"part": "contribution", "kind": DECODER}, ["added", "added-change"]),
     ("heads.py", HEADS | {"part": "contribution", "sinks": "punctuation"}, ["weights", "added"]),
     ("heads.py", HEADS | {"part": "contribution", "adds": "rollout"}, ["rollout-encoder", "rollout-target"]),
@@ -133,13 +132,6 @@ def test_a_page(offered, page, query, expected):
 @pytest.mark.parametrize("pitfall", PITFALLS)
 def test_pitfalls(offered, pitfall):
     check(screen.open_page("pitfalls.py", text=SENTENCE, pitfall=pitfall), offered, "wrong", "right")
-
-
-def test_the_importance_of_every_head(offered):
-    at = screen.open_page("heads.py", text="A man.")
-    at.button(key="importance").click().run()
-    assert "without_each_head" in offered["board-cross"][1].code
-    check(at, offered, "board-cross")
 
 
 @pytest.fixture
@@ -215,13 +207,13 @@ def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     monkeypatch.setattr(beside, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
     at = screen.open_page("heads.py", text=SENTENCE)
     assert not at.code and not asked
-    at.session_state["beside-board-cross"] = True
+    at.session_state["beside-role-board"] = True
     at.run()
     assert not at.exception and len(asked) == 1
     code = at.code[0].value
     ast.parse(code)
     assert repr(SENTENCE) in code
-    assert {"html-board-cross", "csv-board-cross"} <= {button.key for button in at.get("download_button")}
-    (taken,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_board-cross")]
+    assert {"html-role-board", "csv-role-board"} <= {button.key for button in at.get("download_button")}
+    (taken,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_role-board")]
     title = packing.unpack(taken.bytes)["layout"]["title"]["text"]
     assert "&lt;/script&gt;" in title and "· en-de" in title

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import menu
-from tests.test_app.test_browser_pages import PATIENCE, click_cell
+from tests.test_app.test_browser_pages import PATIENCE
 from viz.language import say, using
 
 TEXT = "A man is too tired."
@@ -56,17 +56,8 @@ def radio(page: Page, key: str, name: str) -> None:
     page.locator(f".st-key-{key}").get_by_role("radio", name=name, exact=True).click()
 
 
-def on_heads(page: Page) -> None:
-    radio(page, "kind", "Decoder self (masked)")
-    radio(page, "head", "3")
-    radio(page, "action", "solo")
-    picture(page)  # a chart that is drawn anew cannot be clicked
-    click_cell(page, "board-cross", 1, 2)
-    expect(page).to_have_url(re.compile("edits=v1_oc0-0"))
-
-
 def on_roles(page: Page) -> None:
-    radio(page, "part", "Roles")
+    radio(page, "kind", "Decoder self (masked)")
     radio(page, "layer", "1")
 
 
@@ -86,7 +77,7 @@ def on_positions(page: Page) -> None:
 
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
-    "heads": ("heads", on_heads, on_contribution, on_roles),
+    "heads": ("heads", on_roles, on_contribution),
     "masks": ("masks", on_masks),
     "positions": ("positions", on_positions),
 }
@@ -95,7 +86,7 @@ WALKS = {
 @pytest.mark.parametrize(
     ("path", "held", "key", "names"),
     [
-        ("heads", "head", "part", {"Contribution": "contribution", "Roles": "roles", "Knock out": ""}),
+        ("heads", "head", "part", {"Contribution": "contribution", "Roles": ""}),
         ("masks", "head", "batch", {"Worked example": "example", "My sentences": ""}),
     ],
 )
@@ -127,10 +118,10 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     page.goto(f"{app_server}/lessons?lang=de")
     menu.go(page, german("Heads"))
     radio(page, "kind", german("Encoder self"))
-    radio(page, "action", german("solo"))
-    expect(page).to_have_url(re.compile("action=solo"))
+    radio(page, "part", german("Contribution"))
+    expect(page).to_have_url(re.compile("part=contribution"))
     heads, on_heads = asked(page), picture(page)
-    assert heads == {"lang": "de", "kind": "encoder_self", "action": "solo"}
+    assert heads == {"lang": "de", "kind": "encoder_self", "part": "contribution"}
     menu.go(page, german("Masks"))
     radio(page, "head", "2")
     radio(page, "batch", german("Worked example"))

@@ -10,13 +10,13 @@ import shutil
 
 import numpy as np
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Page, expect
 
-from model.interventions.edits import Edits, Head
 from tests.support import menu
 from tests.test_app.systems import save_comparison, save_language_model
 from viz.screens.pitfall_words import PITFALLS
 from viz.screens.words_check import ALL_HOLD, CLAIMS
+from viz.screens.words_heads import TO_STEER
 from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
@@ -148,48 +148,14 @@ def test_alignment_says_how_heads_are_measured(page, app_server):
     expect(page.locator("[data-testid=stCode]")).to_contain_text("python -m model align --data FOLDER")
 
 
-# Where on the screen the middle of a cell of a clickable map lies.
-CELL = """(gd, [row, column]) => {
-  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
-  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
-}"""
-
-
-def point_at_cell(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
-    """Moves the mouse to a cell of a map; returns where that is."""
-    chart = page.locator(f".st-key-{key} .js-plotly-plot")
-    expect(plot(page, key)).to_be_visible()
-    for again in reversed(range(10)):
-        try:
-            chart.scroll_into_view_if_needed()
-            at = chart.evaluate(CELL, [row, column])
-            break
-        except Error:  # it was drawn anew in between
-            if not again:
-                raise
-            page.wait_for_timeout(500)
-    page.mouse.move(*at)
-    return at
-
-
-def click_cell(page: Page, key: str, row: int, column: int) -> None:
-    """Clicks a cell of a map with the mouse."""
-    page.mouse.click(*point_at_cell(page, key, row, column))
-
-
-def test_a_click_on_the_board_switches_a_head_off(page, app_server, recorded):
+def test_every_part_of_heads_fits_and_leads_to_steer(page, app_server):
     open_page(page, app_server, "Heads")
-    click_cell(page, "board-cross", 1, 2)
-    expect(page).to_have_url(re.compile("edits=v1_oc1-2"))
-    edits = Edits(off=(Head("cross", 1, 2),))
-    changed = recorded.translate("A man is riding a bicycle down the street.", edits=edits)
-    expect(page.locator(".st-key-large-changed")).to_have_text(changed.text)
     page.set_viewport_size({"width": 400, "height": 900})
-    for view in ("Contribution", "Roles", "Knock out"):
+    for view in ("Contribution", "Importance", "Roles"):
         choose(page, view)
         assert_nothing_sticks_out(page)
-    page.get_by_role("button", name="Take every change back").click()
-    expect(page).not_to_have_url(re.compile("edits="))
+    page.get_by_role("link", name=TO_STEER).click()
+    expect(page.get_by_test_id("stage-do")).to_be_visible()
 
 
 @pytest.fixture

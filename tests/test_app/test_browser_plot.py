@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.test_app.test_browser_beside import download
 from tests.test_app.test_browser_pages import PATIENCE
 
-CELL = """([key, row, column]) => {
-  const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+POINT = """head => {
+  const plot = document.querySelector(".st-key-head-map .js-plotly-plot");
   const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+  const {x, y} = plot._fullData.find(trace => trace.customdata);  // the heads of the first layer
+  return [box.left + xaxis._offset + xaxis.d2p(x[head]), box.top + yaxis._offset + yaxis.d2p(y[head])];
 }"""
-FILL = "document.querySelector('.st-key-board-cross .ytick text').style.fill"
+FILL = "document.querySelector('.st-key-role-board .ytick text').style.fill"
 
 
 def open_heads(page: Page, url: str) -> None:
-    """Opens the page of heads and waits for its board."""
+    """Opens the page of heads and waits for its figures."""
     page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/heads")
-    expect(page.locator(".st-key-board-cross .js-plotly-plot .main-svg").first).to_be_visible()
+    for key in ("role-board", "head-map", "head-opened"):
+        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
-def click(page: Page, key: str, row: int, column: int) -> None:
-    """Clicks the middle of a cell with the mouse."""
-    page.locator(f".st-key-{key} .js-plotly-plot").scroll_into_view_if_needed()
-    x, y = page.evaluate(CELL, [key, row, column])
+def click(page: Page, head: int) -> None:
+    """Clicks the point of a head of the first layer with the mouse."""
+    page.locator(".st-key-head-map .js-plotly-plot").scroll_into_view_if_needed()
+    x, y = page.evaluate(POINT, head)
     page.mouse.move(x, y)
-    page.wait_for_timeout(100)  # Plotly looks for the cell at most every 50 ms
+    page.wait_for_timeout(100)  # Plotly looks for the point at most every 50 ms
     page.mouse.click(x, y)
 
 
-def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
+def test_a_click_on_a_point_reaches_python_and_the_node_stays(page, app_server):
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     open_heads(page, app_server)
-    page.evaluate("document.querySelector('.st-key-board-cross .js-plotly-plot').mine = true")
-    for said in ("off", "on"):  # the same cell twice
-        click(page, "board-cross", 1, 2)
-        drawn = "gd => gd.data.find(trace => trace.mode === 'text').text[6]"
-        page.wait_for_function(
-            f"said => ({drawn})(document.querySelector('.st-key-board-cross .js-plotly-plot')) === said", arg=said
-        )
+    page.evaluate("document.querySelector('.st-key-head-map .js-plotly-plot').mine = true")
+    for head in (2, 3):
+        click(page, head)
+        expect(page).to_have_url(re.compile(f"head={head}"))
         page.wait_for_timeout(400)  # else the next one is a double click
-    assert page.evaluate("document.querySelector('.st-key-board-cross .js-plotly-plot').mine")
+    assert page.evaluate("document.querySelector('.st-key-head-map .js-plotly-plot').mine")
     for name in ("masks", "training", "positions"):
         page.goto(f"{app_server}/{name}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
@@ -54,7 +55,7 @@ def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
 def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server):
     page.emulate_media(color_scheme="light")
     open_heads(page, app_server)
-    colour = "getComputedStyle(document.querySelector('.st-key-board-cross .hl-figure')).color"
+    colour = "getComputedStyle(document.querySelector('.st-key-role-board .hl-figure')).color"
     light = page.evaluate(FILL)
     assert light == page.evaluate(colour)
     page.emulate_media(color_scheme="dark")
@@ -63,7 +64,7 @@ def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server
 
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):
     open_heads(page, app_server)
-    figure = page.locator(".st-key-head-before .hl-figure")
+    figure = page.locator(".st-key-head-opened .hl-figure")
     expect(figure.locator(".js-plotly-plot")).to_have_attribute(
         "aria-label", "Rows ask, columns are read: how much each query token attends to each key token, from 0 to 1."
     )
@@ -72,7 +73,7 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
     page.keyboard.press("Enter")
     shown = figure.get_by_role("table")
     expect(shown).to_be_visible()
-    weights = page.evaluate("document.querySelector('.st-key-head-before .js-plotly-plot').data[0].z.map(r => r[0])")
+    weights = page.evaluate("document.querySelector('.st-key-head-opened .js-plotly-plot').data[0].z.map(r => r[0])")
     said = [float(text) for text in shown.locator("tbody tr td:nth-child(2)").all_text_contents()]
     assert len(said) == len(weights) and all(abs(a - b) < 6e-4 for a, b in zip(said, weights, strict=True))
     page.keyboard.press("Enter")
@@ -81,7 +82,7 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
 
 def test_pictures_come_from_the_same_copy_of_plotly(page, app_server, tmp_path):
     open_heads(page, app_server)
-    page.locator(".st-key-beside-head-before button").first.click()
+    page.locator(".st-key-beside-head-opened button").first.click()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)

@@ -1,8 +1,11 @@
-"""The page Heads: what is switched off, what is drawn of it, and that every number is the model's own."""
+"""The page Heads: roles, contributions and importance, and that every number is the model's own."""
 
 from __future__ import annotations
 
+import json
 import shutil
+from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -10,13 +13,14 @@ import streamlit
 
 from model import load_translator
 from model.analysis import head_roles
-from model.interventions.edits import Edits, Head, all_heads
+from model.interventions.edits import Edits, Head
 from model.measures import alignment, contribution
-from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, open_page, values, written
-from viz.screens import heads_board, words_heads
+from tests.test_app.screen import charts, choose, click_marker, figure, links, open_page, values, written
+from viz.screens import words_heads
 from viz.screens.asking import EXAMPLE
 
 PAGE = "heads.py"
+SHIPPED = Path(__file__).parents[2] / "checkpoints"
 ADDS, ROLES = words_heads.ADDS, words_heads.ROLES
 OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 3)))
 
@@ -25,147 +29,35 @@ def z(at, key: str) -> np.ndarray:
     return values(figure(at, key)["data"][0]["z"])
 
 
-def code(at) -> str:
-    return at.text_input(key="edits").value
-
-
-def computed(at):
-    """Waits as a visitor does until the importance of heads is there."""
-    while any(button.key == "importance-cancel" for button in at.button):
-        at = at.run()
-    return at
-
-
 def assert_whole(at) -> None:
     assert not at.exception and not at.error and not at.warning
 
 
-class TestKnockOut:
-    def test_nothing_is_changed_at_first(self, recorded):
-        at = open_page(PAGE)
+class TestImportance:
+    @pytest.mark.parametrize("colour", list(words_heads.NUMBERS))
+    def test_the_boards_are_what_was_measured_over_held_out_sentences(self, monkeypatch, colour):
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(SHIPPED))
+        streamlit.cache_resource.clear()
+        at = open_page(PAGE, part=words_heads.WORTH, colour=colour)
         assert_whole(at)
-        weights = recorded.translate(EXAMPLE).attention("cross")[0, 0]
-        np.testing.assert_allclose(z(at, "head-before"), weights, atol=1e-6)
-        np.testing.assert_allclose(z(at, "head-after"), weights, atol=1e-6)
-        np.testing.assert_allclose(z(at, "head-change"), 0, atol=1e-6)
-        for kind, layers in (("encoder_self", 3), ("decoder_self", 2), ("cross", 2)):
-            assert z(at, f"board-{kind}").shape == (layers, 4)
-        assert at.button(key="heads-reset").disabled and not at.metric
+        report = json.loads((SHIPPED / "en-de" / "heads.json").read_text())
+        for kind, measured in report["kinds"].items():
+            np.testing.assert_allclose(z(at, f"board-{kind}"), measured[words_heads.NUMBERS[colour]], rtol=1e-5)
+        assert report["command"] in written(at)
+        streamlit.cache_resource.clear()
+        streamlit.cache_data.clear()
 
-    def test_the_address_switches_heads_off(self, recorded):
-        at = open_page(PAGE, edits=OFF.code, layer="1", head="2")
-        assert_whole(at)
-        plain = recorded.translate(EXAMPLE)
-        new, read = recorded.translate(EXAMPLE, edits=OFF), recorded.force(EXAMPLE, plain, OFF)
-        assert new.text in written(at)
-        assert at.metric[0].value == f"{read.log_probabilities.sum():.2f}"
-        np.testing.assert_allclose(z(at, "head-before"), plain.attention("cross")[1, 2], atol=1e-6)
-        assert not z(at, "head-after").any()
-        np.testing.assert_allclose(z(at, "head-change"), -plain.attention("cross")[1, 2], atol=1e-6)
-        board = figure(at, "board-cross")["data"]
-        assert [row[2] for row in board[0]["text"]] == ["on", "off"]
-        assert any(trace.get("name") == "switched off" for trace in board)
-
-    def test_a_click_switches_off_and_on(self):
-        at = click_cell(open_page(PAGE), "board-decoder_self", 1, 3)
-        assert_whole(at)
-        assert Edits.from_code(code(at)) == Edits(off=(Head("decoder_self", 1, 3),))
-        assert at.session_state["kind"] == "decoder_self"
-        at = click_cell(at, "board-decoder_self", 1, 3)
-        assert code(at) == ""
-
-    def test_a_click_may_solo_spread_or_only_show(self, recorded):
-        at = click_cell(choose(open_page(PAGE), action=words_heads.SOLO), "board-cross", 0, 1)
-        others = {head for head in all_heads(recorded.config, "cross") if head != Head("cross", 0, 1)}
-        assert set(Edits.from_code(code(at)).off) == others
-        at = click_cell(at, "board-cross", 0, 1)
-        assert code(at) == ""
-        at = click_cell(choose(at, action=words_heads.UNIFORM), "board-encoder_self", 2, 0)
-        assert Edits.from_code(code(at)) == Edits(uniform=(Head("encoder_self", 2, 0),))
-        np.testing.assert_allclose(z(at, "head-after"), 1 / z(at, "head-after").shape[1], atol=1e-6)
-        at = click_cell(choose(at, action=words_heads.OPEN), "board-cross", 1, 1)
-        assert Edits.from_code(code(at)) == Edits(uniform=(Head("encoder_self", 2, 0),))
-        assert_whole(at)
-
-    def test_the_buttons_do_the_same_without_a_mouse(self):
-        at = open_page(PAGE, layer="1", head="3")
-        at = at.button(key="do-off").click().run()
-        assert Edits.from_code(code(at)) == Edits(off=(Head("cross", 1, 3),))
-        at = at.button(key="do-uniform").click().run()
-        assert Edits.from_code(code(at)) == Edits(uniform=(Head("cross", 1, 3),))
-        at = at.button(key="heads-reset").click().run()
-        assert code(at) == ""
-        assert_whole(at)
-
-    def test_importance_is_the_change_without_each_head(self, recorded):
-        at = computed(open_page(PAGE).button(key="importance").click().run())
-        assert_whole(at)
-        assert at.session_state["colour"] == words_heads.HERE
-        plain = recorded.translate(EXAMPLE)
-        whole = recorded.score(EXAMPLE, plain)
-        for kind, layer, head in (("cross", 1, 2), ("encoder_self", 0, 3), ("decoder_self", 0, 0)):
-            expected = recorded.score(EXAMPLE, plain, Edits(off=(Head(kind, layer, head),))) - whole
-            assert z(at, f"board-{kind}")[layer, head] == pytest.approx(expected, abs=1e-3)
-        at = at.text_input(key="text").set_value("A man is tired.").run()
-        assert not at.button(key="importance").disabled and not z(at, "board-cross").any()
-
-    def test_an_address_that_colours_by_this_sentence_shows_it_elsewhere(self):
-        at = computed(open_page(PAGE).button(key="importance").click().run())
-        elsewhere = computed(open_page(PAGE, colour=words_heads.HERE))
-        assert_whole(elsewhere)
-        assert z(elsewhere, "board-cross").any()
-        np.testing.assert_array_equal(z(elsewhere, "board-cross"), z(at, "board-cross"))
-
-    def test_cancel_stops_between_two_moments_and_keeps_what_was_found(self, monkeypatch):
-        at = computed(open_page(PAGE).button(key="importance").click().run())
-        found = z(at, "board-cross")
-        monkeypatch.setattr(heads_board, "AT_A_TIME", 0.0)  # one layer at a time
-        at = at.text_input(key="text").set_value("A man is tired.").run()
-        at = at.button(key="importance").click().run()
-        assert heads_board.WORK in at.session_state and not z(at, "board-cross").any()
-        at = at.button(key="importance-cancel").click().run()
-        assert heads_board.WORK not in at.session_state and not z(at, "board-cross").any()
-        assert not any(button.key == "importance-cancel" for button in at.button)
-        assert not at.button(key="importance").disabled
-        at = at.text_input(key="text").set_value(EXAMPLE).run()
-        np.testing.assert_array_equal(z(at, "board-cross"), found)
-        assert at.button(key="importance").disabled
-        assert_whole(at)
-
-    @pytest.mark.parametrize(
-        ("edits", "said"),
-        [
-            ("v1_oc9-0", "Layers of the cross-attention are 0 to 1, got layer 9."),
-            ("<b>x</b>", "begins with 'v1'"),
-            ("v1_oc0-0_uc0-0", "either switched off or made uniform"),
-        ],
-    )
-    def test_rubbish_in_the_address_is_told(self, edits, said):
-        at = open_page(PAGE, edits=edits)
-        assert not at.exception and len(at.warning) == 1
-        assert said in at.warning[0].value and "Nothing is changed" in at.warning[0].value
-        np.testing.assert_allclose(z(at, "head-change"), 0, atol=1e-6)
-        at = click_cell(at, "board-cross", 0, 0)
-        assert code(at)  # a click starts from what can be read
-
-    def test_changes_of_another_page_are_kept_and_not_made(self):
-        at = open_page(PAGE, edits="v1_f1-2-1")
-        assert_whole(at)
-        assert words_heads.LEFT_OUT in [caption.value for caption in at.caption]
-        at = click_cell(at, "board-cross", 0, 0)
-        assert code(at) == "v1_oc0-0_f1-2-1"
-
-    def test_a_reference_is_read_with_the_changes(self, recorded):
-        at = open_page(PAGE, edits=OFF.code, mode="teacher-forced", reference="Ein Mann war müde.")
-        assert_whole(at)
-        expected = recorded.score(EXAMPLE, "Ein Mann war müde.", OFF)
-        assert [metric.value for metric in at.metric] == [f"{expected:.2f}"]
-
-    @pytest.mark.parametrize("colour", [words_heads.LOG, words_heads.BLEU, words_heads.GRADIENT])
-    def test_without_held_out_numbers_the_page_says_how_to_make_them(self, colour):
-        at = open_page(PAGE, colour=colour)
+    def test_without_held_out_numbers_the_page_says_how_to_make_them(self):
+        at = open_page(PAGE, part=words_heads.WORTH)
         assert_whole(at)
         assert words_heads.NO_REPORT in [info.value for info in at.info]
+
+
+def test_heads_are_switched_off_on_the_page_steer_with_the_same_change():
+    at = open_page(PAGE, text="A man is tired.", beam="2", edits=OFF.code)
+    assert_whole(at)
+    page, _, query = links(at)[words_heads.TO_STEER].partition("?")
+    assert page == "./steer" and dict(parse_qsl(query)) == {"text": "A man is tired.", "beam": "2", "edits": OFF.code}
 
 
 class TestContribution:
@@ -255,7 +147,7 @@ class TestRoles:
 
 
 def test_a_sentence_that_cannot_be_read_keeps_the_last_result():
-    at = open_page(PAGE, edits=OFF.code)
+    at = open_page(PAGE)
     at = at.text_input(key="text").set_value("  ").run()
     assert not at.exception and "There is nothing to translate" in at.warning[0].value
     assert charts(at)

@@ -57,7 +57,7 @@ BOXES = [
     ("translate_page.py", "sentence"),
     ("pitfalls.py", "text"),
     ("steer.py", "sentence"),
-    ("heads.py", "edits"),
+    ("heads.py", "text"),
     ("compare.py", "text-b"),
     ("masks.py", "target1"),
     ("positions.py", "text"),

@@ -54,6 +54,11 @@ def open_link(target: str):
     return screen.open_page(FILES.get(page, f"{page}.py"), **dict(parse_qsl(parts.query)))
 
 
+def off(query) -> list[tuple[str, int, int]]:
+    """The heads that a step switches off."""
+    return [(head.kind, head.layer, head.head) for head in Edits.from_code(query.get("edits", "")).off]
+
+
 def assert_on_stage(at, query) -> None:
     """The stage has the sentence of a step, and the head that the browser then opens."""
     told = screen.stage(at)
@@ -65,6 +70,7 @@ def assert_on_stage(at, query) -> None:
         place = {name: int(query[name]) for name in ("layer", "head", "row")}
         assert told["inside"]["place"] == {"kind": kind["code"], **place}
         assert query["pin"] == f"t{query['row']}", "the row that the browser asks for is that of the pinned word"
+    assert told["steering"]["off"] == [[*one] for one in off(query)] if "steering" in told else not off(query)
     assert view.read(query, []) == (view.View(text=query["text"]), [])
 
 
@@ -73,9 +79,10 @@ def test_a_step_opens_its_page_with_its_settings(shipped_pages, name, number) ->
     step = LESSONS[name].steps[number - 1]
     at = open_link(tour.address(name, number))
     assert not at.exception and not at.error and not at.warning
-    if not step.page:
+    on_stage = step.page in ("", "steer")
+    if on_stage:
         assert_on_stage(at, step.query)
-    for key, value in step.query.items() if step.page else ():
+    for key, value in () if on_stage else step.query.items():
         assert code(at.session_state[key]) == value, key
     written = [text.value for text in at.markdown]
     assert step.look in written and step.answer in written

@@ -100,11 +100,7 @@ CASES = {
     ),
     "head_board": Case(
         lambda t, s: {"values": signed(t, s)},
-        lambda a, q, k, **say: viz.figures.head_board(
-            a["values"],
-            off=mask(*a["values"].shape[-2:]) if a["values"].ndim == 2 and a["values"].size else None,
-            **say,
-        ),
+        lambda a, q, k, **say: viz.figures.head_board(a["values"], **say),
         tokens=(),
     ),
     "head_board with texts": Case(

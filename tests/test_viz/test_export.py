@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from viz import figures, page
-from viz.figures.clicks import make_clickable
 from viz.figures.export import in_html, titled
 from viz.screens import explore
 
@@ -88,8 +87,8 @@ def test_names_follow_rows_that_were_moved_apart():
 
 
 def test_a_figure_for_a_file_has_its_title_inside_and_leaves_the_other_alone():
-    figure = figures.attention_heatmap(weights(T, S), QUERIES, KEYS)
-    make_clickable(figure, "click to force it")
+    figure = figures.head_overview(weights(L, H, T, S))
+    assert "click to" in figure.to_json()
     before = json.loads(figure.to_json())
     copy = titled(figure, f"Head 1 {NASTY}", f"“{NASTY}” · en-de")
     assert json.loads(figure.to_json()) == before

@@ -45,7 +45,7 @@ def test_every_colour_of_a_scale_can_carry_its_text(scale, reverse):
 @pytest.mark.parametrize(
     "figure",
     [
-        head_board(SHARES - 0.5, off=SHARES > 0.5),
+        head_board(SHARES - 0.5),
         share_board(SHARES, low_is_good=True),
         candidates_heatmap(SHARES, ["a"], [["b"] * 12]),
         mask_heatmap(SHARES > 0.3, ["a"], ["k"] * 12, written=np.full((1, 12), "0")),
@@ -57,9 +57,3 @@ def test_texts_stand_on_their_cells_and_take_no_clicks(figure):
     np.testing.assert_array_equal(texts.x, np.arange(12))
     assert not np.any(texts.y) and len(texts.text) == 12 and all(texts.text)
     assert texts.hoverinfo == "skip" and figure.data[0].texttemplate is None
-    hatched = theme.HATCH_FILL, theme.HATCH_LINE
-    for trace in figure.data:
-        if trace.type == "scatter" and trace.fill == "toself":
-            inks = [ink for ink, share in zip(texts.textfont.color, SHARES[0], strict=True) if share > 0.5]
-            backs = [tuple(int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)) for name in hatched]
-            assert set(inks) == {"#000"} and all(contrast(back, (0, 0, 0)) >= 4.5 for back in backs)

@@ -88,9 +88,8 @@ def test_curves_have_their_ends():
 
 
 def test_a_board_says_what_is_written_on_every_head():
-    off = np.array([[False, True], [False, False]])
     texts = [["on", "off"], ["even", "<on>"]]
-    board = head_board(None, texts, off=off, value="no number")
+    board = head_board(None, texts, value="no number")
     assert board.table.in_words() == ["layer 0: head 0 on, head 1 off.", "layer 1: head 0 even, head 1 <on>."]
     assert "orange" not in board.description
     header, rows = board.table.header, list(board.table.rows())

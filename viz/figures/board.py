@@ -12,7 +12,6 @@ from viz.figures.drawn import Drawn
 from viz.figures.tables import Board, Points
 from viz.figures.wording import NUMBER, Say, english, message
 
-OFF = message("switched off")
 CELLS = message("A cell a head: rows are layers, columns heads.")
 ROW_HEIGHT = 46  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
@@ -23,7 +22,6 @@ def head_board(
     values: np.ndarray | None,
     texts: Sequence[Sequence[str]] | None = None,
     *,
-    off: np.ndarray | None = None,
     value: str = message("value"),
     colors: bool = True,
     title: str = "",
@@ -34,7 +32,6 @@ def head_board(
     Args:
         values: float (L, H); None where there are only texts.
         texts: L times H texts to write into the cells; the numbers where there are none.
-        off: bool (L, H), True = switched off: hatched.
         value: what a number is, in English.
         colors: whether a colour bar stands beside it.
         title: text above the board.
@@ -51,7 +48,6 @@ def head_board(
     has_numbers = values is not None
     values = checks.as_float("values", values if has_numbers else np.zeros((len(texts), len(texts[0]))), "LH")
     n_layers, n_heads = values.shape
-    hatched = np.zeros(values.shape, bool) if off is None else checks.as_mask("off", off, values.shape)
     written = texts if texts is not None else [[f"{number:+.3g}" for number in row] for row in values]
     if len(written) != n_layers:
         raise ValueError(f"texts has {len(written)} rows; allowed are {n_layers}, one a layer.")
@@ -70,23 +66,17 @@ def head_board(
         showscale=colors,
         **scale,
     )
-    any_off = bool(hatched.any())
     axes = {
         "xaxis": heatmap.axis(list(map(str, range(n_heads))), labels.number_step(n_heads), message("head"), say),
         "yaxis": heatmap.axis(layers, labels.tick_step(n_layers), "", say, downwards=True),
     }
     return Drawn(
-        [
-            board,
-            *([heatmap.hatching(hatched, say, OFF)] if any_off else []),
-            heatmap.cell_texts(board, written, hatched),
-        ],
+        [board, heatmap.cell_texts(board, written)],
         theme.layout(
             n_layers * ROW_HEIGHT,
             say(NUMBER),
             title=labels.escape(title),
             left=labels.tick_width(layers) + theme.MARGIN,
-            top=theme.LEGEND_HEIGHT if any_off else 0,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
             **heatmap.name_cells(board, axes, layers, heads),
         ),

@@ -172,7 +172,7 @@ def hatching(blocked: np.ndarray, say: Say = english, name: str = NOT_ALLOWED) -
     )
 
 
-def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], hatched: np.ndarray | None = None) -> go.Scatter:
+def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
     """Write into the cells of a map, black or white, whichever stands out more: by 4.5 at least (WCAG 2.2, 1.4.3).
 
     Plotly's own choice falls to 3.4 on the greens in the middle of the scale.
@@ -180,15 +180,12 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], hatched: np.nd
     Args:
         cells: the map, with its colours in hexadecimal and zmin and zmax.
         texts: T times S escaped texts.
-        hatched: bool (T, S), cells that are hatched, whatever their number.
 
     Returns:
         A trace that nothing points at and no click reaches.
     """
     values = np.asarray(cells.z, dtype=np.float64)
     ink = np.where(luminance(colors_of(cells)) > np.sqrt(1.05 * 0.05) - 0.05, *_INKS)
-    if hatched is not None:
-        ink = np.where(hatched, _INKS[0], ink)
     rows, columns = (index.ravel().astype(np.float32) for index in np.indices(values.shape))
     return go.Scatter(
         x=columns,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.catalogue import available, checkpoints_folder
 from viz.language import message, say
-from viz.screens import controls, shared, words, words_steer
+from viz.screens import controls, shared, words
 from viz.views import view
 from viz.views.codes import code
 from viz.views.view import View
@@ -77,15 +77,6 @@ def remember(request: controls.Request, names: list[str], default: str, forcing:
     reference = request.reference if forcing else before.reference
     chosen = {"beam": request.beam, "penalty": request.length_penalty, "reference": reference}
     view.keep(st.session_state, replace(before, model=model, **chosen))
-
-
-def changes() -> tuple[str, str]:
-    """Ask for the changes as they stand in the address; return the codes of the locked beginning and of the edits."""
-    with st.expander(say("The changes as text")):
-        st.caption(say(words_steer.TEXT_LINE))
-        prefix = controls.text(say("Locked beginning (token ids)"), "", "prefix")
-        edits = controls.text(say("Edits"), "", "edits")
-    return prefix.strip(), edits.strip()
 
 
 def in_address(request: controls.Request, edits: str, prefix: str) -> dict[str, str]:

@@ -1,23 +1,41 @@
-"""The page Heads: what each head is worth, what it adds, what it does."""
+"""The page Heads: what each head does, what it adds, what it is worth."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from viz.language import say
-from viz.screens import asking, controls, heads_contribution, heads_knock_out, heads_roles, shared, words_heads
+from viz.screens import (
+    asking,
+    controls,
+    heads_contribution,
+    heads_importance,
+    heads_roles,
+    shared,
+    tour,
+    ways,
+    words_heads,
+)
 from viz.ui import choices
+from viz.views import changes
+from viz.views.view import View
 
 PARTS = {
-    words_heads.KNOCK: heads_knock_out.show,
-    words_heads.ADDS: heads_contribution.show,
     words_heads.ROLES: heads_roles.show,
+    words_heads.ADDS: heads_contribution.show,
+    words_heads.WORTH: heads_importance.show,
 }
 
 
 def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
     """Draw the chosen part of the page below the translation."""
-    part = controls.choose(say("Look at"), list(PARTS), "part", words_heads.KNOCK, words_heads.PARTS)
+    how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
+    model = "" if request.checkpoint == shared.default_checkpoint() else request.checkpoint
+    asked = st.query_params.to_dict()
+    made = {name: asked[name] for name in changes.NAMES if name in asked}  # of links that were made for a board here
+    query = tour.present() | View(request.text, model, **how).address() | made
+    st.html(ways.link(say(words_heads.TO_STEER), ways.address("steer", query)))
+    part = controls.choose(say("Look at"), list(PARTS), "part", words_heads.ROLES, words_heads.PARTS)
     with st.container():
         PARTS[part](result, request)
 

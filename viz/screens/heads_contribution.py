@@ -12,7 +12,6 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.language import message, say
 from viz.screens import controls, explore, heads_results, recipes, rollout, shared, words, words_heads
-from viz.screens.heads_knock_out import choose_head
 from viz.views import maps
 from viz.views.made import Recipe, made
 
@@ -35,7 +34,7 @@ def show(result: shared.Shown, request: controls.Request) -> None:
 
 def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
-    head = choose_head(result)
+    head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
     options, nothing = words_heads.SINKS, words_heads.SINKS_NONE
     sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
     _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
-from model.interventions.edits import Edits, Head, layer_counts
+from model.interventions.edits import layer_counts
 from model.measures import alignment, contribution, head_report
 from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
@@ -21,42 +21,6 @@ from viz.language import message, say
 from viz.screens import asking, controls, shared
 
 CACHED_RECORDINGS = 16
-_WITHOUT = shared.Waiting(message("Translating without these heads …"))
-
-
-@dataclass(frozen=True)
-class Changed:
-    """A translation under changes.
-
-    Attributes:
-        read: the old translation, its very tokens, read by the changed model.
-        new: what the changed model translates; None where a reference was given.
-    """
-
-    read: shared.Shown
-    new: shared.Shown | None
-
-
-@st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=_WITHOUT, show_time=True)
-def changed(request: controls.Request, code: str) -> Changed:
-    """Read the old translation and translate anew, with changes.
-
-    Args:
-        request: what is translated.
-        code: of edits of whole heads.
-
-    Returns:
-        Both.
-
-    Raises:
-        ValueError: if the heads do not exist.
-    """
-    loaded, edits = shared.translator(request.checkpoint), Edits.from_code(code)
-    read = loaded.force(request.text, asking.compute(request), edits)
-    new = None
-    if request.reference is None:
-        new = shared.cut(loaded.translate(request.text, request.beam, request.length_penalty, edits), loaded)
-    return Changed(shared.cut(read, loaded), new)
 
 
 def importance(request: controls.Request) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
@@ -168,26 +132,3 @@ def _aligners(checkpoint: str) -> list[list[str]] | None:
     weights = alignment.weights_hash(loaded) if results else ""
     results = [result for result in results.values() if result["weights_sha256"] == weights]
     return alignment.roles(results) if results else None
-
-
-def after_click(edits: Edits, action: str, head: Head, others: list[Head]) -> Edits:
-    """The edits after something was done to a head; done a second time it is undone.
-
-    Args:
-        edits: those before.
-        action: "off", "uniform" or "solo".
-        head: of which it is done.
-        others: all other heads of its kind.
-    """
-    off, uniform = set(edits.off), set(edits.uniform)
-    if action == "off":
-        off ^= {head}
-        uniform -= {head}
-    elif action == "uniform":
-        uniform ^= {head}
-        off -= {head}
-    else:
-        alone = set(others) <= off and head not in off
-        off = {one for one in off if one.kind != head.kind} | (set() if alone else set(others))
-        uniform -= off
-    return Edits(tuple(off), tuple(uniform), edits.forced, edits.cells)

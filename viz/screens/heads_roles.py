@@ -12,7 +12,6 @@ from model.interventions.edits import Head
 from viz.figures import head_board, head_map
 from viz.language import message, say
 from viz.screens import alignment_boards, controls, explore, heads_results, recipes, shared, words, words_heads
-from viz.screens.heads_knock_out import choose_head
 from viz.views import maps
 from viz.views.made import Recipe, made
 
@@ -21,7 +20,7 @@ SHARPNESS = message("sharpness")  # figures say what they are called with
 
 def show(result: shared.Shown, request: controls.Request) -> None:
     """Draw the roles of the heads of a kind, the card of one head, and the map of all."""
-    head = choose_head(result)
+    head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
     here = heads_results.of_sentence(result, head.kind)
     held_out = None
     report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)

@@ -18,7 +18,6 @@ PENALTY = message(
     "Among finished translations the score is divided by a power of the length: 0 compares bare probabilities and "
     "prefers short ones, larger values prefer long ones."
 )
-CHIPS = message("Point at a token, or reach it with Tab: its row or column lights up in the large map.")
 LINES = message(
     "Point at a token to see its lines alone; a click keeps it so. A click on a head takes its lines away and brings "
     "them back, a double-click (Shift+Enter) shows it alone."

@@ -6,51 +6,28 @@ from dataclasses import dataclass, replace
 
 from viz.language import message, say
 
-INTRO = message(
-    "Switch heads off and see the translation answer; see what each head adds and not only where it looks, what it "
-    "does over many sentences, and which heads look alike. Changes hold for you alone and are kept in the address."
-)
-KNOCK, ADDS, ROLES = "knock-out", "contribution", "roles"
-PARTS = {KNOCK: message("Knock out"), ADDS: message("Contribution"), ROLES: message("Roles")}
+INTRO = message("What each head does over many sentences, what it adds to a translation, and which heads look alike.")
+TO_STEER = message("Switch heads off in this sentence, on the page Steer →")
+ROLES, ADDS, WORTH = "roles", "contribution", "importance"
+PARTS = {ROLES: message("Roles"), ADDS: message("Contribution"), WORTH: message("Importance")}
 
-OFF, SOLO, UNIFORM, OPEN = "off", "solo", "uniform", "open"
-ACTIONS = {
-    OFF: message("switch it off or on"),
-    SOLO: message("solo"),
-    UNIFORM: message("make it uniform"),
-    OPEN: message("only show it"),
-}
-ACTION = message(
-    "Off: the weights of the head become 0. Solo: all other heads of its kind are off; a second time all are on. "
-    "Uniform: the head reads everything that its mask allows equally."
-)
-BOARD = message(
-    "Rows are layers, columns are heads. Click a cell; what a click does is chosen above. The framed head is drawn "
-    "below."
-)
-
-NONE, HERE, LOG, BLEU, GRADIENT = "nothing", "sentence", "log-probability", "bleu", "gradient"
+LOG, BLEU, GRADIENT = "log-probability", "bleu", "gradient"
+NUMBERS = {LOG: "log_probability", BLEU: "bleu", GRADIENT: "gradient"}  # what a report calls them
 COLOURS = {
-    NONE: message("nothing"),
-    HERE: message("this sentence"),
     LOG: message("held-out: log-probability"),
     BLEU: message("held-out: BLEU"),
     GRADIENT: message("held-out: gradient"),
 }
 VALUES = {
-    NONE: message("no number"),
-    HERE: message("change without it (nats)"),
-    LOG: message("change without it (nats a token)"),
+    LOG: message("change without it (nats per token)"),
     BLEU: message("change of BLEU without it"),
-    GRADIENT: message("size of the change, estimated (nats a token)"),
+    GRADIENT: message("size of the change, estimated (nats per token)"),
 }
 COLOURED = {
-    NONE: message("Cells have no colour: choose what they are coloured by, or compute it for this sentence."),
-    HERE: message(
-        "Change of the log-probability of the old translation when this head alone is off: blue, it gets less "
+    LOG: message(
+        "Change of the log-probability of the reference, per token, when this head alone is off: blue, it gets less "
         "probable; orange, more."
     ),
-    LOG: message("The same over held-out sentences, with their references, for each token."),
     BLEU: message(
         "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse. "
         "Over few sentences BLEU moves by a point or more by chance."
@@ -60,17 +37,8 @@ COLOURED = {
         "more orange, the more the head matters."
     ),
 }
-ON_BOARD = {"on": message("on"), "off": message("off"), "even": message("even")}  # what is written into a cell
-IMPORTANCE = message("Importance of every head")
 NO_REPORT = message(
     "This checkpoint has no numbers over held-out sentences yet. To make them: python -m model heads --data FILE"
-)
-SAME = message("The translation stays the same.")
-LEFT_OUT = message("The address also holds changes of single cells, made on another page; they are not made here.")
-FORCED = message("The reference is read as before; what changes is how probable the model finds it.")
-BEFORE_AFTER = message(
-    "The same tokens are read before and after, so that rows and columns stay what they are. A head that is off is 0 "
-    "throughout."
 )
 
 WEIGHTS, ROLLOUT = "weights", "rollout"

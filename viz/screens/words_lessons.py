@@ -217,24 +217,21 @@ HEADS = Lesson(
             {"part": "roles", "kind": "encoder_self", "layer": "2", "head": "0"},
         ),
         Step(
-            "heads",
-            message("A board of all cross-attention heads. Click one to switch it off and read the new translation."),
+            "steer",
+            message("All cross-attention heads. Choose “Off”, click a head, and read the new translation."),
             message("How many single heads can be switched off before the meaning of this sentence is lost?"),
-            message(
-                "Try: no single head of this board changes its meaning. Much of what heads do is done by several of "
-                "them."
-            ),
-            {"text": BICYCLE, "part": "knock-out", "kind": "cross"},
+            message("Try: no single head changes its meaning. Much of what heads do is done by several of them."),
+            {"text": BICYCLE, "kind": "cross"},
         ),
         Step(
-            "heads",
+            "steer",
             message("Now all eight heads of the first layer's cross-attention are off."),
             message("The translation still mentions the bicycle. How does the model know of it?"),
             message(
                 "From the cross-attention of the other two layers. But the old translation has become much less "
                 "probable, several times what any single head makes of it, and another one is written."
             ),
-            {"text": BICYCLE, "part": "knock-out", "kind": "cross", "edits": WHOLE_LAYER},
+            {"text": BICYCLE, "kind": "cross", "edits": WHOLE_LAYER},
         ),
         Step(
             "alignment",

@@ -1,7 +1,6 @@
 """The plain words of the page Steer: what can be changed, and how what comes of it is read."""
 
-from model.interventions.edits import Edits
-from viz.language import message, say
+from viz.language import message
 
 TREE_LINE = message(
     "Row n holds the candidates for the n-th token, the most probable beginning first. A dot was kept, a star ended "
@@ -22,25 +21,3 @@ EQUAL = message("The old translation is as probable as before.")
 CHANGED = message("Changed: {changes}")
 UNCHANGED = message("Without the changes the model writes: {text}")
 NOTHING_WRITTEN = message("(nothing)")
-TEXT_LINE = message(
-    "The page's changes as they stand in its address. Both fields can be edited; empty ones change nothing."
-)
-
-
-LOCKED = (message("{n} token locked at the beginning"), message("{n} tokens locked at the beginning"))
-FORCED = (message("{n} attention forced"), message("{n} attentions forced"))
-CELLS = (message("{n} mask cell edited"), message("{n} mask cells edited"))
-OFF = (message("{n} head off"), message("{n} heads off"))
-UNIFORM = (message("{n} head uniform"), message("{n} heads uniform"))
-
-
-def changes(n_locked: int, edits: Edits) -> str:
-    """Say what is changed."""
-    counts = {
-        LOCKED: n_locked,
-        FORCED: len(edits.forced),
-        CELLS: len(edits.cells),
-        OFF: len(edits.off),
-        UNIFORM: len(edits.uniform),
-    }
-    return ", ".join(say(one if n == 1 else many, n=n) for (one, many), n in counts.items() if n) + "."
