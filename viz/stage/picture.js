@@ -114,7 +114,8 @@ function surroundings(stage, map = stage.map) {
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - BELOW);
   const least = stage.steering || stage.beside ? STEERED : LOWEST;
   const most = stage.beside ? width : HIGHEST;
-  const height = root.clientWidth < NARROW ? Math.max(320, Math.min(width, 560)) : Math.max(least, Math.min(most, left));
+  const narrow = root.clientWidth < NARROW;
+  const height = narrow ? Math.max(320, Math.min(width, 560)) : Math.max(least, Math.min(most, left));
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }
 

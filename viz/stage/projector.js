@@ -35,8 +35,8 @@ export class Projector {
 
   /** Shows whether it is on; CSS does the rest. */
   light(on) {
-    const { root, lines } = this.stage;
-    if (root.classList.contains("hl-projector") !== on) lines.measured = null;
+    const { root } = this.stage;
+    if (root.classList.contains("hl-projector") !== on) this.stage.unmeasure();
     root.classList.toggle("hl-projector", on);
     this.switch.setAttribute("aria-pressed", String(on));
   }
@@ -59,7 +59,7 @@ export class Projector {
   go(by) {
     const { stage } = this;
     const count = stage.told.target.tokens.length;
-    if (count) {
+    if (count && !stage.beside) {
       if (stage.playing) stage.pause();
       const place = ((stage.state.step ?? count - 1) + by + count) % count; // the last step shows all, as no step does
       return stage.step(place);

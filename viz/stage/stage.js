@@ -242,11 +242,13 @@ export class Stage {
     this.switches = el("div", { class: "hl-switches", hidden: true });
     this.kindsPlace = el("div", { class: "hl-kinds" });
     this.viewsPlace = el("div", { class: "hl-views" });
+    this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
     this.versionsPlace = el("div");
     const bar = el("div", { class: "hl-bar" }, this.beside ? null : this.versionsPlace, this.viewsPlace, this.tools);
     if (this.beside) {
       this.root.replaceChildren(
         this.beside.texts,
+        this.projector.button(words),
         this.notes,
         el(
           "div",
@@ -260,7 +262,6 @@ export class Stage {
       );
       return;
     }
-    this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
     const left = el(
       "div",
       { class: "hl-left" },
@@ -608,9 +609,14 @@ export class Stage {
     const size = `${this.root.clientWidth} ${innerHeight}`;
     if (size === this.size || !this.told || !this.root.clientWidth) return;
     this.size = size;
-    for (const lines of this.beside?.lines() ?? [this.lines]) lines.measured = null;
+    this.unmeasure();
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => this.render());
+  }
+
+  /** Forgets where tokens stand. */
+  unmeasure() {
+    for (const lines of this.beside?.lines() ?? [this.lines]) lines.measured = null;
   }
 
   /** Fills the card: of a head that is pointed at, or of what is pinned or open. */
