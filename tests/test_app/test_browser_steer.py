@@ -10,7 +10,18 @@ from playwright.sync_api import Page, expect
 
 from model.interventions.edits import Edits, Head
 from tests.support.menu import go
-from tests.test_app.test_browser_stage import CELL, PATIENCE, drawn, kind, part, ready, tile, type_in, wait_for_map
+from tests.test_app.test_browser_stage import (
+    CELL,
+    PATIENCE,
+    drawn,
+    kind,
+    opened,
+    part,
+    ready,
+    tile,
+    type_in,
+    wait_for_map,
+)
 from viz.views.view import EXAMPLE
 
 
@@ -105,6 +116,36 @@ def test_a_cell_is_forced_a_mask_painted_and_a_word_written(page, app_server, re
     word = int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])
     new = recorded.translate(EXAMPLE, prefix=[*plain.predicted_ids[:1], word])
     expect(part(page, "translation")).to_have_text(new.text)
+
+
+def test_several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page, app_server, recorded):
+    show(page, app_server)
+    plain = recorded.translate(EXAMPLE)
+    tile(page, 0, 3).click()
+    for layer, head in ((0, 1), (1, 2), (1, 0), (1, 0)):  # the last one is chosen and let go again
+        tile(page, layer, head).click(modifiers=["Shift"])
+    assert opened(page) == [0, 3], "choosing opens nothing"
+    changed(page, lambda: click_cell(page, 2, 4))
+    expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-1h1-2&"))
+    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    word = part(page, "target").locator("[data-index='1']")
+    word.click()
+    best = np.argsort(-plain.trace["logits"][1], kind="stable")
+    rank = 0 if best[0] != plain.predicted_ids[1] else 1
+    menu = page.locator(".hl-words")
+    changed(page, lambda: menu.get_by_role("button").first.click())
+    new = recorded.translate(EXAMPLE, prefix=[plain.predicted_ids[0], int(best[rank])])
+    expect(part(page, "translation")).to_have_text(new.text)
+    expect(menu).to_be_hidden()
+    word.click()
+    menu.get_by_role("textbox").fill("tired")
+    changed(page, lambda: page.keyboard.press("Enter"))
+    typed = [new.predicted_ids[0], *recorded.tokenizer.target.encode("tired")]
+    expect(part(page, "translation")).to_have_text(recorded.translate(EXAMPLE, prefix=typed).text)
+    word.click()
+    page.keyboard.press("Escape")
+    expect(word).to_have_attribute("aria-pressed", "false")
+    expect(menu).to_be_hidden()
 
 
 def test_heads_stay_off_for_the_next_sentence_and_another_visitor_sees_nothing_of_it(

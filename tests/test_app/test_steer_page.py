@@ -105,6 +105,9 @@ class TestCells:
         forced = Force(2, 1, 0.75, ((0, 1),))
         new, _ = assert_steered(at, recorded, {"forced": (forced,)}, plain.predicted_ids[:2])
         assert new.attention("cross")[0, 1, 2, 1] >= 0.75
+        at = screen.do(at, "force", row=2, key=3, strength=1.0, heads=[[1, 2], [0, 3]])
+        edits = {"forced": (forced, Force(2, 3, 1.0, ((0, 3), (1, 2))))}
+        assert_steered(at, recorded, edits, plain.predicted_ids[:2])
         at = screen.do(at, "force", row=2, key=4, strength=1.0, heads=[])
         assert_steered(at, recorded, {"forced": (Force(2, 4),)}, plain.predicted_ids[:2])
 
@@ -134,6 +137,13 @@ class TestWords:
         word = int(np.argsort(-old.trace["logits"][step], kind="stable")[rank])
         new = recorded.translate(EXAMPLE, beam=beam, prefix=[*old.predicted_ids[:step], word])
         assert_shown(at, new)
+
+    def test_a_typed_word_is_written_and_a_beginning_kept(self, recorded, plain):
+        at = screen.do(open_page(), "type", step=2, text=" tired man ")
+        ids = recorded.tokenizer.target.encode("tired man")
+        assert_shown(at, recorded.translate(EXAMPLE, prefix=[*plain.predicted_ids[:2], *ids]))
+        at = screen.do(screen.do(at, "reset"), "keep", step=1)
+        assert codes(at) == {"prefix": prefix_code(plain.predicted_ids[:2])}
 
     def test_words_are_aligned_one_by_one(self, recorded):
         at = screen.do(open_page(), "write", step=1, rank=2)
@@ -249,6 +259,9 @@ class TestSentences:
             {"do": "force", "row": 1, "key": 1, "strength": "x", "heads": []},
             {"do": "write", "step": 99, "rank": 0},
             {"do": "cells", "kind": "cross", "cells": [[1]], "open": True},
+            {"do": "type", "step": 0, "text": " "},
+            {"do": "type", "step": 99, "text": "x"},
+            {"do": "type", "step": 0, "text": "tired " * 100},
             {"do": "drop", "code": ["x"]},
             {"do": "none"},
             {},
@@ -256,9 +269,11 @@ class TestSentences:
     )
     def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain, action):
         at = screen.do(open_page(), **({"what": action.get("do", "")} | {k: v for k, v in action.items() if k != "do"}))
-        assert not at.exception and len(screen.warnings(at)) <= 1
+        assert not at.exception and not screen.warnings(at)
+        assert screen.stage(at)["steering"]["problem"].endswith("."), "said beside the changes, where it was asked for"
         assert_shown(at, plain)
         assert codes(at) == {}
+        assert "problem" not in screen.stage(at.run())["steering"]
 
     def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))

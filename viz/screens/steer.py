@@ -145,7 +145,8 @@ def _sentence(request: Request) -> change.Sentence:
     config = shared.translator(request.checkpoint).config
     heads = {kind: (n_layers, config.n_heads) for kind, n_layers in layer_counts(config).items()}
     tokens = result.source_tokens, result.predicted_tokens
-    return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads)
+    encode = shared.translator(request.checkpoint).tokenizer.target.encode
+    return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads, encode)
 
 
 def steering(request: Request, changes: Changes) -> dict:
@@ -168,6 +169,8 @@ def steering(request: Request, changes: Changes) -> dict:
         told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
         if cost.without_future is not None:
             told["future"] = say(words_steer.FUTURE)
+    if problem := st.session_state.pop("steer-problem", ""):
+        told["problem"] = problem
     if st.session_state.get(WEIGHED):
         told["importance"] = importance(request.plain)
     return told
@@ -207,8 +210,6 @@ def live() -> None:
         return
     model = chosen.model or names[0]
     changes = present(model, chosen, state[translate.QUERY] if came else _NONE)
-    if problem := state.pop("steer-problem", ""):
-        shared.warn(problem)
     if lost := state.get(LOST):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")

@@ -102,7 +102,10 @@ export class Stage {
     return new Lines(
       this.told.words,
       (at) => this.pointed(at && { token: at, of }),
-      (side, index) => this.pin(side, index, of),
+      (side, index) => {
+        this.pin(side, index, of);
+        this.steering?.ask(this.pinned());
+      },
       height,
     );
   }
@@ -193,7 +196,8 @@ export class Stage {
     if (!this.beside) Object.assign(this, { lines: this.newLines(), map: this.newMap() });
     this.tiles = new Tiles(
       words,
-      (layer, head, focus) => (!focus && this.steering?.tile(layer, head)) || this.open(layer, head, focus),
+      (layer, head, focus, shift) =>
+        (!focus && this.steering?.tile(layer, head, shift)) || this.open(layer, head, focus),
       (place) => this.describe(place),
     );
     this.card = el("div", { class: "hl-card" });
@@ -289,6 +293,7 @@ export class Stage {
       ...(this.steering ? [this.steering.chips] : []),
       this.notes,
       this.lines.box,
+      ...(this.steering ? [this.steering.menu] : []),
       el("div", { class: "hl-main" }, left, right),
     );
   }
@@ -437,7 +442,10 @@ export class Stage {
       return;
     const kind = [...this.kinds.keys()][Number(event.key) - 1];
     if (kind) this.choose({ kind });
-    else if (event.key === "Escape" && this.state.pin && !this.state.projector) this.choose({ pin: null });
+    else if (event.key === "Escape" && this.state.pin && !this.state.projector) {
+      this.choose({ pin: null });
+      this.steering?.ask(null);
+    }
   }
 
   /** Python that makes what is drawn large, to copy. */

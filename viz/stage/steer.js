@@ -5,15 +5,18 @@ import { at, fill } from "./data.js";
 import { el, tabs } from "./dom.js";
 import { form } from "./menus.js";
 
-const MODES = ["open", "off", "uniform", "alone"]; // what a click on a tile does
+const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
 
 export class Steering {
   constructor(stage) {
-    Object.assign(this, { stage, mode: "open", strength: 1, everyHead: false, marks: [] });
+    Object.assign(this, { stage, mode: "open", strength: 1, everyHead: false, chosen: [], marks: [] });
     this.before = el("p", { class: "hl-before", "data-testid": "stage-before", dir: "auto" });
     this.chips = el("div", { class: "hl-chips", role: "group", "data-testid": "stage-changes" });
     this.bar = el("div", { class: "hl-switches hl-steering" });
     this.modes = el("div", { class: "hl-modes" });
+    this.menu = el("div", { class: "hl-words", hidden: true }); // where nothing asks for another word
+    document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || this.ask(null));
+    this.menu.addEventListener("keydown", (event) => event.key === "Escape" && this.ask(null));
     stage.tiles.decorate = (cell, layer, head) => this.decorate(cell, layer, head);
     stage.tiles.layer = (layer) => this.layer(layer);
     stage.tiles.box.addEventListener("keydown", (event) => {
@@ -44,6 +47,7 @@ export class Steering {
   /** What was changed, what it cost, and both translations with the words marked that differ. */
   fillIn() {
     const { told, words } = this;
+    this.ask(null);
     const changed = told.chips.length > 0;
     this.before.hidden = !changed;
     const line = (side) =>
@@ -76,6 +80,7 @@ export class Steering {
             button(words["reset all"], () => this.act({ do: "reset" })),
           ]
         : [el("span", { class: "hl-cost" }, words.unchanged)]),
+      ...(told.problem ? [el("span", { class: "hl-problem", role: "alert" }, told.problem)] : []),
       ...(told.future ? [el("span", { class: "hl-cost" }, told.future)] : []),
     );
     const options = MODES.map((mode) => [mode, words[mode]]);
@@ -96,16 +101,33 @@ export class Steering {
 
   // --------------------------------------------------------------------------------------------------------- tiles
 
-  /** A click on a tile; whether it changed the head instead of opening it. */
-  tile(layer, head) {
+  /** A click on a tile; whether it changed or chose the head instead of opening it. */
+  tile(layer, head, shift) {
+    if (shift || this.mode === "several") return this.choose(layer, head);
     if (this.mode === "open") return false;
     this.head(this.mode, layer, head);
+    return true;
+  }
+
+  /** Adds a head to those that the next cell is forced in, or takes it out; only those of the cross-attention can be. */
+  choose(layer, head) {
+    const { stage } = this;
+    if (stage.kind.code !== "cross" || !stage.kind.plain) return false;
+    const rest = this.chosen.filter(([l, h]) => l !== layer || h !== head);
+    this.chosen = rest.length < this.chosen.length ? rest : [...rest, [layer, head]];
+    this.everyHead = false;
+    stage.renderKind();
+    stage.render();
     return true;
   }
 
   decorate(cell, layer, head) {
     const { told, words, stage } = this;
     const { code } = stage.kind;
+    if (code === "cross" && this.chosen.some(([l, h]) => l === layer && h === head)) {
+      cell.classList.add("hl-picked");
+      cell.setAttribute("aria-label", `${cell.getAttribute("aria-label")}, ${words.picked}`);
+    }
     const here = (heads) => heads.some(([kind, l, h]) => kind === code && l === layer && h === head);
     for (const [name, heads] of [
       ["off", told.off],
@@ -161,7 +183,7 @@ export class Steering {
     if (!this.acts) return false;
     if (state.view === "words") this.act({ do: "write", step: row, rank: column });
     else if (state.view === "map" && kind.code === "cross" && kind.plain) {
-      const heads = this.everyHead ? [] : [kind.open];
+      const heads = this.everyHead ? [] : this.chosen.length ? this.chosen : [kind.open];
       this.act({ do: "force", row, key: column, strength: this.strength, heads });
     } else return false;
     return true;
@@ -195,6 +217,7 @@ export class Steering {
 
   forcing() {
     const { words } = this;
+    const chosen = fill(words["chosen heads"], { heads: this.chosen.map((place) => place.join(".")).join(", ") });
     const said = el("output", {}, this.strength.toFixed(2));
     const slider = el("input", {
       type: "range",
@@ -210,7 +233,7 @@ export class Steering {
     const heads = el(
       "select",
       { "aria-label": words.in, onchange: () => (this.everyHead = heads.value === "all") },
-      el("option", { value: "one", selected: !this.everyHead }, words["one head"]),
+      el("option", { value: "one", selected: !this.everyHead }, this.chosen.length ? chosen : words["one head"]),
       el("option", { value: "all", selected: this.everyHead }, words["every head"]),
     );
     return [
@@ -248,6 +271,37 @@ export class Steering {
     const mark = el("div", { class: `hl-mark ${name}` });
     Object.assign(mark.style, this.stage.map.box_of(row, column));
     return mark;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- words
+
+  /** Opens what can be done with a word of the translation, [side, index]; closes it for null or another one. */
+  ask(pinned) {
+    const { stage, words, menu } = this;
+    menu.hidden = pinned?.[0] !== "target" || !this.acts;
+    if (menu.hidden) return;
+    const step = pinned[1];
+    const { tokens, candidates } = stage.told.target;
+    const button = (text, action) =>
+      el("button", { type: "button", class: "hl-item", onclick: () => this.act({ step, ...action }) }, text);
+    const others = (candidates[step] ?? []).map(([name, share], rank) => [name, share, rank]);
+    const box = el("input", { type: "text", "aria-label": words.type, placeholder: words.type });
+    const typed = (event) => {
+      event.preventDefault();
+      if (box.value.trim()) this.act({ do: "type", step, text: box.value });
+    };
+    menu.replaceChildren(
+      el("p", {}, fill(words.instead_of, { token: tokens[step] })),
+      ...others
+        .filter(([name]) => name !== tokens[step])
+        .map(([name, share, rank]) => button(`${name} ${(100 * share).toFixed(1)} %`, { do: "write", rank })),
+      el("form", { onsubmit: typed }, box),
+      button(words.keep, { do: "keep" }),
+    );
+    const place = stage.lines.chips.target[step].getBoundingClientRect();
+    const root = stage.root.getBoundingClientRect();
+    const left = Math.max(0, Math.min(place.left - root.left, root.width - menu.offsetWidth));
+    Object.assign(menu.style, { left: `${left}px`, top: `${place.bottom - root.top + 4}px` });
   }
 
   // ------------------------------------------------------------------------------------------------------ painting

@@ -56,7 +56,7 @@ export class Tiles {
         "data-layer": layer,
         "data-head": head,
         "aria-label": label,
-        onclick: () => this.open(layer, head),
+        onclick: (event) => this.open(layer, head, false, event.shiftKey),
         onpointerenter: (event) => event.pointerType === "mouse" && this.look([layer, head]),
         onfocus: () => this.look([layer, head]),
         onblur: () => this.look(null),

@@ -6,7 +6,7 @@ Actions are what a visitor does on the stage: small dictionaries that the browse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
@@ -126,6 +126,7 @@ class Sentence:
         predicted_ids: of the words that were written.
         candidate_ids: by step, the most probable first.
         heads: by kind of attention (layers, heads).
+        encode: the ids of a text that the translation could go on with.
     """
 
     source_tokens: Sequence[str]
@@ -133,6 +134,7 @@ class Sentence:
     predicted_ids: Sequence[int]
     candidate_ids: Sequence[Sequence[int]]
     heads: Mapping[str, tuple[int, int]]
+    encode: Callable[[str], list[int]]
 
 
 def after(changes: Changes, action: Mapping, on: Sentence) -> Changes:
@@ -142,8 +144,8 @@ def after(changes: Changes, action: Mapping, on: Sentence) -> Changes:
         changes: those before.
         action: `do` and what belongs to it: "off", "uniform", "alone" with kind, layer, head; "layer" with kind, layer;
             "force" with row, key, strength, heads ([[layer, head], ...], [] for all); "cells" with kind, cells
-            ([[row, key], ...]), open; "write" with step, rank; "lock" with ids; "positions" with some of scale, shift,
-            stacks; "drop" with code, as of `chips`; "reset".
+            ([[row, key], ...]), open; "write" with step, rank; "type" with step, text; "keep" with step; "lock" with
+            ids; "positions" with some of scale, shift, stacks; "drop" with code, as of `chips`; "reset".
         on: the translation that was shown.
 
     Raises:
@@ -203,6 +205,17 @@ def _written(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     return replace(changes, locked=(*on.predicted_ids[:step], on.candidate_ids[step][int(action["rank"])]))
 
 
+def _typed(changes: Changes, action: Mapping, on: Sentence) -> Changes:
+    step, text = int(action["step"]), str(action["text"]).strip()
+    if not 0 <= step < len(on.predicted_ids) or not text:
+        raise KeyError
+    return replace(changes, locked=(*on.predicted_ids[:step], *on.encode(text)))
+
+
+def _kept(changes: Changes, action: Mapping, on: Sentence) -> Changes:
+    return replace(changes, locked=tuple(on.predicted_ids[: int(action["step"]) + 1]))
+
+
 def _moved(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     said = {name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None}
     return read(changes.address() | {"stacks": changes.stacks} | said)
@@ -210,6 +223,8 @@ def _moved(changes: Changes, action: Mapping, on: Sentence) -> Changes:
 
 def _dropped(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     code = action["code"]
+    if not isinstance(code, str):
+        raise TypeError
     if code == "prefix":
         return replace(changes, locked=())
     if code == "positions":
@@ -232,6 +247,8 @@ _DO = {
     "force": _forced,
     "cells": _painted,
     "write": _written,
+    "type": _typed,
+    "keep": _kept,
     "lock": lambda changes, action, on: replace(changes, locked=tuple(map(int, action["ids"]))),
     "positions": _moved,
     "drop": _dropped,
