@@ -2,6 +2,7 @@
 
 import { Kind, at, fill, unpack } from "./data.js";
 import { el, menu, tabs } from "./dom.js";
+import { effects } from "./effects.js";
 import { Lines, headColour } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, downloads, form } from "./menus.js";
@@ -15,13 +16,16 @@ const NOWHERE = { row: -1, column: -1 };
 const BEAT = 700; // milliseconds per step of the film
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+const EFFECTS = ["measure", "against"];
+
+const OWN = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row"];
 /** What the stage chooses and writes into the address by itself. */
-export const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row", ...SWITCHES];
+export const PLACE = [...OWN, ...EFFECTS, ...SWITCHES];
 
 /** What lines are drawn from: weights, or the sizes of differences. */
 function sizes(kind, layer, head) {
   const map = kind.map(layer, head);
-  return kind.signed ? map.map((row) => row.map(Math.abs)) : map;
+  return kind.signed ? map.map((row) => row.map((value) => Math.abs(value) / kind.limit)) : map;
 }
 
 export class Stage {
@@ -57,9 +61,11 @@ export class Stage {
   take() {
     const { whole } = this;
     this.versions = whole.before ? ["before", "after", "difference"] : ["after"];
-    const wanted = (this.state ?? this.host.read()).version;
-    this.version = this.versions.includes(wanted) ? wanted : "after";
-    const told = this.version === "after" ? whole : { ...whole, ...whole[this.version] };
+    const { version, measure } = this.state ?? { ...this.host.memory, ...this.host.read() };
+    this.version = this.versions.includes(version) ? version : "after";
+    const chosen = this.version === "after" ? whole : { ...whole, ...whole[this.version] };
+    const [shows, told] = effects.applied(this, chosen, measure);
+    this.measure = shows;
     const tokens = JSON.stringify([told.source.tokens, told.target.tokens]);
     if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
     if (this.tokens !== tokens) this.partner = null;
@@ -87,6 +93,7 @@ export class Stage {
       picture: 0,
       version: this.version,
       projector: [true, "1"].includes(asked.projector),
+      measure: asked.measure ?? "weights",
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
     };
@@ -112,6 +119,7 @@ export class Stage {
   }
 
   views() {
+    if (this.measure === "effects") return effects.views(this);
     return VIEWS.filter((view) => {
       if (view === "inside") return this.host.ask && this.kinds.size && [...this.kinds.values()][0].inside;
       return view === "map" ? this.kinds.size : this.told.views[view].length;
@@ -199,6 +207,7 @@ export class Stage {
     this.kindsPlace = el("div", { class: "hl-kinds" });
     this.viewsPlace = el("div", { class: "hl-views" });
     this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
+    this.measuresPlace = el("div");
     const left = el(
       "div",
       { class: "hl-left" },
@@ -215,7 +224,7 @@ export class Stage {
     const right = el(
       "div",
       { class: "hl-right" },
-      el("div", { class: "hl-head" }, this.title, bar),
+      el("div", { class: "hl-head" }, this.title, this.measuresPlace, bar),
       this.switches,
       this.steering?.bar,
       this.map.box,
@@ -295,10 +304,11 @@ export class Stage {
   renderKind() {
     const { kind } = this;
     this.kindTabs.mark(this.state.kind);
+    this.measuresPlace.replaceChildren(...effects.measures(this));
     this.root.classList.toggle("hl-none", !kind);
     this.lines.build(this.told, kind);
     if (kind) {
-      this.tiles.build(kind, this.told.colours);
+      this.tiles.build(kind, kind.colours ?? this.told.colours);
       if (this.state.step !== null) this.tiles.paint(this.state.step);
     }
   }
@@ -329,6 +339,12 @@ export class Stage {
     return this.render();
   }
 
+  /** Turns to the weights or to the direct effects, which the server computes when they are first asked for. */
+  weigh(measure) {
+    this.state.measure = measure;
+    return this.turn(this.version);
+  }
+
   open(layer, head, focus = false) {
     this.kind.open = [layer, head];
     this.choose(this.state.view === "map" || this.state.view === "mask" ? {} : { view: "map" }, focus);
@@ -336,7 +352,7 @@ export class Stage {
 
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
-    const { kind, view, step, lines, pin, projector } = this.state;
+    const { kind, view, step, lines, measure, pin, projector } = this.state;
     const inside = view === "inside";
     const first = this.kind?.first ?? [];
     const own = this.kind?.open ?? [];
@@ -350,9 +366,12 @@ export class Stage {
       lines: lines === "layer" ? lines : null,
       pin,
       version: this.version === "after" ? null : this.version,
+      measure: measure === "effects" ? measure : null,
       projector: projector ? 1 : null,
     };
-    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin, version: this.version };
+    const { version } = this;
+    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, measure, pin, version };
+    if (measure !== "effects") parameters.against = null;
     if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
     this.host.write(parameters, Object.keys(parameters));
   }
@@ -365,9 +384,10 @@ export class Stage {
   }
 
   pinRow(row) {
-    if (!["map", "mask"].includes(this.state.view) && this.state.view !== "words") return;
-    const side = this.kind?.steps || this.state.view === "words" ? "target" : "source";
-    const index = this.state.view === "words" ? row : this.kind[side].row.indexOf(row);
+    const steps = ["words", "lens", "left-out"].includes(this.state.view);
+    if (!["map", "mask"].includes(this.state.view) && !steps) return;
+    const side = this.kind?.steps || steps ? "target" : "source";
+    const index = steps ? row : this.kind[side].row.indexOf(row);
     if (index >= 0) this.pin(side, index);
   }
 
@@ -444,6 +464,7 @@ export class Stage {
     this.lines.light(lit, this.pinned(), this.state.step);
     this.lines.draw(this.linesOf(), lit, this.state.step, this.root.clientWidth < 560);
     this.tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
+    effects.tint(this, this.state.view === "map" || !lit.both ? lit.row : -1);
     if (this.pinned()) this.describe();
     this.map.light(
       ["map", "mask"].includes(this.state.view)
@@ -457,7 +478,10 @@ export class Stage {
   linesOf() {
     const { kind } = this;
     const [layer, head] = kind.open;
-    if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: sizes(kind, layer, head) }] : [];
+    if (this.state.lines === "head") {
+      if (!kind.has(layer, head)) return [];
+      return kind.effect ? effects.lines(kind, kind.map(layer, head)) : [{ rows: sizes(kind, layer, head) }];
+    }
     const heads = Array.from({ length: kind.layers[1] }, (_, one) => one);
     return heads
       .filter((one) => kind.has(layer, one) && !this.state.off.has(one))
@@ -483,6 +507,7 @@ export class Stage {
     } else {
       this.title.textContent = words["no attention"];
     }
+    if (this.measure === "effects") this.title.textContent = effects.title(this) ?? this.title.textContent;
     this.heads();
     this.steering?.render();
     this.describe();
@@ -521,6 +546,7 @@ export class Stage {
   /** What is drawn large: a look, its numbers, and the line under it. */
   shown() {
     const { kind, state, told } = this;
+    if (this.measure === "effects") return effects.shown(this);
     if (state.view === "inside" && kind) return this.row();
     if (state.view === "map" || !told.views[state.view]?.length) return kind ? { look: kind.look, kind } : null;
     const found = told.views[state.view].filter((one) => !one.kind || one.kind === state.kind);
