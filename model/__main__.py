@@ -180,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
     )
     command.add_argument("--sentences", type=int, default=100, metavar="N", help="read N; default: %(default)s")
+    command.add_argument("--save", action="store_true", help="keep the result in agreement.json beside the weights")
     _add_checkpoint(command)
     command.set_defaults(run=commands.agree)
 

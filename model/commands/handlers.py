@@ -234,7 +234,12 @@ def agree(arguments: argparse.Namespace) -> None:
 
     _at_least_one(arguments, "sentences")
     sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
-    print(json.dumps(agreement.measure(_load(arguments), sources, _say)))
+    translator = _load(arguments)
+    found = {"command": arguments.command_line, "data": arguments.data.name}
+    found |= agreement.measure(translator, sources, _say)
+    if arguments.save:
+        agreement.keep(translator.folder, found)
+    print(json.dumps(found))
 
 
 def train(arguments: argparse.Namespace) -> None:

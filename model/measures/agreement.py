@@ -5,7 +5,10 @@ Shape letters: L layers, H heads, T steps, S source tokens.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,17 +17,23 @@ from torch import Tensor
 
 from model import masks
 from model.analysis.effects import RUNNER_UP
+from model.checkpoint import read_json, write_text
 from model.measures.contribution import contributions
 from model.measures.head_importance import without_each_head
+from model.measures.head_report import weights_digest
+from model.measures.kept import has_form, is_table
 from model.taps import intervene
 from model.text.special import BOS_ID, PAD_ID
 from model.transformer import Transformer
 from model.translation import Translation
 from model.translator import Translator
 
+FILE = "agreement.json"
 MEASURES = ("effects", "norms", "occlusion", "gradient")
 DECODER = ("decoder_self", "cross")
 AGAINST = {"mean": None, RUNNER_UP: RUNNER_UP}
+_RATES = {"spearman": float, "kendall": float}
+_FORM = {"command": str, "data": str, "sentences": int, "words": int, "heads": dict.fromkeys(AGAINST, _RATES)}
 
 
 def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -168,6 +177,36 @@ def measure(
         "heads": heads,
         **{kind: {name: means[name][place] for name in (*AGAINST, "drop")} for place, kind in enumerate(DECODER)},
     }
+
+
+def keep(folder: Path, found: dict[str, Any]) -> Path:
+    """Keep what `measure` found, with its command and data, beside the weights it is of; returns the file."""
+    text = json.dumps({**found, "weights": weights_digest(folder)}, indent=1, ensure_ascii=False)
+    # One line per row of a table, not one per number.
+    write_text(folder / FILE, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
+    return folder / FILE
+
+
+def kept(folder: Path, config) -> dict[str, Any] | None:
+    """What `keep` wrote beside the weights of a checkpoint; None where there is nothing.
+
+    Args:
+        folder: the checkpoint's.
+        config: of its model.
+
+    Raises:
+        ValueError: if the file does not fit the model, or is of other weights.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    found, size = read_json(path), (config.n_decoder_layers, config.n_heads)
+    if found.get("weights") != weights_digest(folder):
+        raise ValueError(f"{path} was measured with other weights: run python -m model agree --save again")
+    tables = [found.get(kind, {}).get(name) for kind in DECODER for name in (*AGAINST, "drop")]
+    if not has_form(found, _FORM) or not all(is_table(table, size) for table in tables):
+        raise ValueError(f"{path} does not fit the model, or is not what python -m model agree --save wrote")
+    return found
 
 
 def _round(values: np.ndarray | float) -> Any:

@@ -49,6 +49,7 @@ def attention(
     value: str = message("weight"),
     notes: Sequence[str] | None = None,
     signed: bool = False,
+    limit: float = 1.0,
 ) -> dict:
     """The look of a map of attention weights: queries in rows, keys in columns, colours from 0 to 1.
 
@@ -59,7 +60,8 @@ def attention(
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         value: what a number is, in English.
         notes: T texts for the hover box, beside the query.
-        signed: the numbers are differences: colours from -1 to 1.
+        signed: the numbers are on both sides of 0, and so are the colours.
+        limit: where the colours end.
     """
     blocked = None if mask is None or mask.all() else ~mask
     hover = say(
@@ -69,8 +71,8 @@ def attention(
         value=labels.escape(say(value)),
         number="%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}",
     )
-    scale, low = (DIVERGING, -1) if signed else (SEQUENTIAL, 0)
-    look = _tokens(queries, keys, say, query_axis, key_axis, hover, scale, low, 1, notes)
+    scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
+    look = _tokens(queries, keys, say, query_axis, key_axis, hover, scale, low, limit, notes)
     if blocked is not None:
         hatching = heatmap.hatched_boxes(blocked)
         look["data"].append(
@@ -162,6 +164,24 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
     look["layout"]["margin"]["t"] = 50
     look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
     look["texts"] = [[labels.tick_text(name) for name in row] for row in names]
+    return look
+
+
+def lens(
+    steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
+) -> dict:
+    """The look of a word per cell, coloured by its probability.
+
+    Args:
+        steps: T tokens, the rows.
+        columns: N names.
+        named: (T, N) words, escaped, that stand in the cells.
+        cells: (T, N) texts of the hover box.
+        titles: of the rows and of the columns, as they are said.
+    """
+    look = _tokens(steps, columns, say, *titles, "%{customdata[0]}<br>%{customdata[2]}", SEQUENTIAL, 0, 1)
+    look["layout"]["xaxis"]["tickangle"] = -30
+    look["hover"]["cells"], look["texts"] = cells, named
     return look
 
 

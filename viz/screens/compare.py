@@ -120,7 +120,7 @@ def told(versus: str, pair: Pair, results: tuple[shared.Shown, shared.Shown], ch
         translate.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
         for result, request in zip(results, pair)
     )
-    b = replace(b, address=dict(b.address) | more)
+    a, b = replace(a, effects=None), replace(b, effects=None, address=dict(b.address) | more)
     differing = {
         SENTENCE: ("", ""),
         MODEL: tuple(request.checkpoint for request in pair),

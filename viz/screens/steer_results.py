@@ -91,7 +91,7 @@ def steer(request: Request) -> shared.Shown:
     Raises:
         ValueError: for codes that cannot be read, and as `Translator.translate`.
     """
-    return shared.cut(_translate(request)[0], shared.translator(request.checkpoint))
+    return shared.cut(translated(request)[0], shared.translator(request.checkpoint))
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Tree:
 def tree(request: Request) -> Tree:
     """Search with the changes and keep everything it looked at; errors as `steer`."""
     translator = shared.translator(request.checkpoint)
-    result, edits = _translate(request)
+    result, edits = translated(request)
     tokenizer, search = translator.tokenizer.target, result.search
     return Tree(
         search=search,
@@ -178,7 +178,8 @@ def _looked_at(request: Request, search: Search, edits: Edits) -> np.ndarray:
         return in_turn(looked_at)(shared.translator(request.checkpoint), request.text, search.tree, edits)
 
 
-def _translate(request: Request) -> tuple[Translation, Edits]:
+def translated(request: Request) -> tuple[Translation, Edits]:
+    """Translate with the changes, the whole trace kept, and say with which edits; errors as `steer`."""
     edits, prefix = Edits.from_code(request.edits), list(read_prefix(request.prefix))
     translator = shared.translator(request.checkpoint)
     with request.positions():

@@ -13,6 +13,7 @@ from model.experiments.inside import AS_RECORDED, row
 from model.measures import alignment
 from viz.language import current, message, say, using
 from viz.screens import asking, controls, heads_results, recipes, shared, speaking, whole_report, words, words_heads
+from viz.screens.effects_results import found as effects_found
 from viz.screens.inside_results import layer_of
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
@@ -229,6 +230,7 @@ def shown_of(
         options=form(chosen),
         inside=inside_of(result, request, chosen.rows) if rowwise else None,
         rowwise=rowwise and isinstance(result.config, TransformerConfig),
+        effects=effects_found(result, request, st.session_state[QUERY], built, chosen.rows, recipe),
     )
 
 

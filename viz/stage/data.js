@@ -73,8 +73,8 @@ export class Kind {
   fetch() {
     if (this.weights) return Promise.resolve();
     this.fetching ??= this.part(this.address).then((bytes) => {
-      const [values, scale] = this.signed ? [new Int16Array(bytes), 32767] : [new Uint16Array(bytes), 65535];
-      this.weights = { values, shape: this.shape, scale };
+      const values = this.signed ? new Int16Array(bytes) : new Uint16Array(bytes);
+      this.weights = { values, shape: this.shape, scale: this.opened.scale };
     });
     return this.fetching;
   }

@@ -16,7 +16,8 @@ async function packed(bytes) {
 export async function file({ host, whole, bytes }) {
   const parts = { "": await packed(bytes) };
   for (const told of [whole, whole.before, whole.difference]) {
-    for (const { address } of told?.kinds ?? []) if (address) parts[address] = await packed(await host.part(address));
+    const kinds = [...(told?.kinds ?? []), ...Object.values(told?.effects?.kinds ?? {})];
+    for (const { address } of kinds) if (address) parts[address] = await packed(await host.part(address));
   }
   const message = JSON.stringify({ place: host.memory, parts }).replaceAll("<", "\\u003c");
   return (await host.shell()).replace("@message@", () => message);

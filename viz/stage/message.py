@@ -17,7 +17,7 @@ from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
 from viz.language import PARAMETER, current, say, using
-from viz.stage import words
+from viz.stage import effects, words
 from viz.stage.packing import Weights, pack, quantised
 from viz.views import maps
 from viz.views.maps import Maps
@@ -63,10 +63,12 @@ class Shown:
         options: the choices of the options, as `viz.stage.form` writes them.
         inside: how one row comes about, as of `viz.stage.inside`; None where none was asked for.
         rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
-        signed: whether the maps are differences, from -1 to 1, which have no roles, no entropy and no other views.
+        signed: whether the maps are differences or effects, which have no entropy and no other views.
         aligned: whether each token of the translation's line has the row and the column of its own place, as where
             it is not known what a model predicted: then `rows` is "read".
         masked: whether the masks are known.
+        limits: by kind where the numbers of the maps end, 1 where nothing is said.
+        effects: the direct effects, where they were asked for; or why there are none.
     """
 
     result: Translation
@@ -86,6 +88,8 @@ class Shown:
     signed: bool = False
     aligned: bool = False
     masked: bool = True
+    limits: Mapping[str, float] = field(default_factory=dict)
+    effects: effects.Found | effects.Without | None = None
 
 
 def message(
@@ -125,6 +129,7 @@ def message(
             built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
             code = header.get("comparing", {}).pop("code", shown.code)
             change = replace(shown, built=built, signed=True, inside=None, known={}, code=code)
+            change = replace(change, effects=effects.difference(before.effects, shown.effects))
             own = {"words", "owned", "address", "options", "language"}
             for name, other in (("before", before), ("difference", change)):
                 header[name] = {key: value for key, value in _header(other, keep).items() if key not in own}
@@ -134,6 +139,7 @@ def message(
 def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
     result = shown.result
     kinds = [kind for kind in KINDS_SHOWN if kind in shown.built]
+    of_kinds = [_kind(shown, kind, keep) for kind in kinds]
     return {
         "language": current(),
         "address": dict(shown.address),
@@ -145,14 +151,34 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
         | {"start": " ".join(map(label, result.target_tokens[:1])), "entropy": shown.entropy}
         | {"probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32)}
         | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
-        "kinds": [_kind(shown, kind, keep) for kind in kinds],
+        "kinds": of_kinds,
+        "effects": _effects(shown, of_kinds, keep),
         "colours": _colour_table(looks.DIVERGING if shown.signed else looks.SEQUENTIAL),
         "views": {"mask": [], "positions": [], "words": []} if shown.signed else _views(shown, kinds),
         "options": list(shown.options),
         "code": dict(shown.code),
         "inside": shown.inside,
-        "words": {name: say(text) for name, text in words.WORDS.items()},
+        "words": {name: say(text) for name, text in (words.WORDS | effects.WORDS).items()},
     }
+
+
+def _effects(shown: Shown, of_kinds: Sequence[dict], keep: Callable[[bytes], str] | None) -> dict | None:
+    """What the stage is told of the direct effects, their maps as those of the weights of the same kinds."""
+    found = shown.effects
+    if not isinstance(found, effects.Found):
+        return None if found is None else {"reason": say(found.reason)}
+    kinds = {}
+    for told in of_kinds:
+        kind = told["code"]
+        if made := found.built.get(kind):
+            limit = {kind: float(np.abs(made.weights).max()) or 1.0}
+            known = {kind: Known(told["roles"], tuple(told["first"]))}
+            drawn = replace(shown, built={kind: made}, signed=True, limits=limit, known=known)
+            kinds[kind] = _kind(drawn, kind, keep) | effects.of_kind(found, kind, limit[kind])
+            kinds[kind]["colours"] = _colour_table(looks.DIVERGING)
+            if kind == "cross":  # whose memory mixes words
+                kinds[kind]["look"]["layout"]["xaxis"]["title"]["text"] = say(effects.ENCODER_POSITION)
+    return {"kinds": kinds, **effects.told(found, shown.result.source_tokens, shown.result.predicted_tokens)}
 
 
 def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Maps]:
@@ -232,6 +258,7 @@ def large_map(shown: Shown, kind: str) -> dict:
         value=made.value,
         notes=notes,
         signed=shown.signed,
+        limit=shown.limits.get(kind, 1.0),
     )
 
 
@@ -252,17 +279,20 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
     """What the stage knows of one kind of attention."""
     made, known = shown.built[kind], shown.known.get(kind, Known())
     single = not made.options.axes
-    size = np.abs(made.weights) if shown.signed else made.weights
-    if shown.signed:
+    size, limit = np.abs(made.weights) if shown.signed else made.weights, shown.limits.get(kind, 1.0)
+    if single and known.first is not None:
+        first = known.first
+    elif shown.signed:
         first = tuple(map(int, np.unravel_index(size.max(axis=(2, 3)).argmax(), size.shape[:2])))
     else:
-        first = known.first if single and known.first is not None else first_head(made.weights, made.mask)
+        first = first_head(made.weights, made.mask)
     n_layers, n_heads = made.weights.shape[:2]
     roles = known.roles if single and np.shape(known.roles) == (n_layers, n_heads) else None
-    weights: dict = {"weights": Weights(made.weights, shown.signed)}
+    weights: dict = {"weights": Weights(made.weights, shown.signed, limit)}
     if keep is not None and made.weights.size * 2 > BUDGET / len(shown.built):
-        weights = {"address": keep(quantised(made.weights, shown.signed).tobytes()), "shape": list(made.weights.shape)}
-        weights["opened"] = Weights(made.weights[first], shown.signed)
+        whole = quantised(made.weights, shown.signed, limit).tobytes()
+        weights = {"address": keep(whole), "shape": list(made.weights.shape)}
+        weights["opened"] = Weights(made.weights[first], shown.signed, limit)
     rows, columns = made.row_of, made.column_of
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
     steps = rows if shown.rows == "predicted" or shown.aligned else [*rows[1:], -1]
@@ -290,12 +320,13 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
         "queries": [labels.visible(label(token)) for token in made.queries],
         "keys": [labels.visible(label(token)) for token in made.keys],
         "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).astype(int).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0), shown.signed),
+        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0) / limit, shown.signed),
         "shown": None if made.shown.all() else made.shown.astype(np.uint8),
         "removed": made.removed if made.options.hide else None,
         "entropy": None if shown.signed else analysis.entropy(made.weights).mean(axis=-1).astype(np.float32),
         "largest": size.max(axis=(2, 3)),
-        "top": float(size.max()) if shown.stretch and size.max() > 0 else 1.0,
+        "limit": limit,
+        "top": float(size.max() / limit) if shown.stretch and size.max() > 0 else 1.0,
         "stretch": shown.stretch,
         "roles": roles,
         "told": size.max(axis=-1).argmax(axis=-1).astype(np.uint16) if shown.signed else told_row(size, made.queries),

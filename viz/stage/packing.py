@@ -22,10 +22,11 @@ _ALIGNED = 8
 
 @dataclass(frozen=True)
 class Weights:
-    """Numbers within [0, 1], or within [-1, 1] if `signed`, that travel as 16-bit integers."""
+    """Numbers within [0, limit], or within [-limit, limit] if `signed`, that travel as 16-bit integers."""
 
     values: np.ndarray
     signed: bool = False
+    limit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ class Texts:
     values: np.ndarray
 
 
-def quantised(values: np.ndarray, signed: bool = False) -> np.ndarray:
-    """Numbers as integers of 16 bits: value x SCALE or, if `signed`, x SIGNED_SCALE, rounded."""
+def quantised(values: np.ndarray, signed: bool = False, limit: float = 1.0) -> np.ndarray:
+    """Numbers as integers of 16 bits: value / limit x SCALE or, if `signed`, x SIGNED_SCALE, rounded."""
     scale, dtype = (SIGNED_SCALE, np.int16) if signed else (SCALE, np.uint16)
-    return np.rint(values * np.float32(scale)).astype(dtype)
+    return np.rint(values * np.float32(scale / limit)).astype(dtype)
 
 
 def pack(header: dict) -> bytes:
@@ -70,7 +71,8 @@ def pack(header: dict) -> bytes:
     def travel(value: object) -> object:
         """What stands in the header for a value that JSON does not know."""
         if isinstance(value, Weights):
-            return put(quantised(value.values, value.signed), scale=SIGNED_SCALE if value.signed else SCALE)
+            scale = (SIGNED_SCALE if value.signed else SCALE) / value.limit
+            return put(quantised(value.values, value.signed, value.limit), scale=scale)
         if isinstance(value, Texts):
             numbers: dict[str, int] = {}
             codes = np.array([numbers.setdefault(text, len(numbers)) for text in value.values.ravel().tolist()], int)

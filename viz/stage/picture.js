@@ -20,11 +20,13 @@ export async function draw(stage) {
   if (!view) return;
   const numbers = await numbersOf(stage, view);
   if (!numbers?.z || view.look !== stage.shown()?.look) return;
-  if (state.table) {
+  if (state.table || (view.tabled && stage.root.clientWidth < NARROW)) {
     asTable(stage, stage.map, view, told);
     return;
   }
-  const drawn = await stage.map.draw(view.look, numbers.z, { ...surroundings(stage), ...numbers });
+  const around = surroundings(stage);
+  around.size.height = view.height ?? around.size.height;
+  const drawn = await stage.map.draw(view.look, numbers.z, { ...around, ...numbers });
   if (view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
   stage.map.grid?.remove();
   if (drawn) stage.steering?.outline();
@@ -65,6 +67,7 @@ function choices(stage, view) {
     );
     stage.viewsPlace.append(stage.pictures);
   }
+  if (view?.choice) stage.viewsPlace.append((stage.pictures = view.choice));
   stage.switches.hidden = state.view !== "inside" || !view;
   if (!stage.switches.hidden) stage.switches.replaceChildren(...form(view.options, told.words, stage.asks));
 }
@@ -126,6 +129,8 @@ function asTable(stage, map, view, told) {
   map.grid?.remove();
   if (kind?.code) {
     map.grid = table(kind.queries, kind.keys, kind.map(...kind.open, true), `${words.query} / ${words.key}`);
+  } else if (view.table) {
+    map.grid = table(...view.table);
   } else if (stage.state.view === "words") {
     map.grid = table(...candidates(told));
   } else {

@@ -3,6 +3,7 @@
 import { Beside } from "./beside.js";
 import { Kind, at, fill, unpack } from "./data.js";
 import { el, menu, tabs } from "./dom.js";
+import { effects } from "./effects.js";
 import { Lines, headColour } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, downloads, form } from "./menus.js";
@@ -16,13 +17,16 @@ const NOWHERE = { row: -1, column: -1 };
 const BEAT = 700; // milliseconds per step of the film
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+const EFFECTS = ["measure", "against"];
+
+const OWN = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row"];
 /** What the stage chooses and writes into the address by itself. */
-export const PLACE = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row", ...SWITCHES];
+export const PLACE = [...OWN, ...EFFECTS, ...SWITCHES];
 
 /** What lines are drawn from: weights, or the sizes of differences. */
 function sizes(kind, layer, head) {
   const map = kind.map(layer, head);
-  return kind.signed ? map.map((row) => row.map(Math.abs)) : map;
+  return kind.signed ? map.map((row) => row.map((value) => Math.abs(value) / kind.limit)) : map;
 }
 
 export class Stage {
@@ -61,10 +65,12 @@ export class Stage {
     this.versions = whole.before ? ["before", "after", "difference"] : ["after"];
     // Of two beside each other only one with attention can be the one whose tiles are shown.
     if (comparing) this.versions = this.versions.filter((version) => this.toldOf(version).kinds.length);
-    const wanted = (this.state ?? this.host.read()).version;
     this.usual = comparing ? (this.versions[this.versions.length - 1] ?? "after") : "after";
-    this.version = this.versions.includes(wanted) ? wanted : this.usual;
-    const told = this.toldOf(this.version);
+    const { version, measure } = this.state ?? { ...this.host.memory, ...this.host.read() };
+    this.version = this.versions.includes(version) ? version : this.usual;
+    const chosen = this.toldOf(this.version);
+    const [shows, told] = comparing ? ["weights", chosen] : effects.applied(this, chosen, measure);
+    this.measure = shows;
     const lines = comparing ? [whole, whole.before] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
     if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
@@ -72,7 +78,7 @@ export class Stage {
     this.tokens = tokens;
     const words = JSON.stringify(told.words);
     this.told = told;
-    this.kinds = this.kindsOf(this.version);
+    this.kinds = shows === "weights" ? this.kindsOf(this.version) : this.ofKinds(told);
     if (words !== this.spoken) {
       this.spoken = words;
       this.frame();
@@ -94,8 +100,11 @@ export class Stage {
   /** The kinds of attention of a version; the same ones for as long as the message is. */
   kindsOf(version) {
     if (this.made?.of !== this.whole) this.made = { of: this.whole };
-    const make = (kind) => [kind.code, new Kind(kind, this.host.part)];
-    return (this.made[version] ??= new Map(this.toldOf(version).kinds.map(make)));
+    return (this.made[version] ??= this.ofKinds(this.toldOf(version)));
+  }
+
+  ofKinds(told) {
+    return new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
   }
 
   newLines(of = null, height = undefined) {
@@ -132,6 +141,7 @@ export class Stage {
       picture: 0,
       version: this.version,
       projector: [true, "1"].includes(asked.projector),
+      measure: asked.measure ?? "weights",
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
     };
@@ -158,6 +168,7 @@ export class Stage {
   }
 
   views() {
+    if (this.measure === "effects") return effects.views(this);
     return VIEWS.filter((view) => {
       if (view === "inside") return this.host.ask && this.kinds.size && [...this.kinds.values()][0].inside;
       if (view === "map") return this.kinds.size;
@@ -247,6 +258,7 @@ export class Stage {
     this.kindsPlace = el("div", { class: "hl-kinds" });
     this.viewsPlace = el("div", { class: "hl-views" });
     this.player = el("div", { class: "hl-player" }, this.play, this.slider, this.count);
+    this.measuresPlace = el("div");
     this.versionsPlace = el("div");
     const bar = el("div", { class: "hl-bar" }, this.beside ? null : this.versionsPlace, this.viewsPlace, this.tools);
     if (this.beside) {
@@ -280,7 +292,7 @@ export class Stage {
     const right = el(
       "div",
       { class: "hl-right" },
-      el("div", { class: "hl-head" }, this.title, bar),
+      el("div", { class: "hl-head" }, this.title, this.measuresPlace, bar),
       this.switches,
       this.steering?.bar,
       this.map.box,
@@ -352,11 +364,12 @@ export class Stage {
   renderKind() {
     const { kind } = this;
     this.kindTabs.mark(this.state.kind);
+    this.measuresPlace.replaceChildren(...effects.measures(this));
     this.root.classList.toggle("hl-none", !kind);
     if (this.beside) this.beside.build();
     else this.lines.build(this.told, kind);
     if (kind) {
-      this.tiles.build(kind, this.told.colours);
+      this.tiles.build(kind, kind.colours ?? this.told.colours);
       if (this.state.step !== null) this.tiles.paint(this.state.step);
     }
   }
@@ -387,6 +400,12 @@ export class Stage {
     return this.render();
   }
 
+  /** Turns to the weights or to the direct effects, which the server computes when they are first asked for. */
+  weigh(measure) {
+    this.state.measure = measure;
+    return this.turn(this.version);
+  }
+
   open(layer, head, focus = false) {
     this.kind.open = [layer, head];
     this.choose(this.state.view === "map" || this.state.view === "mask" ? {} : { view: "map" }, focus);
@@ -394,7 +413,7 @@ export class Stage {
 
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
-    const { kind, view, step, lines, pin, projector } = this.state;
+    const { kind, view, step, lines, measure, pin, projector } = this.state;
     const inside = view === "inside";
     const first = this.kind?.first ?? [];
     const own = this.kind?.open ?? [];
@@ -408,9 +427,12 @@ export class Stage {
       lines: lines === "layer" ? lines : null,
       pin,
       version: this.version === this.usual ? null : this.version,
+      measure: measure === "effects" ? measure : null,
       projector: projector ? 1 : null,
     };
-    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, pin, version: this.version };
+    const version = this.version === this.usual ? undefined : this.version;
+    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, measure, pin, version };
+    if (measure !== "effects") parameters.against = null;
     if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
     this.host.write(parameters, Object.keys(parameters));
   }
@@ -423,10 +445,11 @@ export class Stage {
   }
 
   pinRow(row, of = null) {
-    if (!["map", "mask"].includes(this.state.view) && this.state.view !== "words") return;
-    const side = this.kind?.steps || this.state.view === "words" ? "target" : "source";
+    const steps = ["words", "lens", "left-out"].includes(this.state.view);
+    if (!["map", "mask"].includes(this.state.view) && !steps) return;
+    const side = this.kind?.steps || steps ? "target" : "source";
     const kind = of ? this.beside.parts[of].kind : this.kind;
-    const index = this.state.view === "words" ? row : kind[side].row.indexOf(row);
+    const index = steps ? row : kind[side].row.indexOf(row);
     if (index >= 0) this.pin(side, index, of);
   }
 
@@ -510,6 +533,7 @@ export class Stage {
       this.lines.draw(this.linesOf(this.kind), lit, this.state.step, this.root.clientWidth < 560);
     }
     this.tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
+    effects.tint(this, this.state.view === "map" || !lit.both ? lit.row : -1);
     if (this.pinned()) this.describe();
     this.map.light(this.litIn(lit));
     this.says.textContent = line(this, lit) ?? this.says.textContent;
@@ -524,7 +548,10 @@ export class Stage {
   /** The maps of a kind whose lines are drawn. */
   linesOf(kind) {
     const [layer, head] = kind.open;
-    if (this.state.lines === "head") return kind.has(layer, head) ? [{ rows: sizes(kind, layer, head) }] : [];
+    if (this.state.lines === "head") {
+      if (!kind.has(layer, head)) return [];
+      return kind.effect ? effects.lines(kind, kind.map(layer, head)) : [{ rows: sizes(kind, layer, head) }];
+    }
     const heads = Array.from({ length: kind.layers[1] }, (_, one) => one);
     return heads
       .filter((one) => kind.has(layer, one) && !this.state.off.has(one))
@@ -550,6 +577,7 @@ export class Stage {
     } else {
       this.title.textContent = words["no attention"];
     }
+    if (this.measure === "effects") this.title.textContent = effects.title(this) ?? this.title.textContent;
     this.heads();
     this.steering?.render();
     this.describe();
@@ -590,6 +618,7 @@ export class Stage {
   /** What is drawn large: a look, its numbers, and the line under it. */
   shown(told = this.told, kind = this.kind) {
     const { state } = this;
+    if (this.measure === "effects") return effects.shown(this);
     if (state.view === "inside" && kind) return this.row();
     if (state.view === "map" || !told.views[state.view]?.length) return kind ? { look: kind.look, kind } : null;
     const found = told.views[state.view].filter((one) => !one.kind || one.kind === state.kind);

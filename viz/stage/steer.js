@@ -174,7 +174,7 @@ export class Steering {
   // ------------------------------------------------------------------------------------------------- large picture
 
   get acts() {
-    return this.stage.state.version === "after";
+    return this.stage.state.version === "after" && this.stage.measure === "weights";
   }
 
   /** A click on a cell of the picture; whether it changed something. */

@@ -2,6 +2,7 @@
 
 import { at, fill, largest } from "./data.js";
 import { el } from "./dom.js";
+import { effects } from "./effects.js";
 
 const MOST_HEADS = 6; // that the card of a pinned word names
 
@@ -13,10 +14,12 @@ export function line(stage, lit) {
   const { words } = stage.told;
   const view = stage.shown();
   if (!view || !kind) return null;
-  if (state.view !== "map") return view.line ?? "";
+  const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
+  if (state.view !== "map") return view.lines?.[step < 0 ? effects.stepOf(stage) : step] ?? view.line ?? "";
   const [layer, head] = kind.open;
   if (!kind.has(layer, head)) return null;
   const map = kind.map(layer, head, true);
+  if (kind.effect) return effects.line(kind, words, map, lit);
   if (lit.row < 0 && lit.column >= 0) {
     const query = largest(map.map((row) => row[lit.column]));
     return fill(words.attended, {
@@ -56,10 +59,12 @@ export function card(stage, place) {
     if (role) parts.push(fill(words.role, { role }));
     if (kind.entropy) parts.push(fill(words.entropy, { entropy: at(kind.entropy, layer, head).toFixed(2) }));
     if (!kind.signed) parts.push(fill(words.largest, { weight: at(kind.largest, layer, head).toFixed(2) }));
+    if (kind.measured) parts.push(kind.measured[layer][head]);
     if (!pinned && !place) parts.push(words.pick);
   }
   if (kind?.said) parts.push(kind.said[kind.open[0]][kind.open[1]]);
-  return [...parts.map((text) => el("p", {}, text)), ...(place ? [] : strongest(stage))];
+  const said = (texts) => texts.map((text) => el("p", {}, text));
+  return [...said(parts), ...(place ? [] : [...strongest(stage), ...said(effects.note(stage))])];
 }
 
 /** How probable a written word was, and what else could have been written. */
@@ -79,6 +84,7 @@ function strongest(stage) {
   const { kind } = stage;
   const { words } = stage.told;
   const pinned = stage.pinned();
+  if (kind?.effect) return effects.strongest(stage, pinned ? stage.lines.of(...pinned).row : -1);
   const row = kind?.weights && !kind.signed && pinned ? stage.lines.of(...pinned).row : -1;
   if (row < 0) return [];
   const partner = stage.partner ? stage.lines.of(...stage.partner).column : -1;

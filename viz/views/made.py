@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -120,18 +119,11 @@ def call(function: str, *arguments: object, **named: object) -> str:
     return f"{function}(\n{inner})"
 
 
-@lru_cache(maxsize=256)
-def _names(line: str) -> tuple[set[str], set[str]]:
-    """The names that a statement uses, and those of them that it sets. All pictures of a sentence share their lines."""
-    names = [node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name)]
-    return {node.id for node in names}, {node.id for node in names if isinstance(node.ctx, ast.Store)}
-
-
 def with_imports(*lines: str) -> str:
     """Put the imports that lines of Python need before them, and return a program that runs as it is."""
     body = "\n".join(lines)
-    used, stored = (set().union(*names) for names in zip(*map(_names, lines)))
-    used -= stored
+    names = [node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)]
+    used = {node.id for node in names} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
     imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
     for module, names in _MODULES.items():
         if found := sorted(used & set(names)):

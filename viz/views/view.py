@@ -22,6 +22,9 @@ SUMMARIES = {"single": "single heads", "mean": "mean", "max": "max", "deviation"
 OVER = {"heads": "heads", "layers": "layers", "all": "heads and layers"}
 ROWS = {"predicted": "predicted", "read": "read"}
 VIEWS = ("map", "mask", "positions", "words", "inside")
+EFFECT_VIEWS = ("map", "parts", "lens", "left-out")  # where direct effects are shown in place of weights
+MEASURES = ("weights", "effects")
+AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,10 @@ class View:
 _KEPT = "kept-view"  # in a session; of no control
 
 NAMES = tuple(field.name for field in fields(View))
+EFFECTS = ("measure", "against")
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", *ROW)
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", *EFFECTS, *ROW)
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
@@ -105,7 +109,9 @@ def read(query: Mapping[str, str], models: list[str], instead: View | None = Non
             "share": codes.number(50, 100),
             # What the browser chooses is only looked at.
             "kind": one_of(KINDS),
-            "view": one_of(VIEWS),
+            "view": one_of(dict.fromkeys((*VIEWS, *EFFECT_VIEWS))),
+            "measure": one_of(MEASURES),
+            "against": one_of(AGAINST),
             "layer": count,
             "head": count,
             "step": count,

@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 import torch
 
+from model import load_translator
 from model.interventions.edits import Edits, Head
 from model.measures import agreement
 from model.taps import intervene
 from model.text.special import BOS_ID
+from tests.test_app.conftest import save_tiny
 from tests.test_model.builders import tiny_model
 from tests.test_model.test_attribution import TEXT, translator_of
 
@@ -92,3 +94,20 @@ def test_over_sentences_are_means_over_their_words() -> None:
     )
     words = [agreement.kendall(effects[..., t].ravel(), drops[..., t].ravel()) for t in range(sum(n_words))]
     assert report["heads"]["mean"]["kendall"] == pytest.approx(np.mean(words), abs=1e-4)
+
+
+def test_what_is_kept_is_of_these_weights(tmp_path) -> None:
+    translator = load_translator(str(save_tiny(tmp_path / "en-de")))
+    found = {"command": "c", "data": "d", **agreement.measure(translator, ["a cat"])}
+    folder, config = translator.folder, translator.config
+    assert agreement.kept(folder, config) is None
+    agreement.keep(folder, found)
+    kept = agreement.kept(folder, config)
+    assert kept.pop("weights") and kept == found
+    path = folder / agreement.FILE
+    path.write_text(path.read_text().replace('"drop"', '"drops"'))
+    with pytest.raises(ValueError, match="does not fit the model"):
+        agreement.kept(folder, config)
+    (folder / "model.safetensors").write_bytes(b"other")
+    with pytest.raises(ValueError, match="other weights: run python -m model agree --save again"):
+        agreement.kept(folder, config)
