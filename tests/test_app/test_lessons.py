@@ -75,7 +75,11 @@ def test_a_step_opens_its_page_with_its_settings(shipped_pages, name, number) ->
     assert not at.exception and not at.error and not at.warning
     if not step.page:
         assert_on_stage(at, step.query)
-    for key, value in step.query.items() if step.page else ():
+    if step.page == "steer":
+        assert at.text_input(key="sentence").value == step.query["text"]
+        told = screen.stage(at)["steering"]
+        assert told["positions"] == [float(step.query["scale"]), 0, step.query["stacks"]]
+    for key, value in step.query.items() if step.page not in ("", "steer") else ():
         assert code(at.session_state[key]) == value, key
     written = [text.value for text in at.markdown]
     assert step.look in written and step.answer in written
