@@ -209,7 +209,7 @@ def ask() -> tuple[Asked, tuple[str, int, int]]:
     checkpoint = shared.default_checkpoint()
     loaded = shared.translator(checkpoint)
     language = words.language(loaded.card.get("source"), message("Source"))
-    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE, examples={})
+    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     order = controls.choose(say("Order"), list(ORDERS), "order", 1, help=say(words_positions.SHUFFLE))
     trained = controls.switch(say("Positions as trained"), "trained", say(words_positions.TRAINED))
     counts = layer_counts(loaded.config)
