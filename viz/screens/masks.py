@@ -105,11 +105,8 @@ class Page:
 
     def __init__(self, request: Request, result: Result) -> None:
         names = {mask: spoken.name for mask, spoken in MASKS.items()}
-        count, texts = len(result.lengths), request.texts[0]
-        self.sentence = controls.choose(
-            say("Sentence"), list(range(1, count + 1)), "sentence", 1, on_change=forget, help=" · ".join(texts) or None
-        )
-        self.sentence -= 1
+        numbers = list(range(1, len(result.lengths) + 1))
+        self.sentence = controls.choose(say("Sentence"), numbers, "sentence", 1, on_change=forget) - 1
         self.mask = controls.among(
             say("Mask"), list(MASKS), "mask", "decoder_self", names, width="stretch", on_change=forget
         )
