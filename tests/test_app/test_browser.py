@@ -103,6 +103,7 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
     box = page.get_by_role("textbox", name="English 1")
     box.fill(SENTENCE)  # without Enter: the page follows while one types
     batch = read_batch(recorded, [SENTENCE, PAIRS[1][0]], [PAIRS[0][1], PAIRS[1][1]])
+    expect(page).to_have_url(re.compile("source1=A"))
     expect(plot(page, "large-mask").locator(".xtick")).to_have_count(batch.src.size(1))
     mask = run(recorded.model, batch.src, batch.tgt).masks["cross"][0]
     np.testing.assert_array_equal(np.array(plot(page, "large-mask").evaluate(DRAWN)), mask)
@@ -138,7 +139,7 @@ def test_the_other_pages_can_be_read_and_nothing_sticks_out(page, app_server, sc
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 400 if scheme == "dark" else 1400, "height": 800})
     open_other(page, app_server, path, charts)
-    assert_readable(page, ".xtick text", ".ytick text", ".stText", CAPTION, "h1")
+    assert_readable(page, ".xtick text", ".ytick text", "label p", CAPTION, "h1")
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
