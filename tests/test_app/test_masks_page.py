@@ -82,7 +82,7 @@ def test_a_click_flips_a_cell_and_the_head_and_the_numbers_follow(recorded):
     np.testing.assert_array_equal(drawn(at, "large-head"), changed.weights["decoder_self"][2, 0, 2])
     n = batch.pair(2)[1].size(1)
     logit = np.abs(run.logits[2, :n] - changed.logits[2, :n]).max()
-    assert f"Largest change of a logit: {words_masks.number(logit)}." in screen.written(at)
+    assert f"of a logit at real steps: {words_masks.number(logit)}." in screen.written(at)
     assert at.query_params["cells"] == "1-2.3-0"
     link = dict(parse_qsl(urlsplit(screen.links(at)["Translate with these cells on Steer"]).query))
     assert link == {"text": DEFAULT[0][2], "edits": "v1_ad1-2_bd3-0"}
@@ -160,11 +160,11 @@ def test_every_head_with_and_without_every_mask(recorded):
             np.testing.assert_array_equal(drawn(at, "head-with"), run.weights[kind][0, 1, 2])
             np.testing.assert_array_equal(drawn(at, "head-without"), less.weights[kind][0, 1, 2])
             change = np.abs(run.weights[kind][0, 1, 2] - less.weights[kind][0, 1, 2]).max()
-            assert metrics(at)["Largest change of a weight in this map"] == words_masks.number(change)
+            assert f"of a weight in this map: {words_masks.number(change)}, of" in screen.written(at)
         change = np.abs(run.logits[0, :n] - less.logits[0, :n]).max()
-        assert metrics(at)["Largest change of a logit at real steps"] == words_masks.number(change)
         changed = (run.logits[0, :n].argmax(-1) != less.logits[0, :n].argmax(-1)).sum()
-        assert metrics(at)["Steps whose likeliest next token changes"] == f"{changed} of {n}"
+        said = f"at real steps: {words_masks.number(change)}. Likeliest next tokens changed at {changed} of {n} steps."
+        assert said in screen.written(at)
 
 
 def test_the_numbers_with_their_mask_on_and_off(recorded):

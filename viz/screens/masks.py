@@ -198,29 +198,26 @@ def show_head(page: Page) -> None:
         st.markdown(f"**{page.head_name}**")
         page.draw_head("large-head", True, page.head_name)
     if page.changed:
-        _, logit, changed, total = effect(page)
-        shared.small(
-            say(
-                "Largest change of a logit: {number}. Likeliest next tokens changed at {n} of {total} steps: {steps}",
-                number=words_masks.number(logit),
-                n=len(changed),
-                total=total,
-                steps=" · ".join(changed),
-            ),
-            "effect",
-        )
+        show_effect(page)
         link_to_steer(page)
     else:
         shared.small(f"{say(page.spoken.line)} {lengths(page.result, page.sentence)}", "effect")
 
 
-def effect(page: Page) -> tuple[float, float, list[str], int]:
-    """What the changes did: to a weight of the map, to a logit, to the likeliest next tokens, of how many."""
+def show_effect(page: Page) -> None:
+    """Say what the changes did to the weights of the map, to the logits and to the likeliest next tokens."""
     result, here = page.result, (page.sentence, *page.place)
     change = float(np.abs(result.weights[page.kind][here] - result.other_weights[page.kind][here]).max())
     pairs = list(zip(result.predicted[page.sentence], result.other_predicted[page.sentence], strict=True))
     changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
-    return change, result.difference[page.sentence], changed, len(pairs)
+    line = say(
+        words_masks.EFFECT,
+        weight=words_masks.number(change),
+        logit=words_masks.number(result.difference[page.sentence]),
+        n=len(changed),
+        total=len(pairs),
+    )
+    shared.small(f"{line} {' · '.join(changed)}", "effect")
 
 
 def link_to_steer(page: Page) -> None:
@@ -254,14 +251,9 @@ def show_both(page: Page) -> None:
         with column:
             st.markdown(f"**{say(name)}**")
             page.draw_head(f"head-{key}", key == "without", f"{say(name)}: {page.head_name}")
-    weight, logit, changed, total = effect(page)
-    with st.container(horizontal=True, gap="large"):
-        st.metric(say("Largest change of a weight in this map"), words_masks.number(weight))
-        st.metric(say("Largest change of a logit at real steps"), words_masks.number(logit))
-        st.metric(say("Steps whose likeliest next token changes"), say("{n} of {total}", n=len(changed), total=total))
-    if changed:
-        shared.small(" · ".join(changed), "changed")
-    if not page.changed:
+    if page.changed:
+        show_effect(page)
+    else:
         st.caption(say(words_masks.UNCHANGED))
     left, right = st.columns(2, gap="medium")
     with left:

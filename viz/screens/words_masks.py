@@ -191,6 +191,10 @@ WITHOUT = message("The padding mask is left out in the encoder, in the decoder a
 FLIPPED = message("Click a cell of the mask")
 CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
 WITH_ALL, CHANGED = message("With its masks"), message("Changed")
+EFFECT = message(
+    "Largest change of a weight in this map: {weight}, of a logit at real steps: {logit}. Likeliest next tokens "
+    "changed at {n} of {total} steps."
+)
 UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
 
 CHANGES = {  # with the mask on and off
