@@ -88,7 +88,6 @@ def on_masks(page: Page) -> None:
 
 
 def on_positions(page: Page) -> None:
-    radio(page, "picture", "Word order")
     page.locator(".st-key-trained label").click()
     expect(page).to_have_url(re.compile("trained=1"))
 
@@ -98,7 +97,7 @@ WALKS = {
     "heads": ("heads", on_heads, on_contribution, on_roles),
     "compare": (f"compare?versus=edit&edits={EDITS}", on_compare),
     "masks": ("masks", on_masks),
-    "positions": ("positions", on_positions),
+    "positions": ("positions?picture=order", on_positions),
 }
 
 
