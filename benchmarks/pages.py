@@ -1,4 +1,4 @@
-"""How long each page takes to open in a warm app.
+"""Where the first picture of each page begins, and how long the page takes to open in a warm app.
 
     python -m benchmarks.pages [--rounds 5]
 
@@ -8,6 +8,10 @@ remembered is remembered. Then the pages are opened one after the other, as ofte
 in the menus, and two clocks run inside the browser from the mouse button going up: until the last of the charts that
 are in the window without scrolling (or, where there is none there, the whole page) is drawn; and until the whole page
 is: its heading, its run over, every chart. Drawn is two animation frames later.
+
+Then every page is opened by its address in a window of that size and in one of 400 by 860, and it is measured how far
+down the first picture begins (a figure or the stage; tables are none), how many words are to be read on the page before
+it, and how high the page is. A star marks what is over the limits: 420 pixels, 40 words.
 """
 
 from __future__ import annotations
@@ -21,7 +25,10 @@ from benchmarks.common import row, table
 from tests.support import menu
 from tests.support.server import serve
 
-LAPTOP = {"width": 1400, "height": 900}
+LAPTOP, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 860}
+STILL = 6  # looks, four a second, after which a page no longer changes
+STAGES = ("Translate", "Steer")  # pages without a heading
+HIGHEST, FEWEST = 420, 40  # pixels above the first picture, and words
 # What Streamlit leaves of the page before stays in the window, marked as stale, until the new run is over.
 OPENED = """title => {
   const app = document.querySelector('[data-testid="stApp"]');
@@ -53,6 +60,47 @@ WATCH = f"""title => {{
   }}, {{once: true, capture: true}}));
 }}"""
 
+# Words are those of the page's own part, without the menus above it; those for screen readers only are none.
+FIRST_PICTURE = """() => {
+  const page = document.querySelector('[data-testid=stMainBlockContainer]');
+  const shown = node => node.checkVisibility({visibilityProperty: true}) && node.getBoundingClientRect().height > 4;
+  const picture = [...page.querySelectorAll('.hl-figure, .hl-stage')].find(shown);
+  const scrolled = document.querySelector('[data-testid=stMain]').scrollTop;
+  const top = picture ? picture.getBoundingClientRect().top + scrolled : null;
+  const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  for (let text; (text = texts.nextNode());) {
+    if (picture && !(picture.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_PRECEDING)) continue;
+    if (text.parentElement.closest('style, script') || !shown(text.parentElement)) continue;
+    words += text.data.split(/\\s+/).filter(Boolean).length;
+  }
+  return [top, words, page.getBoundingClientRect().height];
+}"""
+
+
+def title_of(name: str) -> str:
+    """The heading of a page; "" for one with the stage."""
+    return "" if name in STAGES else name
+
+
+def first_picture(browser: Any, url: str, size: dict[str, int], only: Sequence[str] = ()) -> dict[str, list]:
+    """Top of the first picture in pixels (None without one), words before it and height, of every page by its name."""
+    page = browser.new_context(viewport=size).new_page()
+    page.set_default_timeout(PATIENCE)
+    found = {}
+    for name, path in menu.paths().items():
+        if only and name not in only:
+            continue
+        page.goto(f"{url}/{path}")
+        still, seen = 0, None
+        while still < STILL:  # between connecting and drawing nothing runs
+            page.wait_for_timeout(250)
+            page.wait_for_function(OPENED, arg=title_of(name))
+            found[name] = page.evaluate(FIRST_PICTURE)
+            still, seen = still + 1 if found[name] == seen else 0, found[name]
+    page.context.close()
+    return found
+
 
 def open_by_name(page: Any, name: str, title: str) -> tuple[float, float]:
     """Click a name in the menus; return the seconds until its window and until its whole page is drawn.
@@ -68,22 +116,18 @@ def open_by_name(page: Any, name: str, title: str) -> tuple[float, float]:
     return page.evaluate("() => window.opened")
 
 
-def measure(browser: Any, rounds: int, only: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
+def measure(browser: Any, url: str, rounds: int, only: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
     """Open every page so often, or only some, each time coming from the one before; return the seconds by name."""
-    names = [*menu.groups()]
-    if unknown := set(only) - set(names):
-        raise SystemExit(f"error: there is no page {min(unknown)!r}; there are {', '.join(names)}")
-    with serve() as url:
-        page = browser.new_context(viewport=LAPTOP).new_page()
-        page.set_default_timeout(PATIENCE)
-        page.goto(url)
-        page.wait_for_function(OPENED, arg="")
-        page.wait_for_timeout(1000)
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in (only or names)}
-        for _ in range(1 + rounds):
-            for name in [*times][1:] + [*times][:1]:  # the first one is open
-                times[name].append(open_by_name(page, name, "" if name == names[0] else name))
-        page.context.close()
+    page = browser.new_context(viewport=LAPTOP).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(url)
+    page.wait_for_function(OPENED, arg="")
+    page.wait_for_timeout(1000)
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in (only or menu.groups())}
+    for _ in range(1 + rounds):
+        for name in [*times][1:] + [*times][:1]:  # the first one is open
+            times[name].append(open_by_name(page, name, title_of(name)))
+    page.context.close()
     return {name: seconds[1:] for name, seconds in times.items()}
 
 
@@ -101,16 +145,32 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure and print the table."""
+    """Measure and print the tables."""
     options = arguments()
-    with chromium() as browser:
-        times = measure(browser, options.rounds, options.only)
+    if unknown := set(options.only) - set(menu.groups()):
+        raise SystemExit(f"error: there is no page {min(unknown)!r}; there are {', '.join(menu.groups())}")
+    with chromium() as browser, serve() as url:
+        times = measure(browser, url, options.rounds, options.only)
+        sizes = {size["width"]: first_picture(browser, url, size, options.only) for size in (LAPTOP, PHONE)}
     print(f"A click on a page's name to the page, {options.rounds} times each, the app being warm; wall-clock time\n")
     rows = []
     for name, seconds in times.items():
         window, whole = (row(name, some, 1000) for some in zip(*seconds))
         rows.append((name, window[1], window[3], whole[1], whole[3]))
     print(table(("page", "its window, median ms", "extremes", "all of it, median ms", "extremes"), rows))
+    print("\nWhere the first picture begins (pixels), words before it, and the page's height (pixels)\n")
+    heads = [f"{what}, {width} wide" for width in sizes for what in ("top", "words", "height")]
+    print(
+        table(
+            ("page", *heads), [(name, *(one for size in sizes.values() for one in said(*size[name]))) for name in times]
+        )
+    )
+
+
+def said(top: float | None, words: int, height: float) -> tuple[str, str, str]:
+    """What was measured of a page, with a star where it is over a limit."""
+    begins = "no picture" if top is None else f"{top:.0f}{' *' * (top > HIGHEST)}"
+    return begins, f"{words}{' *' * (words > FEWEST)}", f"{height:.0f}"
 
 
 if __name__ == "__main__":

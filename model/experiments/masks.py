@@ -7,8 +7,9 @@ T target positions, S source positions, L layers, V vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from model.translator import MAX_CHARACTERS, Translator, tidy
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
 MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")
 EXAMPLE_LENGTHS, EXAMPLE_WIDTH = (4, 2, 6), 7
+Cells = Sequence[tuple[int, int, int]]  # (b, t, s) of masks (B, T, S)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,15 @@ class Pass:
 
 
 @torch.inference_mode()
-def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, look_ahead: bool = True) -> Pass:
+def run(
+    model: Transformer,
+    src: Tensor,
+    tgt: Tensor,
+    *,
+    padding: bool = True,
+    look_ahead: bool = True,
+    flipped: Mapping[str, Cells] = MappingProxyType({}),
+) -> Pass:
     """Pass a batch through a model, recorded, with or without each of its masks.
 
     Args:
@@ -120,6 +130,8 @@ def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, l
         tgt: (B, T) ids of the decoder input.
         padding: whether padded keys are hidden, in the encoder, in the decoder and between them.
         look_ahead: whether the decoder's future is hidden.
+        flipped: by kind of attention the cells that are opened where they are blocked then and blocked where they are
+            open, in all layers and heads.
 
     Returns:
         The Pass.
@@ -127,14 +139,19 @@ def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, l
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
     future = masks.causal_mask(n_target) if look_ahead else masks.everything(n_target, n_target)
-    changes = {} if padding else _open(model)
-    with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
-        logits = model.decode(tgt, masks.combine(pads, future), model.encode(src))  # (B, T, V)
     kinds = {
         "encoder_self": [f"encoder.layers.{i}.self_attention" for i in range(model.config.n_encoder_layers)],
         "decoder_self": [f"decoder.layers.{i}.self_attention" for i in range(model.config.n_decoder_layers)],
         "cross": [f"decoder.layers.{i}.cross_attention" for i in range(model.config.n_decoder_layers)],
     }
+    changes = {}
+    for kind, layers in kinds.items():
+        # The decoder's own mask is made above.
+        is_open, cells = not padding and kind != "decoder_self", flipped.get(kind, ())
+        if is_open or cells:
+            changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), _changed(is_open, cells))
+    with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
+        logits = model.decode(tgt, masks.combine(pads, future), model.encode(src))  # (B, T, V)
     used = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
     shape = (tgt.size(0), n_target, n_target)
     used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
@@ -151,11 +168,16 @@ def run(model: Transformer, src: Tensor, tgt: Tensor, *, padding: bool = True, l
     )
 
 
-def _open(model: Transformer) -> dict[str, Change]:
-    """Interventions after which the encoder and the cross-attention read padding, too."""
-    addresses = [f"encoder.layers.{i}.self_attention.mask" for i in range(model.config.n_encoder_layers)]
-    addresses += [f"decoder.layers.{i}.cross_attention.mask" for i in range(model.config.n_decoder_layers)]
-    return dict.fromkeys(addresses, _allow_all)
+def _changed(is_open: bool, flipped: Cells) -> Change:
+    """Let a mask hide nothing, or leave it; then flip cells of it."""
+
+    def change(mask: Tensor) -> Tensor:  # (B, 1, T, S)
+        mask = (_allow_all(mask) if is_open else mask).clone()
+        for b, t, s in flipped:
+            mask[b, :, t, s] = ~mask[b, :, t, s]
+        return mask
+
+    return change
 
 
 def without_look_ahead(model: Transformer) -> dict[str, Change]:

@@ -25,6 +25,13 @@ def groups() -> dict[str, str]:
     return found
 
 
+@cache
+def paths() -> dict[str, str]:
+    """Where every page is, by its name in English; "" for the first."""
+    pages = re.findall(r'st\.Page\("(\w+)\.py", title=say\("([^"]+)"\)(, default)?', MAIN.read_text(encoding="utf-8"))
+    return {title: "" if default else file for file, title, default in pages}
+
+
 def place(name: str) -> str:
     """The group of a page, in the language of the page's name.
 

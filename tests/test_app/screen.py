@@ -13,7 +13,7 @@ import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
-from viz.screens import training_words, words_heads, words_masks
+from viz.screens import training_words, words_heads, words_masks, words_positions
 from viz.screens.pitfall_words import PITFALLS
 from viz.stage import packing
 from viz.stage.packing import unpack
@@ -22,7 +22,8 @@ from viz.ui import plot
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
     "heads.py": ("part", list(words_heads.PARTS)),
-    "masks.py": ("batch", list(words_masks.BATCHES)),
+    "masks.py": ("show", list(words_masks.SHOWS)),
+    "positions.py": ("picture", list(words_positions.VIEWS)),
     "training.py": ("section", list(training_words.SECTIONS)),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }

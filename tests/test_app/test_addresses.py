@@ -12,7 +12,7 @@ from tests.test_app import screen
 from viz.ui import choices
 
 TEXTS = {"edits": "v1_oc0-1", "prefix": "v1_300"}  # other boxes take any text
-FOLLOW = {"rescore", "model-b"}  # whose default is another choice
+FOLLOW = {"rescore", "model-b", "cells"}  # whose default is another choice, or which end with another mask
 VIEWS = {page: [{key: one} for one in ones] for page, (key, ones) in screen.VIEWS.items() if page != "pitfalls.py"}
 PAGES = [(page, view) for page in hostile.PAGES for view in VIEWS.get(page, [{}])]
 
@@ -60,7 +60,7 @@ def choose_other(element: Any, state: Any) -> None:
         state.string_value = after(element.options, state.string_value)
     else:
         now = state.string_array_value.data
-        now[:] = [after(element.options, now[0])]
+        now[:] = [after(element.options, now[0])] if now else element.options[:1]
 
 
 def after(options: list[str], now: str) -> str:
@@ -90,7 +90,8 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
         ("heads.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
         ("heads.py", {"layer": "x" * 900}),
         ("heads.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
-        ("positions.py", {"shuffle": "true", "dimensions": "0.64", "first": "waves", "shift": "1.5"}),
+        ("positions.py", {"dimensions": "0.64", "first": "waves", "length": "1.5"}),
+        ("positions.py", {"picture": "shuffled", "width": "9"}),
         ("training.py", {"noam-warmup": "3", "against": "cosine.x"}),
         ("check.py", {"lang": "Deutsch"}),
     ],

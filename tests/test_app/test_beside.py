@@ -112,14 +112,15 @@ PAGES = [
     ("heads.py", HEADS | {"part": "contribution", "sinks": "punctuation"}, ["weights", "added"]),
     ("heads.py", HEADS | {"part": "contribution", "adds": "rollout"}, ["rollout-encoder", "rollout-target"]),
     ("heads.py", HEADS | {"part": "roles"}, ["role-board", "head-map", "head-opened"]),
-    ("masks.py", TEXTS, ["mask-decoder_self-0", "convention-additive", "head-with", "head-without"]),
-    ("masks.py", {"batch": "example"}, ["mask-decoder_self-0", "head-without"]),
-    ("positions.py", ENCODINGS | {"text": SENTENCE}, ["table-first", "waves-second", "offset", "wavelengths", "added"]),
-    (
-        "positions.py",
-        {"scale": "0.5", "shift": "4", "shuffle": "1", "length": "9"},
-        ["map-changed", "similarity-first"],
-    ),
+    ("masks.py", TEXTS | {"cells": "1-2.3-0", "without": "padding"}, ["large-mask", "large-head"]),
+    ("masks.py", {"batch": "example", "show": "both", "without": "look-ahead"}, ["head-with", "head-without"]),
+    ("masks.py", TEXTS | {"show": "code", "mask": "cross"}, ["convention-additive"]),
+    ("positions.py", ENCODINGS, ["table", "waves"]),
+    ("positions.py", ENCODINGS | {"picture": "difference"}, ["table-difference", "table-second"]),
+    ("positions.py", ENCODINGS | {"picture": "similarity"}, ["similarity-second", "offset"]),
+    ("positions.py", ENCODINGS | {"picture": "wavelengths", "first": "sinusoidal"}, ["wavelengths"]),
+    ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
+    ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),
 ]
 

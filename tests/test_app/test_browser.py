@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
 from tests.support import menu
+from tests.test_app.test_browser_pages import click_cell
 from viz.screens.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
@@ -96,42 +97,49 @@ def open_other(page: Page, url: str, path: str, charts: tuple[str, ...]) -> None
         expect(plot(page, key).locator(".main-svg").first).to_be_visible()
 
 
-def test_masks_follow_what_is_typed_and_the_worked_example(page, app_server, recorded):
-    open_other(page, app_server, "masks?sentences=2", ("mask-cross-0", "convention-additive", "head-without"))
+def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, recorded):
+    open_other(page, app_server, "masks?sentences=2&mask=cross", ("large-mask", "large-head"))
+    page.get_by_role("button", name="Sentences of the batch").click()
     box = page.get_by_role("textbox", name="English 1")
     box.fill(SENTENCE)  # without Enter: the page follows while one types
     batch = read_batch(recorded, [SENTENCE, PAIRS[1][0]], [PAIRS[0][1], PAIRS[1][1]])
-    expect(plot(page, "mask-encoder_self-0").locator(".ytick")).to_have_count(batch.src.size(1))
-    drawn = np.array(plot(page, "mask-encoder_self-0").evaluate(DRAWN))
-    np.testing.assert_array_equal(drawn, run(recorded.model, batch.src, batch.tgt).masks["encoder_self"][0])
-    page.get_by_role("radio", name="Worked example").click()
-    expect(plot(page, "mask-decoder_self-0").locator(".ytick")).to_have_text(["2"] * 4 + ["1 (pad)"] * 3)
-    for part in ("batch=", "sentences=2"):
-        expect(page).to_have_url(re.compile(part))
+    expect(page).to_have_url(re.compile("source1=A"))
+    expect(plot(page, "large-mask").locator(".xtick")).to_have_count(batch.src.size(1))
+    mask = run(recorded.model, batch.src, batch.tgt).masks["cross"][0]
+    np.testing.assert_array_equal(np.array(plot(page, "large-mask").evaluate(DRAWN)), mask)
+    page.keyboard.press("Escape")
+    click_cell(page, "large-mask", 1, 2)
+    expect(page).to_have_url(re.compile("cells=1-2"))
+    weights = run(recorded.model, batch.src, batch.tgt, flipped={"cross": [(0, 1, 2)]}).weights["cross"][0, 0, 0]
+    head = "document.querySelector('.st-key-large-head .js-plotly-plot')"
+    page.wait_for_function(f"() => ({DRAWN})({head})[1][2] < 1e-6")
+    np.testing.assert_allclose(np.array(plot(page, "large-head").evaluate(DRAWN)), weights, atol=1e-5)
 
 
-def test_positions_are_switched_off_and_nobody_else_sees_it(page, app_server, recorded):
-    open_other(page, app_server, f"positions?text={SENTENCE}", ("table-second", "offset", "map-changed", "added"))
-    page.locator(".st-key-off label").click()
-    changed = translate(recorded, SENTENCE, 0.0)
-    expect(page.locator(".st-key-large-changed-translation")).to_have_text(changed.text)
-    expect(page).to_have_url(re.compile("off=1"))
-    expect(page.get_by_text("Changed: positions off")).to_be_visible()
-    drawn = np.array(plot(page, "map-changed").evaluate(DRAWN), dtype=np.float32)
-    np.testing.assert_allclose(drawn, changed.attention("encoder_self")[0, 0], atol=1e-5)
-    menu.go(page, "Translate")  # the sentence comes along, the change does not
-    expect(page.get_by_test_id("stage-translation")).to_have_text(recorded.translate(SENTENCE).text)
+def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
+    open_other(page, app_server, f"positions?text={SENTENCE}", ("table", "waves"))
+    click_cell(page, "table", 20, 5)
+    expect(page).to_have_url(re.compile("dimensions=0.1.5.16.32"))
+    wave = "document.querySelector('.st-key-waves .js-plotly-plot')._fullData[2]"
+    page.wait_for_function(f"() => {wave}?.name.endsWith(' 5')")
+    column = plot(page, "table").evaluate("gd => Array.from(gd._fullData[0].z, row => row[5])")
+    assert page.evaluate(f"Array.from({wave}.y)") == column
+    page.get_by_role("radio", name="Word order").click()
+    expect(page.locator(".st-key-large-own-translation")).to_have_text(
+        translate(recorded, SENTENCE, 0.0, sides=("encoder",)).text
+    )
+    expect(plot(page, "map-shuffled").locator(".main-svg").first).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("path", "charts"), [("masks", ("mask-cross-0", "head-without")), ("positions", ("table-difference", "added"))]
+    ("path", "charts"), [("masks", ("large-mask", "large-head")), ("positions", ("table", "waves"))]
 )
 def test_the_other_pages_can_be_read_and_nothing_sticks_out(page, app_server, scheme, path, charts):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 400 if scheme == "dark" else 1400, "height": 800})
     open_other(page, app_server, path, charts)
-    assert_readable(page, ".xtick text", ".ytick text", ".stText", CAPTION, "h1")
+    assert_readable(page, ".xtick text", ".ytick text", "label p", CAPTION, "h1")
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 

@@ -67,19 +67,19 @@ def on_contribution(page: Page) -> None:
 
 
 def on_masks(page: Page) -> None:
-    radio(page, "batch", "Worked example")
+    radio(page, "show", "All sentences")
 
 
 def on_positions(page: Page) -> None:
-    page.locator(".st-key-off label").click()
-    expect(page).to_have_url(re.compile("off=1"))
+    page.locator(".st-key-trained label").click()
+    expect(page).to_have_url(re.compile("trained=1"))
 
 
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
     "heads": ("heads", on_roles, on_contribution),
     "masks": ("masks", on_masks),
-    "positions": ("positions", on_positions),
+    "positions": ("positions?picture=order", on_positions),
 }
 
 
@@ -87,7 +87,6 @@ WALKS = {
     ("path", "held", "key", "names"),
     [
         ("heads", "head", "part", {"Contribution": "contribution", "Roles": ""}),
-        ("masks", "head", "batch", {"Worked example": "example", "My sentences": ""}),
     ],
 )
 def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server, path, held, key, names):
@@ -99,7 +98,7 @@ def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server
         picture(page)
         assert asked(page) == {held: "2"} | ({key: code} if code else {})
     kept = asked(page)
-    box = page.locator("[class*=st-key-text] input, .st-key-source1 input").first
+    box = page.locator("[class*=st-key-text] input").first
     for text in ("x" * 3000, TEXT):  # a warning comes, and goes
         box.fill(text)
         box.press("Enter")
@@ -124,10 +123,10 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     assert heads == {"lang": "de", "kind": "encoder_self", "part": "contribution"}
     menu.go(page, german("Masks"))
     radio(page, "head", "2")
-    radio(page, "batch", german("Worked example"))
-    expect(page).to_have_url(re.compile("batch=example"))
+    radio(page, "show", german("All masks"))
+    expect(page).to_have_url(re.compile("show=masks"))
     masks, on_masks = asked(page), picture(page)
-    assert masks == {"lang": "de", "head": "2", "batch": "example"}
+    assert masks == {"lang": "de", "head": "2", "show": "masks"}
     for go, there, shown in (
         (page.go_back, heads, on_heads),
         (page.reload, heads, on_heads),

@@ -71,6 +71,8 @@ def assert_on_stage(at, query) -> None:
         assert told["inside"]["place"] == {"kind": kind["code"], **place}
         assert query["pin"] == f"t{query['row']}", "the row that the browser asks for is that of the pinned word"
     assert told["steering"]["off"] == [[*one] for one in off(query)] if "steering" in told else not off(query)
+    if "scale" in query:
+        assert told["steering"]["positions"] == [float(query["scale"]), 0, query["stacks"]]
     assert view.read(query, []) == (view.View(text=query["text"]), [])
 
 

@@ -109,11 +109,14 @@ def test_choosing_another_pitfall():
 
 
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])
-def test_what_cannot_be_translated_is_one_sentence_and_the_example_is_shown(text, problem):
-    at = open_page(pitfall="scaling")
+def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, problem):
+    at = open_page(pitfall="scaling", text=TEXT)
+    drawn = screen.values(screen.figure(at, "wrong")["data"][0]["z"])
     at = at.text_input(key="text").set_value(text).run()
     assert not at.exception
-    assert problem in at.warning[0].value and at.warning[0].value.endswith("Shown below: the example.")
+    np.testing.assert_array_equal(screen.values(screen.figure(at, "wrong")["data"][0]["z"]), drawn)
+    assert problem in at.warning[0].value and "the last sentence" in at.warning[0].value
+    assert "the example" in open_page(pitfall="scaling", text=text).warning[0].value
     assert set(screen.charts(at)) == {"wrong", "right"}
 
 

@@ -35,6 +35,16 @@ def test_hover_is_a_sentence():
     assert said == ["query 0 “a” may attend key 2 “z”", "query 1 “b” is blocked from key 0 “x”"]
 
 
+def test_hover_says_which_part_of_a_mask_blocks_a_cell():
+    padding, future = np.array([[True, False, True]] * 2), np.array([[True, False, False], [True, True, True]])
+    trace = mask_heatmap(padding & future, ["a", "b"], ["x", "y", "z"], padding=padding, look_ahead=future).data[0]
+    both = ", the key is padding, the key lies in the future"
+    assert trace.text.tolist() == [["", both, ", the key lies in the future"], ["", ", the key is padding", ""]]
+    assert trace.hovertemplate.endswith("key %{x}%{text}<extra></extra>")
+    with pytest.raises(ValueError, match=r"part has shape \(2, 2\)"):
+        mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], padding=padding[:, :2])
+
+
 def test_the_description_counts():
     assert "(3 of 6 cells)" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).description
 

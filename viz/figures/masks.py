@@ -10,6 +10,7 @@ from viz.figures.drawn import Drawn
 from viz.figures.wording import Say, english, message
 
 _MAY, _BLOCKED = message("may attend"), message("is blocked from")
+_PADDING, _FUTURE = message("the key is padding"), message("the key lies in the future")
 MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 _WRITTEN_UP_TO = 12  # rows or columns; more leave no room for letters in the cells
 _WRITTEN_SIZE = 11  # of these letters
@@ -23,6 +24,8 @@ def mask_heatmap(
     query_axis: str = message("query (asks)"),
     key_axis: str = message("key (is read)"),
     title: str = "",
+    padding: np.ndarray | None = None,
+    look_ahead: np.ndarray | None = None,
     written: np.ndarray | None = None,
     legend: bool = True,
     say: Say = english,
@@ -35,6 +38,8 @@ def mask_heatmap(
         keys: S tokens, drawn left to right.
         query_axis, key_axis: what the rows and the columns are, in English.
         title: text above the map.
+        padding, look_ahead: bool (T, S), parts of the mask; hover texts name those that block a cell, where nothing is
+            written.
         written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
         say: puts the words of the figure into the language of the reader.
@@ -78,6 +83,11 @@ def mask_heatmap(
     )
     if written is not None:
         _write(figure, written, mask.shape, say)
+    elif padding is not None or look_ahead is not None:
+        parts = ((padding, _PADDING), (look_ahead, _FUTURE))
+        known = [(~checks.as_mask("part", part, mask.shape), say(why)) for part, why in parts if part is not None]
+        figure.data[0].text = heatmap.noted(mask, *((~mask & hidden, why) for hidden, why in known))
+        figure.data[0].hovertemplate = figure.data[0].hovertemplate.replace("<extra>", "%{text}<extra>")
     return figure
 
 

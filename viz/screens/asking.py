@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.catalogue import available, checkpoints_folder
 from viz.language import message, say
@@ -138,21 +139,29 @@ def no_model(error: ValueError) -> None:
     shared.small(say("To train one: python -m model train --help"), "train")
 
 
-def one_translation(show: Callable[[shared.Shown, controls.Request, dict], None]) -> None:
+def one_translation(
+    show: Callable[[shared.Shown, controls.Request, dict], None], beside: DeltaGenerator | None = None
+) -> None:
     """Ask for a sentence, translate it, and show it; one sentence where there is no model.
 
     Args:
-        show: draws what the page is about, below the translation: given the translation, what it is of, and the card
-            of its model.
+        show: draws what the page is about: given the translation, what it is of, and the card of its model.
+        beside: where the sentence and the translation stand; above what is shown where there is no such place.
     """
+    main = st.container()
     try:
-        request, card = ask()
+        with beside or main:
+            request, card = ask()
     except ValueError as error:
-        no_model(error)
+        with main:
+            no_model(error)
         return
-    with st.container():
+    with main, st.container():
         answered = answer(request)
     if answered is not None:
-        show_translation(*answered, card)
-        show(*answered, card)
-    shared.small(words.describe_card(request.checkpoint, card), "card")
+        with beside or main:
+            show_translation(*answered, card)
+        with main:
+            show(*answered, card)
+    with beside or main:
+        shared.small(words.describe_card(request.checkpoint, card), "card")

@@ -53,7 +53,7 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
         st.success(say(words_check.ALL_HOLD))
     with st.container(key="claims"):
         st.table(claim_table(checks))
-    st.caption(say(words_check.MASK_OFF))
+    st.caption(f"{say(words_check.DIGITS)} {say(words_check.MASK_OFF)}")
     with st.expander(say("What is measured")):
         for title, how in words_check.CLAIMS.values():
             shared.small(f"{say(title)}. {say(how)}", title)
@@ -63,9 +63,10 @@ def show(result: shared.Shown, request: controls.Request, card: dict) -> None:
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    asking.one_translation(show)
+    claims, beside = shared.picture_first()
+    with claims:
+        asking.one_translation(show, beside)
 
 
-st.title(say("Self-check"))
-st.markdown(say(words_check.INTRO))
+shared.opening(say("Self-check"), say(words_check.INTRO))
 live()

@@ -128,8 +128,8 @@ def choose_place(n_layers: int, n_heads: int, summarised: Sequence[str] = ()) ->
     return layer, head
 
 
-def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, width: int = 200) -> str:
-    """Let the visitor choose one of a list that opens; arguments as of `choose`."""
+def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, **more) -> str:
+    """Let the visitor choose one of a list that opens, 200 pixels wide; arguments as of `choose`."""
     return control(
         st.selectbox,
         label,
@@ -138,7 +138,7 @@ def among(label: str, options: list[str], key: str, default: str, names: dict | 
         reader=codes.one_of(options),
         default=default,
         format_func=lambda option: say(names[option]) if names else option,
-        width=width,
+        **{"width": 200, **more},
     )
 
 

@@ -41,14 +41,38 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What is changed in the masks of a batch.
+
+    Attributes:
+        left_out: a key of words_masks.LEFT_OUT.
+        kind: of attention that the cells are of.
+        cells: (b, t, s) that are flipped.
+    """
+
+    left_out: str = words_masks.NONE
+    kind: str = ""
+    cells: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The arguments of `mask_experiments.run`; none where nothing is changed."""
+        masks = {"padding": words_masks.PADDING, "look_ahead": words_masks.LOOK_AHEAD}
+        said: dict[str, object] = {
+            name: False for name, code in masks.items() if self.left_out in (code, words_masks.BOTH)
+        }
+        return said | ({"flipped": {self.kind: list(self.cells)}} if self.cells else {})
+
+
+@dataclass(frozen=True)
 class Result:
-    """A batch with its masks, and without some.
+    """A batch with its masks, and with changed ones.
 
     Attributes:
         source_tokens, target_tokens: B lists.
         lengths: of each sentence the real tokens of source and target.
         masks, weights: as `mask_experiments.Pass`.
-        other_masks, other_weights: the same without the masks left out.
+        other_masks, other_weights: the same where masks are changed.
         first_scores: by kind, float32 (B, L, H, S), the scores of the first query before the mask.
         difference: for each sentence max |difference| of its logits, over its real steps.
         predicted, other_predicted: for each sentence the likeliest next token at each real step.
@@ -82,15 +106,8 @@ def batch_of(request: Request) -> experiments.Sentences:
 @st.cache_data(
     max_entries=CACHED_BATCHES, show_spinner=shared.Waiting(message("Passing the batch through the model …"))
 )
-def compute(request: Request, left_out: str) -> Result:
-    """Pass a batch through the model twice, with its masks and without some.
-
-    Args:
-        request: the batch.
-        left_out: a key of words_masks.LEFT_OUT.
-
-    Returns:
-        The Result.
+def compute(request: Request, change: Change = Change()) -> Result:
+    """Pass a batch through the model twice, with its masks and with changed ones.
 
     Raises:
         ValueError: as `mask_experiments.read_batch`, and if the model cannot be loaded.
@@ -99,13 +116,7 @@ def compute(request: Request, left_out: str) -> Result:
     batch = batch_of(request)
     run = in_turn(experiments.run)
     both = run(translator.model, batch.src, batch.tgt)
-    other = run(
-        translator.model,
-        batch.src,
-        batch.tgt,
-        padding=left_out == words_masks.LOOK_AHEAD,
-        look_ahead=left_out == words_masks.PADDING,
-    )
+    other = run(translator.model, batch.src, batch.tgt, **change.arguments) if change.arguments else both
     lengths = [tuple(ids.size(1) for ids in batch.pair(number)) for number in range(len(batch.src))]
 
     def likeliest(logits: np.ndarray) -> list[list[str]]:
@@ -145,16 +156,20 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
     return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
 
 
-def recipe(request: Request) -> Recipe:
-    """The batch with its masks, in Python called `batch` and `result`."""
+def recipe(request: Request, change: Change) -> Recipe:
+    """The batch with its masks, in Python called `batch` and `result`, and with changed ones, called `changed`."""
     if request.is_example:
         note, batch = say("the worked example"), call("worked_example")
     else:
         pairs = zip(*request.texts, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
         batch = call("read_batch", made(None, "translator"), *map(list, request.texts))
-    lines = (recipes.loading(request.checkpoint), f"batch = {batch}")
-    return Recipe(f"{note} · {request.checkpoint}", (*lines, "result = run(translator.model, batch.src, batch.tgt)"))
+    lines = [recipes.loading(request.checkpoint), f"batch = {batch}"]
+    for name, arguments in {"result": {}, "changed": change.arguments}.items():
+        if name == "result" or arguments:
+            given = [made(None, one) for one in ("translator.model", "batch.src", "batch.tgt")]
+            lines.append(f"{name} = {call('run', *given, **arguments)}")
+    return Recipe(f"{note} · {request.checkpoint}", tuple(lines))
 
 
 def axes_made(result: Result, mask: str, sentence: int) -> list[Made]:

@@ -1,6 +1,8 @@
-"""The page Masks: a batch of sentences, its masks in every convention, and what they do to the model."""
+"""The page Masks: who may attend to whom in a padded batch, and what a head makes of it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -8,49 +10,56 @@ import streamlit as st
 
 from model.catalogue import checkpoints_folder
 from model.experiments import masks as mask_experiments
+from model.interventions.edits import Cell, Edits
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.language import message, say
-from viz.screens import controls, explore, shared, words, words_masks
-from viz.screens.mask_results import Request, Result, axes_made, compute, future_leaks, pad_differences, recipe
+from viz.screens import controls, explore, shared, ways, words, words_masks
+from viz.screens.mask_results import (
+    Change,
+    Request,
+    Result,
+    axes_made,
+    compute,
+    future_leaks,
+    pad_differences,
+    recipe,
+)
+from viz.screens.words_masks import MASKS
 from viz.ui import choices
-from viz.views.made import Recipe, made
+from viz.views.made import made
 
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
+LARGE = 480  # pixels of the pictures that are seen first
 
 
 def ask(checkpoint: str) -> Request:
     """Ask for the sentences of the batch, or for the worked example."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = words_masks.BATCHES
-        help_ = say(words_masks.BATCH)
-        batch = controls.choose(say("Batch"), list(names), "batch", words_masks.SENTENCES, names, help=help_)
-        typed = batch == words_masks.SENTENCES
-        count = controls.choose(say("Sentences"), list(COUNTS), "sentences", 3, disabled=not typed)
-    if not typed:
-        st.caption(say(words_masks.EXAMPLE_NOTE))
+    names = words_masks.BATCHES
+    help_ = say(words_masks.BATCH)
+    batch = controls.choose(say("Batch"), list(names), "batch", words_masks.SENTENCES, names, help=help_)
+    if batch == words_masks.EXAMPLE:
         return Request(checkpoint)
+    count = controls.choose(say("Sentences"), list(COUNTS), "sentences", 3)
     card = shared.translator(checkpoint).card
-    names = (
+    languages = (
         words.language(card.get("source"), message("Source")),
         words.language(card.get("target"), message("Target")),
     )
     texts: list[list[str]] = [[], []]
     for number in range(1, count + 1):
-        for side, column in enumerate(st.columns(2, gap="small")):
-            with column:
-                key = f"{('source', 'target')[side]}{number}"
-                example = words_masks.PAIRS[number - 1][side]
-                texts[side].append(controls.text(f"{names[side]} {number}", example, key, live="200ms"))
+        for side, name in enumerate(("source", "target")):
+            example = words_masks.PAIRS[number - 1][side]
+            label = f"{languages[side]} {number}"
+            texts[side].append(controls.text(label, example, f"{name}{number}", live="200ms"))
     return Request(checkpoint, tuple(texts[0]), tuple(texts[1]))
 
 
-def answer(request: Request, left_out: str) -> tuple[Request, Result]:
+def answer(request: Request) -> tuple[Request, Result]:
     """Compute; what cannot be is told in a sentence, and the last batch stays.
 
     Args:
         request: the batch that is asked for.
-        left_out: which masks the second pass lacks.
 
     Returns:
         The batch that could be computed, and its result.
@@ -59,7 +68,7 @@ def answer(request: Request, left_out: str) -> tuple[Request, Result]:
         ValueError: if the model cannot even read the worked example.
     """
     try:
-        result = compute(request, left_out)
+        result = compute(request)
         st.session_state["masks-answered"] = request
         return request, result
     except ValueError as error:
@@ -71,62 +80,160 @@ def answer(request: Request, left_out: str) -> tuple[Request, Result]:
         )
         shared.warn(f"{shared.sentence(error)} {shown}")
         before = before or Request(request.checkpoint)
-        return before, compute(before, left_out)
+        return before, compute(before)
 
 
-def draw_mask(result: Result, made_by: Recipe, mask: str, sentence: int, key: str, convention: str = "") -> None:
-    """Draw one mask of one sentence, with the numbers that a convention writes where there is one."""
-    spoken = words_masks.MASKS[mask]
-    values = made(result.masks[mask][sentence], f"result.masks[{mask!r}][{sentence}]")
-    title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
-    written = None
-    if convention:
-        written = made(mask_experiments.conventions, "conventions")(values)[convention]
-        title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
-    plot = made_by.plot(
-        title,
-        mask_heatmap,
-        values,
-        *axes_made(result, mask, sentence),
-        written=written,
-        query_axis=spoken.query_axis,
-        key_axis=spoken.key_axis,
-        legend=False,  # the words above name the colours
-    )
-    explore.draw(plot, key, NARROW_COLUMN)
+def forget() -> None:
+    """Leave the cells of another mask as they are."""
+    st.session_state["cells"] = []
 
 
-def show_masks(result: Result, made_by: Recipe) -> tuple[str, int]:
-    """Draw the masks of a sentence, or a mask of all sentences; return which mask and sentence is chosen."""
-    n_sentences = len(result.lengths)
-    explore.heading(say("The masks of this batch"), say(words_masks.COLOURS))
-    names = {name: spoken.name for name, spoken in words_masks.MASKS.items()}
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        shows = words_masks.SHOWS
-        show = controls.choose(say("Show"), list(shows), "show", words_masks.ONE_SENTENCE, shows)
-        sentence = controls.choose(
-            say("Sentence"), list(range(1, n_sentences + 1)), "sentence", 1, disabled=show == words_masks.ONE_MASK
+def flip(row: int, column: int) -> None:
+    """Flip a cell, or let it be as it was."""
+    cells = st.session_state.get("cells", [])
+    cell = (row, column)
+    st.session_state["cells"] = [one for one in cells if one != cell] if cell in cells else [*cells, cell]
+
+
+class Page:
+    """What is chosen, and what came of it.
+
+    Args:
+        request: the batch.
+        result: of it, with its masks.
+    """
+
+    def __init__(self, request: Request, result: Result) -> None:
+        names = {mask: spoken.name for mask, spoken in MASKS.items()}
+        numbers = list(range(1, len(result.lengths) + 1))
+        self.sentence = controls.choose(say("Sentence"), numbers, "sentence", 1, on_change=forget) - 1
+        self.mask = controls.among(
+            say("Mask"), list(MASKS), "mask", "decoder_self", names, width="stretch", on_change=forget
         )
-        mask = controls.choose(say("Mask"), list(words_masks.MASKS), "mask", "decoder_self", names)
-    sentence -= 1
-    if show == words_masks.ONE_MASK:
-        st.caption(f"{say(names[mask])}. {say(words_masks.MASKS[mask].line)}")
-        pictures = [(say("Sentence {number}", number=number + 1), mask, number) for number in range(n_sentences)]
+        self.spoken = MASKS[self.mask]
+        self.kind = self.spoken.kind
+        self.place = controls.choose_place(*result.weights[self.kind].shape[1:3])
+        left_out = words_masks.LEFT_OUT
+        help_ = say(words_masks.WITHOUT)
+        out = controls.among(
+            say("Leave out"), list(left_out), "without", words_masks.NONE, left_out, width="stretch", help=help_
+        )
+        rows, columns = result.axes(self.kind, self.sentence)
+        spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(rows) for s, key in enumerate(columns)}
+        cells = controls.some(
+            st.multiselect,
+            say("Flipped cells"),
+            list(spots),
+            [],
+            "cells",
+            format_func=lambda cell: spots.get(tuple(cell), ""),
+            placeholder=say(words_masks.FLIPPED),
+            help=say(words_masks.CELLS),
+        )
+        self.request = request
+        self.change = Change(out, self.kind if cells else "", tuple((self.sentence, *cell) for cell in sorted(cells)))
+        self.result = compute(request, self.change)
+        self.made_by = recipe(request, self.change)
+        self.changed = bool(self.change.arguments)
+
+    def title(self, name: str) -> str:
+        """What a figure of this sentence is called."""
+        return say("{mask}, sentence {number}", mask=name, number=self.sentence + 1)
+
+    def draw_mask(self, mask: str, sentence: int, key: str, convention: str = "", large: bool = False) -> None:
+        """Draw a mask as it is changed, in a convention where there is one; a large one can be clicked."""
+        spoken, result = MASKS[mask], self.result
+        name = "changed" if self.changed else "result"
+        values = made(result.other_masks[mask][sentence], f"{name}.masks[{mask!r}][{sentence}]")
+        title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
+        more = {}
+        if convention:
+            more["written"] = made(mask_experiments.conventions, "conventions")(values)[convention]
+            title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
+        elif mask != "look_ahead":
+            part = mask if spoken.kind != "decoder_self" else "target_padding"
+            more["padding"] = made(result.masks[part][sentence], f"result.masks[{part!r}][{sentence}]")
+        if spoken.kind == "decoder_self" and not convention and mask != "target_padding":
+            more["look_ahead"] = made(result.masks["look_ahead"][sentence], f"result.masks['look_ahead'][{sentence}]")
+        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}  # the page names colours
+        plot = self.made_by.plot(title, mask_heatmap, values, *axes_made(result, mask, sentence), **axes, **more)
+        figure = plot.draw(say)
+        if large:
+            figure.layout.height = max(LARGE, figure.layout.height)
+        explore.draw(plot, key, NARROW_COLUMN, flip if large and mask == spoken.kind else None, figure)
+
+    def draw_head(self, key: str, changed: bool, name: str) -> None:
+        """Draw the head with its masks or with the changed ones."""
+        result, (layer, head) = self.result, self.place
+        weights, masks = (result.other_weights, result.other_masks) if changed else (result.weights, result.masks)
+        code = "changed" if changed and self.changed else "result"
+        at = f"[{self.kind!r}][{self.sentence}"
+        plot = self.made_by.plot(
+            self.title(name),
+            attention_heatmap,
+            made(weights[self.kind][self.sentence, layer, head], f"{code}.weights{at}, {layer}, {head}]"),
+            *axes_made(result, self.kind, self.sentence),
+            query_axis=MASKS[self.kind].query_axis,
+            key_axis=MASKS[self.kind].key_axis,
+            mask=made(masks[self.kind][self.sentence], f"{code}.masks{at}]"),
+        )
+        figure = plot.draw(say)
+        figure.layout.height = max(LARGE, figure.layout.height)
+        explore.draw(plot, key, NARROW_COLUMN, figure=figure)
+
+    @property
+    def head_name(self) -> str:
+        """The head in words."""
+        kind = say(words.KINDS[self.kind].title)
+        return say("{kind}, layer {layer}, head {head}", kind=kind, layer=self.place[0], head=self.place[1])
+
+
+def show_head(page: Page) -> None:
+    """Draw the mask large, the head beside it, and say what the changes did."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{page.title(say(page.spoken.name))}**")
+        page.draw_mask(page.mask, page.sentence, "large-mask", large=True)
+    with right:
+        st.markdown(f"**{page.head_name}**")
+        page.draw_head("large-head", True, page.head_name)
+    if page.changed:
+        show_effect(page)
+        link_to_steer(page)
     else:
-        pictures = [(say(names[name]), name, sentence) for name in words_masks.MASKS]
-    in_a_row = 3 if len(pictures) > 4 else len(pictures)
-    for start in range(0, len(pictures), in_a_row):
-        for column, (title, name, number) in zip(st.columns(in_a_row), pictures[start : start + in_a_row]):
-            with column:
-                line = (
-                    say(words_masks.MASKS[name].line) if show == words_masks.ONE_SENTENCE else _lengths(result, number)
-                )
-                explore.heading(title, line)
-                draw_mask(result, made_by, name, number, f"mask-{name}-{number}")
-    return mask, sentence
+        shared.small(f"{say(page.spoken.line)} {lengths(page.result, page.sentence)}", "effect")
 
 
-def _lengths(result: Result, sentence: int) -> str:
+def show_effect(page: Page) -> None:
+    """Say what the changes did to the weights of the map, to the logits and to the likeliest next tokens."""
+    result, here = page.result, (page.sentence, *page.place)
+    change = float(np.abs(result.weights[page.kind][here] - result.other_weights[page.kind][here]).max())
+    pairs = list(zip(result.predicted[page.sentence], result.other_predicted[page.sentence], strict=True))
+    changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
+    line = say(
+        words_masks.EFFECT,
+        weight=words_masks.number(change),
+        logit=words_masks.number(result.difference[page.sentence]),
+        n=len(changed),
+        total=len(pairs),
+    )
+    shared.small(f"{line} {' · '.join(changed)}", "effect")
+
+
+def link_to_steer(page: Page) -> None:
+    """Lead to Steer with the flipped cells, where the model writes a translation of its own with them."""
+    n_source, n_target = page.result.lengths[page.sentence]
+    n_keys = n_target if page.kind == "decoder_self" else n_source
+    n_queries = n_source if page.kind == "encoder_self" else n_target
+    mask = page.result.masks[page.kind]
+    cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
+    if cells and not page.request.is_example:
+        query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
+        st.html(ways.link(say("Translate with these cells on Steer"), ways.address("steer", query)))
+
+
+def lengths(result: Result, sentence: int) -> str:
+    """How much of a sentence is padding."""
     source, target = result.lengths[sentence]
     return say(
         "{source} of {sources} source tokens and {target} of {targets} target tokens are real, the rest is padding.",
@@ -137,101 +244,29 @@ def _lengths(result: Result, sentence: int) -> str:
     )
 
 
-def show_conventions(result: Result, made_by: Recipe, mask: str, sentence: int) -> None:
-    """Draw the chosen mask in the four conventions, each with its lines of PyTorch."""
-    name = say(words_masks.MASKS[mask].name)
-    explore.heading(
-        say("{mask}, sentence {number}, in four conventions", mask=name, number=sentence + 1),
-        f"{say(words_masks.CONVENTION_LINE)} {say(words_masks.LINES_START)}",
-    )
-    names = list(words_masks.CONVENTIONS)
-    for pair in (names[:2], names[2:]):
-        for column, convention in zip(st.columns(2), pair, strict=True):
-            with column:
-                spoken = words_masks.CONVENTIONS[convention]
-                explore.heading(say(spoken.name), say(spoken.users))
-                draw_mask(result, made_by, mask, sentence, f"convention-{convention}", convention)
-                st.code(words_masks.code(mask, convention), language="python", wrap_lines=True)
-
-
-def show_heads(result: Result, made_by: Recipe, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
-    """Draw a head of a sentence with and without masks, and say what that does to the output."""
-    kind, layer, number = head
-    axes = {"query_axis": words_masks.MASKS[kind].query_axis, "key_axis": words_masks.MASKS[kind].key_axis}
-    sides = (
-        ("with", say(words_masks.WITH_ALL), result.weights, result.masks),
-        ("without", say(words_masks.WITHOUT_SOME[left_out]), result.other_weights, result.other_masks),
-    )
-    for column, (key, title, weights, masks) in zip(st.columns(2, gap="medium"), sides, strict=True):
+def show_both(page: Page) -> None:
+    """Draw the head with its masks and with the changed ones, and the two numbers that masks are for."""
+    sides = ("with", words_masks.WITH_ALL), ("without", words_masks.CHANGED)
+    for column, (key, name) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
-            title = say(
-                "{masks}: {kind}, layer {layer}, head {head}, sentence {number}",
-                masks=title,
-                kind=say(words.KINDS[kind].title),
-                layer=layer,
-                head=number,
-                number=sentence + 1,
-            )
-            st.markdown(f"**{title}**")
-            lines = without_lines(left_out) if key == "without" else ()
-            at = f"[{kind!r}][{sentence}"
-            plot = made_by.then(*lines).plot(
-                title,
-                attention_heatmap,
-                made(weights[kind][sentence, layer, number], f"result.weights{at}, {layer}, {number}]"),
-                *axes_made(result, kind, sentence),
-                **axes,
-                mask=made(masks[kind][sentence], f"result.masks{at}]"),
-            )
-            explore.draw(plot, f"head-{key}")
-    show_effect(result, sentence, left_out, head)
-
-
-def without_lines(left_out: str) -> tuple[str, ...]:
-    """The pass that lacks some masks, in Python."""
-    switches = {"padding": left_out == words_masks.LOOK_AHEAD, "look_ahead": left_out == words_masks.PADDING}
-    arguments = ", ".join(f"{name}={value}" for name, value in switches.items())
-    return (f"result = run(translator.model, batch.src, batch.tgt, {arguments})",)
-
-
-def show_effect(result: Result, sentence: int, left_out: str, head: tuple[str, int, int]) -> None:
-    """Say what leaving masks out does to a map and to the output of a sentence."""
-    kind, layer, number = head
-    here = (sentence, layer, number)
-    change = float(np.abs(result.weights[kind][here] - result.other_weights[kind][here]).max())
-    pairs = list(zip(result.predicted[sentence], result.other_predicted[sentence], strict=True))
-    changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
-    with st.container(horizontal=True, gap="large"):
-        st.metric(say("Largest change of a weight in this map"), words_masks.number(change))
-        st.metric(say("Largest change of a logit at real steps"), words_masks.number(result.difference[sentence]))
-        st.metric(
-            say("Steps whose likeliest next token changes"), say("{n} of {total}", n=len(changed), total=len(pairs))
-        )
-    if changed:
-        shared.small(say("Likeliest next token, with → without: {changes}", changes=" · ".join(changed)), "changed")
-    padded = result.lengths[sentence] != (len(result.source_tokens[sentence]), len(result.target_tokens[sentence]))
-    if left_out == words_masks.PADDING and not padded:
-        st.caption(say(words_masks.UNCHANGED[words_masks.PADDING]))
-    if left_out == words_masks.LOOK_AHEAD and kind == "encoder_self":
-        st.caption(say(words_masks.UNCHANGED[words_masks.LOOK_AHEAD]))
-
-
-def show_numbers(request: Request, sentence: int) -> None:
-    """Show the pad-invariance number and the future-leak number, each with its mask on and off."""
+            st.markdown(f"**{say(name)}**")
+            page.draw_head(f"head-{key}", key == "without", f"{say(name)}: {page.head_name}")
+    if page.changed:
+        show_effect(page)
+    else:
+        st.caption(say(words_masks.UNCHANGED))
     left, right = st.columns(2, gap="medium")
     with left:
-        title = say("Padding must change nothing (sentence {number})", number=sentence + 1)
-        explore.heading(title, say(words_masks.PADS))
         count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
+        explore.heading(say("Padding must change nothing"), say(words_masks.PADS, n=count))
         try:
-            on_off(words_masks.PADDING, pad_differences(request, sentence, count))
+            on_off(words_masks.PADDING, pad_differences(page.request, page.sentence, count))
         except ValueError as error:
             shared.warn(shared.sentence(error))
     with right:
-        title = say("The future must not leak (sentence {number})", number=sentence + 1)
-        explore.heading(title, say(words_masks.LEAK))
+        explore.heading(say("The future must not leak"), say(words_masks.LEAK))
         try:
-            on_off(words_masks.LOOK_AHEAD, future_leaks(request, sentence))
+            on_off(words_masks.LOOK_AHEAD, future_leaks(page.request, page.sentence))
         except ValueError:
             st.info(say(words_masks.NO_LEAK))
 
@@ -243,57 +278,98 @@ def on_off(mask: str, values: tuple[float, float]) -> None:
             st.metric(say(label), words_masks.number(value))
 
 
-def show_nothing(result: Result, sentence: int, head: tuple[str, int, int]) -> None:
-    """Show a fully blocked row of a head, as four programs would compute it."""
-    kind, layer, number = head
-    explore.heading(say("A row with nothing to read"), say(words_masks.NOTHING))
-    scores = result.first_scores[kind][sentence, layer, number]
+def _in_columns(items: list, n_columns: int, show: Callable) -> None:
+    """Show things side by side, so many in a row."""
+    for start in range(0, len(items), n_columns):
+        for column, item in zip(st.columns(n_columns), items[start : start + n_columns]):
+            with column:
+                show(item)
+
+
+def show_masks(page: Page) -> None:
+    """Draw every mask of the sentence."""
+
+    def show(mask: str) -> None:
+        explore.heading(say(MASKS[mask].name), say(MASKS[mask].line))
+        page.draw_mask(mask, page.sentence, f"mask-{mask}")
+
+    _in_columns(list(MASKS), 3, show)
+
+
+def show_sentences(page: Page) -> None:
+    """Draw the mask for every sentence of the batch."""
+
+    def show(sentence: int) -> None:
+        explore.heading(say("Sentence {number}", number=sentence + 1), lengths(page.result, sentence))
+        page.draw_mask(page.mask, sentence, f"sentence-{sentence}")
+
+    _in_columns(list(range(len(page.result.lengths))), 2, show)
+
+
+def show_conventions(page: Page) -> None:
+    """Draw the mask in the four conventions, each with its lines of PyTorch."""
+    st.caption(say(words_masks.CONVENTION_LINE))
+
+    def show(convention: str) -> None:
+        spoken = words_masks.CONVENTIONS[convention]
+        explore.heading(say(spoken.name), say(spoken.users))
+        page.draw_mask(page.mask, page.sentence, f"convention-{convention}", convention)
+        st.code(words_masks.code(page.mask, convention), language="python", wrap_lines=True)
+
+    _in_columns(list(words_masks.CONVENTIONS), 2, show)
+
+
+def show_nothing(page: Page) -> None:
+    """Show a fully blocked row of the head, as four programs would compute it."""
+    st.caption(say(words_masks.NO_KEYS))
+    scores = page.result.first_scores[page.kind][page.sentence, *page.place]
     rows = mask_experiments.nothing_to_attend(scores)
-    keys = result.axes(kind, sentence)[1]
+    keys = page.result.axes(page.kind, page.sentence)[1]
     table = pd.DataFrame({say("key"): keys, say("score"): [f"{score:.3f}" for score in scores]})
     for name, (title, _) in words_masks.TREATMENTS.items():
         table[say(title)] = ["NaN" if np.isnan(weight) else f"{weight:.3f}" for weight in rows[name]]
-    st.dataframe(table, hide_index=True, key="nothing", height=min(320, 40 + 35 * len(table)))
+    st.dataframe(table, hide_index=True, key="nothing")
     st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in words_masks.TREATMENTS.values()))
 
 
-def choose_left_out() -> str:
-    """Let the visitor choose which masks the second pass lacks."""
-    explore.heading(say("A head with and without masks"), say(words_masks.WITHOUT))
-    return controls.choose(
-        say("Leave out"), list(words_masks.LEFT_OUT), "without", words_masks.PADDING, words_masks.LEFT_OUT
-    )
+VIEWS = {
+    words_masks.HEAD: show_head,
+    words_masks.COMPARE: show_both,
+    words_masks.MASKS_OF_ONE: show_masks,
+    words_masks.ONE_OF_ALL: show_sentences,
+    words_masks.CONVENTION: show_conventions,
+    words_masks.NOTHING: show_nothing,
+}
 
 
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    above, below = st.container(), st.container()
+    notes = st.container()
+    pictures, beside = shared.picture_first()
     try:
-        with above, st.container():
-            request = ask(shared.default_checkpoint())
-        with below:
-            left_out = choose_left_out()
-        with above:
-            with st.container():
-                request, result = answer(request, left_out)
-            made_by = recipe(request)
-            mask, sentence = show_masks(result, made_by)
-            show_conventions(result, made_by, mask, sentence)
+        checkpoint = shared.default_checkpoint()
+        with beside:
+            chosen = st.container()
+            with st.popover(say("Sentences of the batch"), width="stretch"):
+                request = ask(checkpoint)
+        with notes, st.container():
+            request, result = answer(request)
+        with chosen:
+            page = Page(request, result)
     except ValueError as error:
         st.error(say("There is no model to show masks of."))
         folder = say("The folder is {folder}.", folder=checkpoints_folder())
         shared.small(f"{shared.sentence(error)} {folder}", "no-model")
         return
-    with below:
-        head = controls.choose_head(lambda kind: result.weights[kind].shape[1:3], "encoder_self")
+    with pictures:
+        shows = words_masks.SHOWS
+        show = controls.choose(say("Show"), list(shows), "show", words_masks.HEAD, shows, label_visibility="collapsed")
         with st.container():
-            show_heads(result, made_by, sentence, left_out, head)
-        show_numbers(request, sentence)
-        show_nothing(result, sentence, head)
-    shared.small(words.describe_card(request.checkpoint, shared.translator(request.checkpoint).card), "card")
+            VIEWS[show](page)
+    with beside:
+        shared.small(words.describe_card(checkpoint, shared.translator(checkpoint).card), "card")
 
 
-st.title(say("Masks"))
-st.markdown(say(words_masks.INTRO))
+shared.opening(say("Masks"), say(words_masks.INTRO))
 live()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import catalogue
 from model.analysis import comparison, lengths
@@ -16,7 +17,7 @@ from viz.screens.model_results import Side, compare, map_made, recipe, usable
 from viz.ui import choices
 from viz.views.made import Plot, Recipe, made
 
-IN_A_ROW = 3  # models beside each other
+IN_A_ROW = 2  # models beside each other
 VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 Rows = list[tuple[int | None, ...]]
 
@@ -71,20 +72,22 @@ def in_columns(sides: list[Side]):
                 yield number, side
 
 
-def show_translations(sides: list[Side]) -> None:
-    """Show every translation, and what its model does not know."""
-    for number, side in in_columns(sides):
-        spoken = words_models.SYSTEMS[side.system]
-        with st.container(border=True, gap="xsmall"):
-            st.markdown(f"**{say(spoken.name)}**")
-            st.caption(say(spoken.line))
-            shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
-            for which in ("source", "target"):
-                if count := side.unknown(which):
-                    shared.small(words_models.unknown(which, count), f"unknown-{which}-{number}")
-            if not side.result.finished:
-                st.caption(say("The translation was stopped at the length limit."))
-            shared.small(words.describe_card(side.name, shared.translator(side.name).card), f"card-{number}")
+def show_translation(number: int, side: Side) -> None:
+    """Show a translation."""
+    st.markdown(f"**{say(words_models.SYSTEMS[side.system].name)}**")
+    shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
+    if not side.result.finished:
+        st.caption(say("The translation was stopped at the length limit."))
+
+
+def show_model(number: int, side: Side) -> None:
+    """Say what a model is, and what it does not know of the sentence."""
+    shared.small(side.name, f"map-name-{number}")
+    st.caption(say(words_models.SYSTEMS[side.system].line))
+    for which in ("source", "target"):
+        if count := side.unknown(which):
+            shared.small(words_models.unknown(which, count), f"unknown-{which}-{number}")
+    shared.small(words.describe_card(side.name, shared.translator(side.name).card), f"card-{number}")
 
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
@@ -93,11 +96,10 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     if not shapes:
         return 0, None
     n_layers, n_heads = (max(sizes) for sizes in list(zip(*shapes))[:2])
-    with st.container(horizontal=True, gap="medium"):
-        layer_help, head_help = say(words_models.LAYER), say(words_models.HEAD)
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "models-layer", n_layers - 1, help=layer_help)
-        heads = {words_models.MEAN: None} | {str(head): head for head in range(n_heads)}
-        head = controls.choose(say("Head"), list(heads), "models-head", words_models.MEAN, help=head_help)
+    layer_help, head_help = say(words_models.LAYER), say(words_models.HEAD)
+    layer = controls.choose(say("Layer"), list(range(n_layers)), "models-layer", n_layers - 1, help=layer_help)
+    heads = {words_models.MEAN: None} | {str(head): head for head in range(n_heads)}
+    head = controls.choose(say("Head"), list(heads), "models-head", words_models.MEAN, help=head_help)
     return layer, heads[head]
 
 
@@ -134,19 +136,19 @@ def picture(side: Side, layer: int, head: int | None, made_by: Recipe) -> tuple[
 
 
 def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
-    """Draw what every output word read, in the same row where words belong together."""
-    explore.heading(say("What each word read"), say(words_models.MAPS))
+    """Draw what every output word read, in the same row where words belong together, under each translation."""
     for number, side in in_columns(sides):
+        show_translation(number, side)
         made_by = recipe(side, beam)
         line, plot = picture(side, layer, head, made_by)
         title = say(words_models.SYSTEMS[side.system].map)
-        explore.heading(title, line)
-        shared.small(side.name, f"map-name-{number}")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         explore.draw(made_by.plot(f"{title}, {line}", aligned_rows, plot, places, len(rows)), f"map-{number}")
+        st.caption(f"{title}, {line}")
         if side.weights is None:
             difference = float(np.abs(side.context - side.context[0]).max())
             st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
+        show_model(number, side)
 
 
 def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
@@ -221,21 +223,23 @@ def show_problems(problems: list[str]) -> None:
             shared.small(problem, f"unreadable-{number}")
 
 
-def show(languages: catalogue.Direction, names: list[str]) -> None:
+def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
     """Ask for a sentence, and draw what every model of a direction makes of it."""
-    text, example, beam = ask(languages)
-    with st.container():
-        sides = answer(names, text, example, beam)
-    if sides:
+    with beside:
+        text, example, beam = ask(languages)
+    with pictures:
         with st.container():
-            show_translations(sides)
+            sides = answer(names, text, example, beam)
+    if sides:
+        with beside:
+            layer, head = choose_head(sides)
         rows = comparison.align([side.words for side in sides])
-        st.header(say("Word by word"), divider=True)
-        layer, head = choose_head(sides)
-        show_maps(sides, rows, layer, head, beam)
-        explore.heading(say("The same as a table"), say(words_models.ALIGNED))
-        st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
-    show_lengths(names)
+        with pictures:
+            show_maps(sides, rows, layer, head, beam)
+            explore.heading(say("Word by word"), f"{say(words_models.MAPS)} {say(words_models.ALIGNED)}")
+            st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
+    with pictures:
+        show_lengths(names)
 
 
 @choices.fragment
@@ -248,15 +252,15 @@ def live() -> None:
         st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
         show_problems([shared.sentence(ValueError(problem)) for problem in unreadable])
         return
-    languages = choose_direction(found)
+    pictures, beside = shared.picture_first()
+    with beside:
+        languages = choose_direction(found)
     names, problems = usable(found[languages])
-    with st.container():
-        if names:
-            show(languages, names)
+    if names:
+        show(languages, names, pictures, beside)
     show_missing(languages, names)
     show_problems([shared.sentence(ValueError(problem)) for problem in unreadable] + problems)
 
 
-st.title(say("Four systems"))
-st.markdown(say(words_models.INTRO))
+shared.opening(say("Four systems"), say(words_models.INTRO))
 live()

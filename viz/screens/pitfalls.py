@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.language import message, say
 from viz.screens import controls, explore, recipes, shared, words
@@ -16,10 +17,7 @@ from viz.views.made import Recipe, call, made
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
-INTRO = message(
-    "Mistakes that run without an error, as they stand in well-known tutorials and notebooks. Every number below is "
-    "computed now, on your sentence where one is needed."
-)
+INTRO = message("Mistakes that run without an error, computed on your sentence beside the right version.")
 NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
 
 
@@ -29,50 +27,42 @@ def record(checkpoint: str, text: str):
     return replace(shared.translator(checkpoint).translate(text, beam=1), search=None)
 
 
-def sentence() -> Sentence | None:
-    """Ask for a sentence and translate it; what cannot be translated is told, and the example is shown."""
+def sentence(notes: DeltaGenerator) -> Sentence | None:
+    """Ask for a sentence and translate it; what cannot be translated is told in the notes, and the example is shown."""
     name = shared.default_checkpoint()
     try:
         translator = shared.translator(name)
     except ValueError as error:
-        st.error(say("There is no model to show the pitfalls with."))
-        shared.small(shared.sentence(error), "no-model")
+        with notes:
+            st.error(say("There is no model to show the pitfalls with."))
+            shared.small(shared.sentence(error), "no-model")
         return None
-    text = controls.sentence(
-        say("{language} sentence", language=words.language(translator.card.get("source"), "Source")), EXAMPLE
-    )
-    try:
-        return Sentence(translator, record(name, text))
-    except ValueError as error:
-        problem = shared.sentence(error)
-    try:
-        example = Sentence(translator, record(name, EXAMPLE))
-    except ValueError:  # a model that cannot even read the example
-        shared.warn(problem)
-        return None
-    below = say("Shown below: the example.")
-    shared.warn(f"{problem} {below}")
-    return example
+    language = words.language(translator.card.get("source"), "Source")
+    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
+    with notes:
+        kept = shared.compute_or_keep(
+            "pitfalls-answered", text, lambda text: record(name, text), lambda before: before or EXAMPLE
+        )
+    return kept and Sentence(translator, kept[1])
 
 
 def show(key: str, demo: Demo, recipe: Recipe) -> None:
     """Draw both pictures with their lines, and the numbers."""
     spoken = PITFALLS[key]
-    st.subheader(say(spoken.name))
-    st.markdown(say(spoken.explanation).replace("$", "\\$"))
-    with st.container(gap="xxsmall"):
-        shared.small(demo.measured, "measured")
-        shared.large(number(demo.difference), "difference")
+    st.subheader(say(spoken.name), anchor=False)
     left, right = st.columns(2, gap="medium")
     for place, side, name, title, line, figure in (
         (left, "wrong", say("Wrong"), say(spoken.wrong_picture), spoken.wrong_line, demo.wrong),
         (right, "right", say("Right"), say(spoken.right_picture), spoken.right_line, demo.right),
     ):
         with place:
-            st.code(line, language="python", wrap_lines=True)
             explore.heading(name, title)
             explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
+            st.code(line, language="python", wrap_lines=True)
+    st.markdown(say(spoken.explanation).replace("$", "\\$"))
     with st.container(gap="xxsmall"):
+        shared.small(demo.measured, "measured")
+        shared.large(number(demo.difference), "difference")
         for row, (what, value) in enumerate(demo.more):
             shared.small(f"{what}: {value}", f"number-{row}")
 
@@ -80,29 +70,21 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    key = controls.choose(
-        say("Pitfall"),
-        list(PITFALLS),
-        "pitfall",
-        next(iter(PITFALLS)),
-        {key: one.name for key, one in PITFALLS.items()},
-    )
-    shown = sentence()
-    if shown is not None:
+    notes = st.container()
+    pictures, beside = shared.picture_first()
+    with beside:
+        names = {key: one.name for key, one in PITFALLS.items()}
+        key = controls.choose(say("Pitfall"), list(PITFALLS), "pitfall", next(iter(PITFALLS)), names)
+        shown = sentence(notes)
         if key in NO_SENTENCE:
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
+    if shown is not None:
         text, name = shown.result.source, shown.translator.name
         line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
         note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
-        recipe = Recipe(note, (recipes.loading(name), line))
-        show(key, DEMOS[key](shown), recipe)
+        with pictures:
+            show(key, DEMOS[key](shown), Recipe(note, (recipes.loading(name), line)))
 
 
-def page() -> None:
-    """Draw the page."""
-    st.title(say("Pitfalls"))
-    st.markdown(say(INTRO))
-    live()
-
-
-page()
+shared.opening(say("Pitfalls"), say(INTRO))
+live()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -12,13 +11,13 @@ from model import positional
 from model.analysis import maps as analysis
 from model.experiments import learned_positions
 from model.experiments import positions as experiments
-from model.translation import KINDS, Translation
 from viz.app.turns import in_turn
 from viz.language import message, say
-from viz.screens import recipes, shared, words_positions
+from viz.screens import recipes, shared
 from viz.views.made import Recipe, call, made
 
 LEARNED = {"learned_start": "initial", "learned": "trained"}
+ENCODER = ("encoder",)
 
 
 @st.cache_data(max_entries=8, show_spinner=shared.Waiting(message("Training a table of positions …")))
@@ -55,43 +54,11 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
     return analysis.by_offset(table_of(name, n_positions, d_model))
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A translation, cut down to what the page draws.
-
-    Attributes:
-        text: the translation.
-        finished: whether it ended by itself.
-        source_tokens, target_tokens: the tokens on the axes.
-        weights, masks: by kind of attention (L, H, T, S) and (T, S).
-        positions: by side, "source" and "target", the encoding that was added, as recorded.
-    """
-
-    text: str
-    finished: bool
-    source_tokens: list[str]
-    target_tokens: list[str]
-    weights: dict[str, np.ndarray]
-    masks: dict[str, np.ndarray]
-    positions: dict[str, np.ndarray]
-
-
-def _cut(result: Translation) -> Reading:
-    return Reading(
-        text=result.text,
-        finished=result.finished,
-        source_tokens=result.source_tokens,
-        target_tokens=result.target_tokens,
-        weights={kind: result.attention(kind) for kind in KINDS},
-        masks={kind: result.mask(kind) for kind in KINDS},
-        positions={side: result.positional(side) for side in ("source", "target")},
-    )
-
-
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Translating …")))
-def read(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Reading:
-    """Translate with changed positions; arguments and errors as `position_experiments.translate`."""
-    return _cut(in_turn(experiments.translate)(shared.translator(checkpoint), text, scale, shift, sides))
+def read(checkpoint: str, text: str, scale: float) -> shared.Shown:
+    """Translate greedily with the encoder's positions scaled; errors as `position_experiments.translate`."""
+    translator = shared.translator(checkpoint)
+    return shared.cut(in_turn(experiments.translate)(translator, text, scale, 0, ENCODER), translator)
 
 
 @st.cache_data(max_entries=shared.CACHED_RESULTS, show_spinner=shared.Waiting(message("Shuffling …")))
@@ -120,19 +87,13 @@ def table_code(name: str, n_positions: int, d_model: int) -> str:
     return f"VARIANTS[{name!r}]{sizes}.numpy()"
 
 
-def recipe(checkpoint: str, text: str, scale: float, shift: int, sides: tuple[str, ...]) -> Recipe:
-    """A translation with changed positions, in Python called `result`."""
+def recipe(checkpoint: str, text: str, scale: float) -> Recipe:
+    """A translation as `read` makes it, in Python called `result`."""
     line = f"result = {call('translator.translate', text, beam=1)}"
     note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=checkpoint)
-    if (scale, shift) == (1, 0):
+    if scale == 1:
         return Recipe(note, (recipes.loading(checkpoint), line))
-    changed = call("changed_positions", made(None, "translator.config.positional"), scale, shift, sides)
-    how = say(
-        "positions × {scale:g}, shifted by {shift}, {where}",
-        scale=scale,
-        shift=shift,
-        where=say(words_positions.NAMED[sides]),
-    )
-    note = f"{note} · {how}"
+    changed = call("changed_positions", made(None, "translator.config.positional"), scale, 0, ENCODER)
     line = "    " + line.replace("\n", "\n    ")
+    note = f"{note} · {say('positions off')}, {say('encoder')}"
     return Recipe(note, (recipes.loading(checkpoint), f"with {changed}:", line))

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 from streamlit import runtime
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model.catalogue import available
@@ -278,6 +279,18 @@ def compute_or_keep(
         return None
     warn(f"{problem} {say('Shown below: {what}.', what=say(last if before else first))}")
     return other, result
+
+
+def opening(title: str, line: str) -> None:
+    """Begin a page: its name, and beside it, where there is room, one line that says what can be done here."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="opening"):
+        st.title(title, width="content")
+        st.caption(line, width="content")
+
+
+def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """A place for a picture, and one beside it (on a phone: below) for the controls that change it."""
+    return tuple(st.columns([8, 3], gap="medium"))
 
 
 def small(text: str, key: str) -> None:

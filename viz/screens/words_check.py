@@ -2,11 +2,8 @@
 
 from viz.language import message, say
 
-INTRO = message(
-    "Is what this app draws what the model computed? Every claim below is measured now, on your sentence, and stands "
-    "with the largest deviation found. Numbers of 32 bits carry about seven digits, so that two ways to compute the "
-    "same differ in the last ones."
-)
+INTRO = message("Is what this app draws what the model computed? Measured now, on your sentence.")
+DIGITS = message("Numbers of 32 bits carry about seven digits: two ways to compute the same differ in the last ones.")
 ALL_HOLD = message("All claims hold for this sentence.")
 COLUMNS = (
     message("Claim"),

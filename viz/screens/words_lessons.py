@@ -18,6 +18,7 @@ INTRO = message(
 ANSWER = message("Show the answer")
 NEXT, BACK, END, START = message("Next step"), message("Back"), message("All lessons"), message("Start")
 BICYCLE = "A man is riding a bicycle down the street."
+NO_POSITIONS = {"beam": "1", "scale": "0", "stacks": "encoder"}  # in the encoder
 DOG, MAN = "The dog bites the man.", "The man bites the dog."
 # All heads of the first layer's cross-attention, switched off.
 WHOLE_LAYER = "v1_" + "_".join(f"oc0-{head}" for head in range(8))
@@ -123,18 +124,19 @@ MASKS = Lesson(
         Step(
             "masks",
             message(
-                "Sentences of different lengths stand in one batch, the shorter ones filled up with pads. The masks as "
-                "the model used them: rows ask, columns are read."
+                "Sentences of different lengths stand in one batch, the shorter ones filled up with pads. These are "
+                "the masks that the model used: row = query, column = key."
             ),
             message("Why is the mask of the decoder a triangle and that of the encoder not?"),
             message(
                 "The source is all there before the first step. The translation is written one token at a time: the "
                 "step that writes token 4 cannot know token 5, so in training it may not see it either."
             ),
+            {"show": "masks"},
         ),
         Step(
             "masks",
-            message("Below, under “Leave out”, the same batch runs with and without the look-ahead mask."),
+            message("A head of the decoder with its masks, and in the same batch without the look-ahead mask."),
             message(
                 "In training the decoder reads the right translation. What would it learn if it could see the next "
                 "token?"
@@ -143,14 +145,14 @@ MASKS = Lesson(
                 "To copy it. It would look perfect in training and be useless in translating, where there is no next "
                 "token to copy."
             ),
-            {"without": "look-ahead", "kind": "decoder_self"},
+            {"without": "look-ahead", "show": "both"},
         ),
         Step(
             "masks",
-            message("The same head twice, below: left with the look-ahead mask, right without it."),
+            message("The same head twice: left with the look-ahead mask, right without it."),
             message("Where does the right map have weight that the left one has none of?"),
             message("Above the diagonal: on tokens that come later than the query."),
-            {"without": "look-ahead", "kind": "decoder_self", "layer": "1", "head": "3"},
+            {"without": "look-ahead", "show": "both", "kind": "decoder_self", "layer": "1", "head": "3"},
         ),
         Step(
             "check",
@@ -174,8 +176,8 @@ POSITIONS = Lesson(
         Step(
             "positions",
             message(
-                "The positional encoding is a table: one row a position, one column a dimension, each pair of columns "
-                "a sine and a cosine of another wavelength."
+                "The positional encoding is a table: one row per position, one column per dimension, each pair of "
+                "columns a sine and a cosine of another wavelength."
             ),
             message("Which columns tell neighbours apart, and which the beginning from the end?"),
             message(
@@ -184,24 +186,21 @@ POSITIONS = Lesson(
             ),
         ),
         Step(
-            "positions",
-            message(
-                "Further down the live model translates “The dog bites the man.” as trained and with the encoder's "
-                "positions switched off."
-            ),
-            message("What is lost in the right-hand one?"),
+            "steer",
+            message("“The dog bites the man.”, translated as trained and with the encoder's positions switched off."),
+            message("What is lost in the second one?"),
             message("Who bites whom: the encoder no longer knows which noun came first."),
-            {"text": DOG, "off": "1", "where": "encoder"},
+            {"text": DOG, **NO_POSITIONS},
         ),
         Step(
-            "positions",
+            "steer",
             message("The same words in the other order, again without the encoder's positions."),
             message("Do you expect another translation than that of “The dog bites the man.”?"),
             message(
                 "It is the same one. Both sentences have the same tokens, and without positions the encoder cannot "
                 "tell them apart: shuffle its input, and its output is shuffled alike."
             ),
-            {"text": MAN, "off": "1", "where": "encoder"},
+            {"text": MAN, **NO_POSITIONS},
         ),
     ),
 )

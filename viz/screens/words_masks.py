@@ -6,19 +6,12 @@ from dataclasses import dataclass
 
 from viz.language import message
 
-INTRO = message(
-    "A mask says who may read whom. Type a few sentences of different length: a batch is padded to its longest, and "
-    "the masks keep the padding, and the decoder's own future, out of sight. What is drawn is what the model used."
-)
+INTRO = message("A batch is padded to its longest sentence. Blue cells may be attended to, orange ones are blocked.")
 SENTENCES, EXAMPLE = "sentences", "example"
 BATCHES = {SENTENCES: message("My sentences"), EXAMPLE: message("Worked example")}
 BATCH = message(
-    "The worked example: three sentences of 4, 2 and 6 tokens in a batch 7 wide. Every token is the number 2, every "
-    "pad the number 1."
-)
-EXAMPLE_NOTE = message(
-    "B = 3, T = 7: every token is the number 2, every pad the number 1. The model of this page pads with 0, so the "
-    "ones were handed to it as 0. Source and target are the same three rows."
+    "Three sentences of 4, 2 and 6 tokens in a batch 7 wide: every token is written 2, every pad 1. The model of this "
+    "page pads with 0 and gets 0 for them. Source and target are the same."
 )
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),
@@ -27,9 +20,15 @@ PAIRS = (
     ("Why?", "Warum?"),
 )
 
-ONE_SENTENCE, ONE_MASK = "masks", "sentences"
-SHOWS = {ONE_SENTENCE: message("every mask of one sentence"), ONE_MASK: message("one mask of every sentence")}
-COLOURS = message("Rows ask, columns are read: blue cells may be read, orange ones are blocked.")
+HEAD, COMPARE, MASKS_OF_ONE, ONE_OF_ALL, CONVENTION, NOTHING = "head", "both", "masks", "sentences", "code", "blocked"
+SHOWS = {
+    HEAD: message("Mask and head"),
+    COMPARE: message("With and without"),
+    MASKS_OF_ONE: message("All masks"),
+    ONE_OF_ALL: message("All sentences"),
+    CONVENTION: message("Conventions"),
+    NOTHING: message("All keys blocked"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class MaskWords:
     Attributes:
         name: for headings and buttons.
         line: one sentence on what it is for.
+        kind: of attention that uses it, alone or as a part.
         query_axis, key_axis: titles of the axes.
         keep: a line of PyTorch that makes it as True = may attend, out of src, tgt, pad and T.
         blocked: the same as True = blocked.
@@ -48,6 +48,7 @@ class MaskWords:
 
     name: str
     line: str
+    kind: str
     query_axis: str
     key_axis: str
     keep: str
@@ -66,26 +67,28 @@ def _padding(ids: str) -> dict[str, str]:
 
 
 _BOTH = "(tgt != pad)[:, None, :] & torch.ones(T, T).tril().bool()"
+_SOURCE = (message("query: source token"), message("key: source token"))
+_TARGET = (message("query: target token"), message("key: target token"))
 MASKS = {
     "encoder_self": MaskWords(
         message("Padding, source"),
-        message("The encoder reads every source token and no padding. Recorded in the encoder's self-attention."),
-        message("source token (asks)"),
-        message("source token (is read)"),
+        message("Encoder: every source token attends to all of the source but padding."),
+        "encoder_self",
+        *_SOURCE,
         **_padding("src"),
     ),
     "target_padding": MaskWords(
         message("Padding, target"),
-        message("One part of the decoder's mask: no padding of the target is read."),
-        message("target token (asks)"),
-        message("target token (is read)"),
+        message("One part of the decoder's mask: no padding of the target."),
+        "decoder_self",
+        *_TARGET,
         **_padding("tgt"),
     ),
     "look_ahead": MaskWords(
         message("Look-ahead"),
-        message("The other part: a step reads itself and what came before it, the same for every sentence."),
-        message("target token (asks)"),
-        message("target token (is read)"),
+        message("The other part: a step attends to itself and to what came before it, in every sentence."),
+        "decoder_self",
+        *_TARGET,
         keep="torch.ones(T, T).tril().bool()",
         blocked="torch.ones(T, T).triu(diagonal=1).bool()",
         additive="torch.full((T, T), -torch.inf).triu(diagonal=1)",
@@ -93,18 +96,19 @@ MASKS = {
     ),
     "decoder_self": MaskWords(
         message("Padding AND look-ahead"),
-        message("Blue where both parts are blue. Recorded in the decoder's self-attention."),
-        message("target token (asks)"),
-        message("target token (is read)"),
+        message("Decoder: blue where both parts are blue."),
+        "decoder_self",
+        *_TARGET,
         keep=_BOTH,
         blocked="(tgt == pad)[:, None, :] | torch.ones(T, T).triu(diagonal=1).bool()",
         additive=f"torch.where({_BOTH}, 0.0, -torch.inf)",
     ),
     "cross": MaskWords(
         message("Cross"),
-        message("Every step of the target reads the source and no padding of it. Recorded in the cross-attention."),
-        message("target token (asks)"),
-        message("source token (is read)"),
+        message("Every step of the target attends to all of the source but padding."),
+        "cross",
+        _TARGET[0],
+        _SOURCE[1],
         **_padding("src"),
     ),
 }
@@ -173,53 +177,46 @@ def code(mask: str, convention: str) -> str:
 
 
 CONVENTION_LINE = message(
-    "One and the same mask. The colours are what it means, blue may attend and orange is blocked; the letters in the "
-    "cells are what the tensor holds."
+    "The same mask four ways: colours say what it means, letters what the tensor holds. T is the length of tgt."
 )
-LINES_START = message("The lines start from src, tgt and pad; T is the length of tgt.")
 
-PADDING, LOOK_AHEAD, BOTH = "padding", "look-ahead", "both"
-LEFT_OUT = {PADDING: message("the padding mask"), LOOK_AHEAD: message("the look-ahead mask"), BOTH: message("both")}
-WITH_ALL = message("With its masks")
-WITHOUT_SOME = {
-    PADDING: message("Without the padding mask"),
-    LOOK_AHEAD: message("Without the look-ahead mask"),
-    BOTH: message("Without both"),
+NONE, PADDING, LOOK_AHEAD, BOTH = "nothing", "padding", "look-ahead", "both"
+LEFT_OUT = {
+    NONE: message("nothing"),
+    PADDING: message("the padding mask"),
+    LOOK_AHEAD: message("the look-ahead mask"),
+    BOTH: message("both"),
 }
-WITHOUT = message(
-    "The same batch through the same weights, once with its masks and once without. The padding mask is left out "
-    "everywhere: in the encoder, in the decoder and between them."
+WITHOUT = message("The padding mask is left out in the encoder, in the decoder and between them.")
+FLIPPED = message("Click a cell of the mask")
+CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
+WITH_ALL, CHANGED = message("With its masks"), message("Changed")
+EFFECT = message(
+    "Largest change of a weight in this map: {weight}, of a logit at real steps: {logit}. Likeliest next tokens "
+    "changed at {n} of {total} steps."
 )
-UNCHANGED = {
-    PADDING: message("This sentence has no padding, so its padding mask hides nothing."),
-    LOOK_AHEAD: message("The encoder has no look-ahead mask: its maps are those of the same pass and do not change."),
-}
+UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
 
 CHANGES = {  # with the mask on and off
     PADDING: (message("Largest change, padding mask on"), message("Largest change, padding mask off")),
     LOOK_AHEAD: (message("Largest change, look-ahead mask on"), message("Largest change, look-ahead mask off")),
 }
 PADS = message(
-    "The sentence is passed alone, then with so many pads after its source and its target. The number is the largest "
-    "change of any logit at its real steps. With the mask it may differ from 0 in the last digit of a float."
+    "The largest change of any logit at the sentence's real steps when {n} pads are appended to source and target."
 )
 LEAK = message(
-    "The last token that the decoder reads is replaced by another one (<unk>). The number is the largest change of any "
-    "logit at the steps before it: a decoder that can be trained on whole sentences at once must show 0."
+    "The largest change of any logit before the last step when the last token becomes <unk>. Training on whole "
+    "sentences needs 0."
 )
 NO_LEAK = message("The decoder reads only one token of this sentence: there is no earlier step. Type a longer target.")
-NOTHING = message(
-    "What becomes of a query all of whose keys are blocked: a sentence of nothing but padding, or the first step of "
-    "one padded on the left. These are the scores of this head's first row, with every key blocked, computed just now."
+NO_KEYS = message(
+    "What if all keys of a query are blocked, as in a sentence of padding only? This head's first row, four ways:"
 )
 TREATMENTS = {
     "-inf": (message("−inf, then softmax"), message("NaN, which spreads through the whole sentence.")),
-    "-1e9": (
-        message("−1e9, then softmax"),
-        message("A uniform row: it reads everything, padding and future included."),
-    ),
+    "-1e9": (message("−1e9, then softmax"), message("A uniform row: padding and future included.")),
     "fused": (message("fused attention, boolean mask"), message("F.scaled_dot_product_attention of this PyTorch.")),
-    "ours": (message("this project"), message("Zeros: who may read nothing reads nothing.")),
+    "ours": (message("this project"), message("All zeros: nothing to attend to.")),
 }
 
 

@@ -8,10 +8,7 @@ from model import catalogue
 from viz.language import message, say
 from viz.screens import words
 
-INTRO = message(
-    "One sentence through every model of the same direction. A Transformer and a recurrent network with attention read "
-    "the source again for each word they write; a recurrent network without attention has one vector for all of it."
-)
+INTRO = message("One sentence through every model of a direction: what each word that it wrote attended to.")
 EXAMPLES = {
     "en": words.EXAMPLES,
     "de": {
@@ -77,14 +74,10 @@ OTHER_DIRECTION = message(
 )
 
 ALIGNED = message(
-    "A row is a place in the translations, each laid beside the first by the fewest changes. Beside a word stands the "
-    "source word that its step read most, and the weight; a model without attention reads no single word."
+    "One row per place in the translations; beside each word the source word that its step attended to most, and the "
+    "weight."
 )
-MAPS = message(
-    "Rows are the words that were written and ask, in the same row of every picture where they belong together; "
-    "columns are the source words, which are read. Subwords are merged: to a word the sum, from a word the mean. A "
-    "step is named by what it wrote."
-)
+MAPS = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 ONE_VECTOR = message("No map: the same {size} numbers for every word.")
 SAME = message(
     "Columns are the numbers that each step read of the source. Largest difference between two words: {difference}."

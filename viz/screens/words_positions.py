@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 from viz.language import message, say
 
-INTRO = message(
-    "Attention alone does not know the order of words. A positional encoding is added to each token so that it does. "
-    "Compare encodings side by side, then change the one of the live model and read what it translates."
-)
+INTRO = message("Attention alone does not know the order of words: a positional encoding is added to every token.")
+VIEWS = {
+    "encoding": message("Encoding"),
+    "difference": message("Two compared"),
+    "similarity": message("Similarity"),
+    "wavelengths": message("Wavelengths"),
+    "order": message("Word order"),
+}
 
 
 @dataclass(frozen=True)
@@ -49,23 +53,21 @@ ENCODINGS = {
         message("literal loop"),
         message(
             "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast, and the "
-            "sine and the cosine of a pair have different ones. It looks right at a glance."
+            "sine and the cosine of a pair differ."
         ),
     ),
     "none": EncodingWords(message("none"), message("none"), message("Zeros: every position looks the same.")),
     "learned_start": EncodingWords(
         message("learned, before training"),
         message("learned (random)"),
-        message(
-            "An nn.Embedding as it begins: random numbers (normal, standard deviation 0.02). No model here has one."
-        ),
+        message("An nn.Embedding before training: random numbers (normal, standard deviation 0.02)."),
     ),
     "learned": EncodingWords(
         message("learned, on a toy task"),
         message("learned (toy)"),
         message(
-            "The same table after training here and now, not in a translator: one attention head that sees nothing "
-            "but positions had to look at the place before each. The models of this project have computed positions."
+            "The same table after training here, not in a translator: one attention head that sees positions only "
+            "learned to attend to the place before each."
         ),
     ),
 }
@@ -91,56 +93,40 @@ def learned(steps: int, loss: float, hits: float) -> str:
     )
 
 
-HEATMAP = message(
-    "Rows are positions, columns are dimensions: the numbers that are added to the token at each position."
-)
-DIFFERENCE = message("First minus second, cell by cell.")
-SAME_WAVES = message(
-    "With the columns put in the same order the largest difference is {difference}: the waves are the same."
-)
-WAVES = message("Each line is one dimension: its value at every position.")
+TABLE = message("Row = position, column = dimension. Click a column to see its wave.")
+DIFFERENCE = message("First minus second, cell by cell: at most {difference}.")
+SAME_WAVES = message("With the columns in the same order at most {difference}: the waves are the same.")
 NO_DIMENSIONS = message("Choose at least one dimension to see its wave.")
 SIMILARITY = message(
-    "The dot product of the encodings of any two positions. Where it depends on their distance only, all diagonals "
-    "have one colour."
+    "The dot product of any two positions, below its mean by distance. If only the distance matters, each diagonal has "
+    "one colour."
 )
-OFFSET = message("The mean dot product of positions that lie so far apart.")
-RESIDUAL = message(
-    "The residual is the largest distance of any dot product from that mean, in float64: 0, up to rounding, where "
-    "similarity is a function of the offset only."
-)
-WAVELENGTH = message(
-    "How many positions a dimension needs for one wave, on a logarithmic axis. In the paper's formula the sine and the "
-    "cosine of a pair share one."
-)
+RESIDUAL = message("The residual is the largest deviation from that mean, in float64.")
+WAVELENGTH = message("How many positions one wave takes. In the paper's formula a sine and its cosine share one.")
 NO_WAVES = message("Neither encoding has waves: none and learned positions have no wavelength.")
 
-LIVE = message(
-    "The encoding of the model is scaled, shifted or switched off while it translates; only you see it. Translations "
-    "on this page are greedy."
-)
+LIVE = message("In the model, on Steer:")
+ON_STEER = {
+    message("positions off"): {"scale": "0"},
+    message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
+    message("half as strong"): {"scale": "0.5"},
+    message("shifted by 20"): {"shift": "20"},
+}
 SCALE = message("What the encoding is multiplied with before it is added: 1 is as trained, 0 is off.")
 SHIFT = message(
     "Every token seems to stand so many positions later. The paper chose sinusoids so that a shift is a rotation."
 )
-OFF = message("The same as a scale of 0.")
 WHERE = {"both": message("encoder and decoder"), "encoder": message("encoder only"), "decoder": message("decoder only")}
 SIDES = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}
-NAMED = {  # the values of SIDES
-    ("encoder", "decoder"): message("encoder and decoder"),
-    ("encoder",): message("encoder"),
-    ("decoder",): message("decoder"),
-}
-SHUFFLE = message("The changed run reads the same words in another order; tokens of a word stay together.")
+SHUFFLE = message("The same words in another order; tokens of a word stay together.")
+TRAINED = message("Off: the encoder has no positions.")
+SAME = message("Both orders give the same translation.")
+OTHER = message("The two orders give different translations.")
 SHUFFLED = message(
-    "Without positions the encoder is order-blind: shuffle its input and its output is shuffled, too, and nothing "
-    "else. The number is the largest difference between the output for the shuffled sentence and the shuffled output, "
-    "with the encoder's positions off and as trained."
+    "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers say how far it is "
+    "from that, as the largest difference of any output."
 )
 ONE_WORD = message("One word, or equal words only, have no other order: type a longer sentence.")
-ADDED = message(
-    "What was added in the changed run, as recorded: rows are the tokens of the source, columns are dimensions."
-)
 
 
 def what_changed(scale: float, shift: int, where: str, shuffled: bool) -> str:

@@ -74,6 +74,24 @@ def test_a_mask_left_out_hides_nothing_and_the_other_stays(model, padding, look_
     np.testing.assert_array_equal(after.logits, full.logits)
 
 
+@pytest.mark.parametrize("padding", [True, False])
+def test_flipped_cells_are_the_other_way_round_and_only_they(model, padding) -> None:
+    cells = {"encoder_self": [(1, 0, 3)], "decoder_self": [(0, 1, 2), (0, 3, 0)], "cross": [(1, 1, 4)]}
+    before = experiments.run(model, SRC, TGT, padding=padding)
+    after = experiments.run(model, SRC, TGT, padding=padding, flipped=cells)
+    for kind, places in cells.items():
+        flipped = before.masks[kind].copy()
+        for place in places:
+            flipped[place] = not flipped[place]
+        np.testing.assert_array_equal(after.masks[kind], flipped)
+        np.testing.assert_array_equal(
+            after.weights[kind] > 0, np.broadcast_to(flipped[:, None, None], after.weights[kind].shape)
+        )
+    alone = experiments.run(model, SRC, TGT, padding=padding, flipped={"cross": [(0, 0, 0)]})
+    assert np.abs(alone.logits[0, 0] - before.logits[0, 0]).max() > 1e-3
+    np.testing.assert_allclose(alone.logits[1], before.logits[1], atol=1e-6)
+
+
 def test_padding_changes_nothing_with_its_mask_and_something_without(model) -> None:
     src, tgt = SRC[1:, :2], TGT[1:, :2]
     for count in (1, 6):
