@@ -73,7 +73,7 @@ def assert_on_stage(at, query) -> None:
     assert told["steering"]["off"] == [[*one] for one in off(query)] if "steering" in told else not off(query)
     if "scale" in query:
         assert told["steering"]["positions"] == [float(query["scale"]), 0, query["stacks"]]
-    assert view.read(query, []) == (view.View(text=query["text"]), [])
+    assert view.read(query, []) == (view.View(text=query["text"], beam=int(query.get("beam", view.BEAM))), [])
 
 
 @pytest.mark.parametrize(("name", "number"), STOPS)

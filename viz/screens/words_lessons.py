@@ -152,7 +152,7 @@ MASKS = Lesson(
             message("The same head twice: left with the look-ahead mask, right without it."),
             message("Where does the right map have weight that the left one has none of?"),
             message("Above the diagonal: on tokens that come later than the query."),
-            {"without": "look-ahead", "show": "both", "kind": "decoder_self", "layer": "1", "head": "3"},
+            {"without": "look-ahead", "show": "both", "layer": "1", "head": "3"},
         ),
         Step(
             "check",
