@@ -37,6 +37,7 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 ELSEWHERE = {
     # Commands that the app does not have.
     "adapters/arrays.py",
+    "measures/agreement.py",
     "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",
