@@ -9,8 +9,10 @@ from viz.screens import speaking, starting
 
 # A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
 ICON = Path(__file__).with_name("icon.svg")
+MARK = ICON.with_name("mark.svg")  # the same with the name beside it, in a colour for light and dark
 
 st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+st.logo(MARK)
 starting.wait()
 
 from viz.screens import shared, tour  # noqa: E402
