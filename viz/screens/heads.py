@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.language import say
 from viz.screens import (
@@ -27,25 +28,28 @@ PARTS = {
 }
 
 
-def explore(result: shared.Shown, request: controls.Request, card: dict) -> None:
-    """Draw the chosen part of the page below the translation."""
+def explore(result: shared.Shown, request: controls.Request, beside: DeltaGenerator) -> None:
+    """Draw the chosen part of the page, what it asks for in the place beside it."""
     how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
     model = "" if request.checkpoint == shared.default_checkpoint() else request.checkpoint
     asked = st.query_params.to_dict()
     made = {name: asked[name] for name in changes.NAMES if name in asked}  # of links that were made for a board here
     query = tour.present() | View(request.text, model, **how).address() | made
-    st.html(ways.link(say(words_heads.TO_STEER), ways.address("steer", query)))
-    part = controls.choose(say("Look at"), list(PARTS), "part", words_heads.ROLES, words_heads.PARTS)
+    part = controls.choose(
+        say("Look at"), list(PARTS), "part", words_heads.ROLES, words_heads.PARTS, label_visibility="collapsed"
+    )
     with st.container():
-        PARTS[part](result, request)
+        PARTS[part](result, request, beside)
+    st.html(ways.link(say(words_heads.TO_STEER), ways.address("steer", query)))
 
 
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    asking.one_translation(explore)
+    main, beside = shared.picture_first()
+    with main:
+        asking.one_translation(lambda result, request, _: explore(result, request, beside), beside)
 
 
-st.title(say("Heads"))
-st.markdown(say(words_heads.INTRO))
+shared.opening(say("Heads"), say(words_heads.INTRO))
 live()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
@@ -19,24 +20,26 @@ SHARE, A, B = message("share"), message("added"), message("weights")  # figures 
 FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
 
 
-def show(result: shared.Shown, request: controls.Request) -> None:
+def show(result: shared.Shown, request: controls.Request, beside: DeltaGenerator) -> None:
     """Draw weights beside contributions, or the rollout."""
     views = words_heads.ADD_VIEWS
-    view = controls.choose(say("Show"), list(views), "adds", words_heads.WEIGHTS, views)
+    with beside:
+        view = controls.choose(say("Show"), list(views), "adds", words_heads.WEIGHTS, views)
     found = heads_results.added(request)
     recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
     with st.container():
         if view == words_heads.ROLLOUT:
             rollout.show(result, found.flows, recipe.then(FLOWS))
         else:
-            show_weights(result, found, recipe)
+            show_weights(result, found, recipe, beside)
 
 
-def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe) -> None:
+def show_weights(result: shared.Shown, found: heads_results.Added, recipe: Recipe, beside: DeltaGenerator) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
-    head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
     options, nothing = words_heads.SINKS, words_heads.SINKS_NONE
-    sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
+    with beside:
+        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
+        sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
     _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz.figures import head_board
 from viz.language import say
@@ -11,10 +12,11 @@ from viz.screens import controls, explore, heads_results, recipes, shared, words
 from viz.views.made import made
 
 
-def show(result: shared.Shown, request: controls.Request) -> None:
+def show(result: shared.Shown, request: controls.Request, beside: DeltaGenerator) -> None:
     """Draw a board per kind, coloured by what was measured beside the weights."""
     colours = words_heads.COLOURS
-    colour = controls.choose(say("Colour by"), list(colours), "colour", words_heads.LOG, colours)
+    with beside:
+        colour = controls.choose(say("Colour by"), list(colours), "colour", words_heads.LOG, colours)
     report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)
     if report is None:
         return
@@ -28,7 +30,8 @@ def show(result: shared.Shown, request: controls.Request) -> None:
         some=bleu["sentences"],
         command=report["command"],
     )
-    shared.small(said, "report")
+    with beside:
+        shared.small(said, "report")
     number = words_heads.NUMBERS[colour]
     found = {kind: np.array(values[number]) for kind, values in report["kinds"].items()}
     factor, unit = words_heads.unit(max(np.abs(values).max() for values in found.values()))

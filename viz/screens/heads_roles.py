@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
@@ -18,9 +19,10 @@ from viz.views.made import Recipe, made
 SHARPNESS = message("sharpness")  # figures say what they are called with
 
 
-def show(result: shared.Shown, request: controls.Request) -> None:
+def show(result: shared.Shown, request: controls.Request, beside: DeltaGenerator) -> None:
     """Draw the roles of the heads of a kind, the card of one head, and the map of all."""
-    head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
+    with beside:
+        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
     here = heads_results.of_sentence(result, head.kind)
     held_out = None
     report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)
@@ -32,12 +34,14 @@ def show(result: shared.Shown, request: controls.Request) -> None:
             data=report["data"],
             command=report["command"],
         )
-        shared.small(said, "held-out")
+        with beside:
+            shared.small(said, "held-out")
     aligning = None
     if head.kind == "cross":
         aligning = shared.measured(heads_results.aligners, request.checkpoint, words_heads.NO_ALIGNMENT)
     options = [words_heads.HELD_OUT, words_heads.SENTENCE] if held_out else [words_heads.SENTENCE]
-    source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
+    with beside:
+        source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
     shown = held_out if source == words_heads.HELD_OUT else here
     recipe = recipes.translation(request)
     over_all = source == words_heads.HELD_OUT
@@ -84,7 +88,7 @@ def _report(kind: str) -> str:
 def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str]] | None, recipe: Recipe) -> None:
     """Draw the roles of all heads of a kind."""
     title = say("{kind}: what each head mostly does", kind=say(words.KINDS[head.kind].title))
-    explore.heading(title, say(words_heads.ROLE))
+    st.markdown(f"**{title}**")
     sharpness = shown.numbers["relative_entropy"]
     said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
     for layer, head_number, at in marked(aligning):
@@ -95,8 +99,8 @@ def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str
         recipe = recipe.then(f"sharpness = np.where({unknown}, 0, sharpness)")
     known = made(np.where(idle, 0, 0.5 - sharpness), "sharpness")
     explore.draw(recipe.plot(title, head_board, known, said, value=SHARPNESS, colors=False), "role-board", 92)
-    line = say(words_heads.SHARP)
-    st.caption(f"{line} {say(words_heads.ALIGNS)}" if aligning else line)
+    lines = [words_heads.SHARP, *([words_heads.ALIGNS] if aligning else []), words_heads.ROLE]
+    st.caption(" ".join(map(say, lines)))
 
 
 def marked(aligning: list[list[str]] | None) -> list[tuple[int, int, str]]:
