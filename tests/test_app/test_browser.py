@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
 from tests.support import menu
-from tests.test_app.test_browser_pages import click_cell
 from viz.screens.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
@@ -24,6 +23,11 @@ LONG = "The animal didn't cross the street because it was too tired. A man is ri
 
 CAPTION = "[data-testid=stCaptionContainer] p"
 
+# Where a cell of a map is, in pixels of the window.
+CELL = """(gd, [row, column]) => {
+  const {xaxis, yaxis} = gd._fullLayout, box = gd.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(column), box.top + yaxis._offset + yaxis.d2p(row)];
+}"""
 # What the browser has drawn.
 DRAWN = "gd => Array.from(gd._fullData[0].z, row => Array.from(row))"
 # The contrast (WCAG 2) of an element's colour, opacities counted, with the nearest background that lies behind it.
@@ -43,6 +47,12 @@ CONTRAST = """element => {
   const [a, b] = [light(mixed), light(back)].sort((x, y) => y - x);
   return (a + 0.05) / (b + 0.05);
 }"""
+
+
+def click_cell(page: Page, key: str, row: int, column: int) -> None:
+    """Clicks a cell of a map with the mouse."""
+    expect(page.locator(f".st-key-{key} .main-svg").first).to_be_visible()
+    page.mouse.click(*page.locator(f".st-key-{key} .js-plotly-plot").evaluate(CELL, [row, column]))
 
 
 def assert_readable(page: Page, *places: str) -> None:

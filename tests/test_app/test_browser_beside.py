@@ -23,9 +23,9 @@ def download(page: Page, button, folder: Path) -> Path:
 
 def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/heads?layer=1&head=2")
-    expect(plot(page, "head-before")).to_be_visible()
-    page.locator(".st-key-beside-head-before button").first.click()
+    page.goto(f"{app_server}/heads?part=contribution&layer=1&head=2")
+    expect(plot(page, "weights")).to_be_visible()
+    page.locator(".st-key-beside-weights button").first.click()
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
     assert png.name.startswith("headlight-") and png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
@@ -33,7 +33,7 @@ def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
     table = download(page, page.get_by_role("button", name="CSV", exact=True), tmp_path).read_text("utf-8")
     weights = np.array([float(row["weight"]) for row in csv.DictReader(table.splitlines())], np.float32)
     expected = recorded.translate(EXAMPLE, beam=4).attention("cross")[1, 2]
-    np.testing.assert_array_equal(weights.reshape(expected.shape), expected)
+    np.testing.assert_allclose(weights.reshape(expected.shape), expected, rtol=1e-6)
     file = download(page, page.get_by_role("button", name="HTML", exact=True), tmp_path)
     alone, told = offline
     alone.goto(file.as_uri())
@@ -61,9 +61,9 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
 
 def test_tab_goes_from_the_button_into_what_it_opened(page, app_server):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/heads")
-    expect(plot(page, "head-before")).to_be_visible()
-    button = page.locator(".st-key-beside-head-before button").first
+    page.goto(f"{app_server}/heads?part=contribution")
+    expect(plot(page, "weights")).to_be_visible()
+    button = page.locator(".st-key-beside-weights button").first
     button.focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.querySelector('[data-testid=stPopoverBody]')") is None

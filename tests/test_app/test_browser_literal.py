@@ -59,7 +59,7 @@ def keys(checkpoints: Path) -> dict[str, list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
         found = {page: hostile.url_keys(screen.open_page(page)) for page in hostile.PAGES}
-    assert {"lang", "text", "kind", "edits"} <= set().union(*found.values())
+    assert {"lang", "text", "kind"} <= set().union(*found.values())
     return found
 
 
@@ -79,5 +79,5 @@ def test_no_page_makes_a_link_of_what_its_address_holds(
 ) -> None:
     for file, known in keys.items():
         assert_nothing_lives(page, app_server, file, dict.fromkeys([*known, "lang", "lesson"], hostile.LINKS))
-    for file, key in (("steer.py", "edits"), ("steer.py", "prefix"), ("heads.py", "edits"), ("masks.py", "lesson")):
+    for file, key in (("steer.py", "edits"), ("steer.py", "prefix"), ("masks.py", "lesson")):
         assert_nothing_lives(page, app_server, file, {key: hostile.LINKS})

@@ -164,10 +164,11 @@ def test_page_prints_what_is_wanted_beside_each_figure(environment: None, printe
 @pytest.mark.long
 def test_pages_prints_when_each_was_there(environment: None, printed: Callable[..., str], capsys) -> None:
     out = printed(pages, "--rounds", "1", "--only", "Lessons", "Self-check")
-    *_, lessons, check = out.splitlines()
-    for line, name in ((lessons, "Lessons"), (check, "Self-check")):
-        window, whole = re.fullmatch(rf"{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+", line).groups()
+    for name in ("Lessons", "Self-check"):
+        window, whole = re.search(rf"^{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+$", out, re.M).groups()
         assert 0 < float(window) <= float(whole)
+        words, height = re.search(rf"^{name} +no picture +(\d+) \* +(\d+) ", out, re.M).groups()
+        assert 0 < int(words) < int(height)
     with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Compare, Four"):
         printed(pages, "--only", "Chek", "Self-check")
     with pytest.raises(SystemExit):
