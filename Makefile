@@ -33,7 +33,7 @@ run: venv
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
 
 test: venv-dev
-	@"$(PY)" -m tests.support.browser
+	@"$(PY)" -m benchmarks.support.browser
 	@"$(PY)" -m pytest -n "$(WORKERS)" --dist worksteal $(PYTEST_ARGS)
 
 lint: venv-dev
@@ -63,7 +63,7 @@ define install
 	if ! cat $(1) | cmp -s - "$(VENV)/$(2)"; then \
 	  trap 'exit 130' INT TERM HUP; echo $$$$ > "$$busy"; rm -f "$(VENV)/$(2)"; \
 	  if "$(PY)" -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS) -r $(lastword $(1)); then \
-	    "$(PY)" -c 'import streamlit.web.cli, app, viz.screens.explore' >/dev/null 2>&1 || true; \
+	    "$(PY)" -c 'import streamlit.web.cli, app, viz.ui.explore' >/dev/null 2>&1 || true; \
 	    cat $(1) > "$(VENV)/$(2)"; rm -f "$$busy"; \
 	  else \
 	    rm -f "$$busy"; echo "pip could not install $(lastword $(1)); its own words are above" >&2; exit 2; \

@@ -1,4 +1,4 @@
-"""Starts the app: loads the model before the first visitor's page is drawn, then serves viz/screens/main.py.
+"""Starts the app: loads the model before the first visitor's page is drawn, then serves viz/app/main.py.
 
 Run with `streamlit run app.py` (or `make run`).
 """
@@ -14,9 +14,10 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
+from viz.app import page_head, starting
 from viz.app.guard import Guard
-from viz.screens import page_head, speaking, starting
 from viz.stage import assets
+from viz.ui import speaking
 
 
 def load() -> None:
@@ -27,12 +28,13 @@ def load() -> None:
 
     import torch
 
-    from viz.screens import explore, heads_results, shared, whole_report  # noqa: F401  what the first page imports
+    from viz.ui import staged, whole_report  # noqa: F401  what the first page imports
+    from viz.views import cached
 
     # More threads than one cost more than they bring as soon as two visitors compute at a time.
     torch.set_num_threads(1)
     # Without a model the page says so itself.
-    shared.preload()
+    cached.preload()
     assets.plotly()
     gc.enable()
     gc.collect()
@@ -50,7 +52,7 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 FileResponse.chunk_size = 1 << 20
 HEAD = page_head.SERVER + page_head.ONE_ENTRY + page_head.INTO_POPOVERS + assets.head()
 app = st.App(
-    "viz/screens/main.py",
+    "viz/app/main.py",
     lifespan=loading,
     routes=assets.routes(),
     middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support import timed_server
-from tests.support.browser import FLAGS, MISSING, find_browser
-from tests.support.server import ROOT, serve
+from benchmarks.support import timed_server
+from benchmarks.support.browser import FLAGS, MISSING, find_browser
+from benchmarks.support.server import ROOT, serve
 
 PATIENCE = 120_000  # milliseconds
 WINDOW = {"width": 1280, "height": 900}
@@ -163,7 +163,7 @@ def timed_page(
         log = Path(folder) / "runs.jsonl"
         log.touch()
         watched = {timed_server.VARIABLE: str(log), "PYTHONPATH": str(root), **(environment or {})}
-        with serve(root / "app.py", module="tests.support.timed_server", environment=watched) as url:
+        with serve(root / "app.py", module="benchmarks.support.timed_server", environment=watched) as url:
             page = open_page(browser, url + path, first)
             yield page, log
             page.context.close()

@@ -11,9 +11,9 @@ with a bare `Plotly.react` of the very same figure with other numbers, in the sa
 browser sent over the websocket meanwhile.
 
 New sentence: one that was never translated before is put into the field; the clock runs inside the page from Enter to
-the new maps. The server has a stopwatch on (tests/support/timed_server.py), so that translating can be taken off, and
-what is left be told apart: the rest of the rerun; and the way to the server and back, with drawing. Medians are taken
-of each row for itself.
+the new maps. The server has a stopwatch on (benchmarks/support/timed_server.py), so that translating can be taken off,
+and what is left be told apart: the rest of the rerun; and the way to the server and back, with drawing. Medians are
+taken of each row for itself.
 
 Start: from the start of the process to the first large heatmap in the window; a new process and a fresh profile each
 time. Its bytes are all that travelled, messages over the websocket included, until nothing more comes; then the page is
@@ -39,11 +39,11 @@ import torch
 
 from benchmarks.browsing import ENTER, FIELDS, FIRST, FRAMES, MAP, Wire, chromium, new_page, only_run, timed_page
 from benchmarks.common import Machine, row, sentences, table
+from benchmarks.support.server import ROOT, serve
 from model import checkpoint, load_translator
 from model.catalogue import checkpoints_folder
 from model.transformer import Transformer
 from model.translator import DEFAULT_CHECKPOINT, Translator
-from tests.support.server import ROOT, serve
 
 HEADS = ("", "wanted", "median", "quartiles", "against", "ratio")
 PARTS = ("whole", "translate", "rest of the rerun", "transfer and paint", "on top")

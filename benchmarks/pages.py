@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.browsing import PATIENCE, chromium
 from benchmarks.common import row, table
-from tests.support import menu
-from tests.support.server import serve
+from benchmarks.support import menu
+from benchmarks.support.server import serve
 
 LAPTOP, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 860}
 STILL = 6  # looks, four a second, after which a page no longer changes

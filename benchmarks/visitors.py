@@ -44,10 +44,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.common import Machine, sentences, table, timed, translator_of
+from benchmarks.support.server import ROOT, serve
+from benchmarks.support.visitor import Visitor, visit
 from model.interventions.edits import Edits, all_heads
 from model.translator import DEFAULT_CHECKPOINT, Translator
-from tests.support.server import ROOT, serve
-from tests.support.visitor import Visitor, visit
 from viz.stage.packing import unpack
 
 BEAM = 4  # what the page starts with

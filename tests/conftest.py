@@ -18,9 +18,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import pytest
 from hypothesis import settings
 
-from tests.support.browser import FLAGS, MISSING, find_browser
+from benchmarks.support.browser import FLAGS, MISSING, find_browser
+from benchmarks.support.server import serve
 from tests.support.guard import MISBEHAVED, Guard
-from tests.support.server import serve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

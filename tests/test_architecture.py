@@ -21,14 +21,19 @@ APP_LINES = 60
 MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
-STANDALONE = ("viz.__main__", "viz.report", "viz.page", "viz.stage.alone")
-ON_SCREEN = ("viz.screens", "viz.components", "viz.ui", "viz.app", "viz.stage.stage", "viz.stage.assets", "app")
-# What the floors of viz/ below the pages may import of it, beside themselves.
+STANDALONE = ("viz.__main__", "viz.export.report", "viz.export.page", "viz.stage.alone")
+ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.stage", "viz.stage.assets", "app")
+ON_SCREEN += ("benchmarks.support.timed_server",)
+TURNS = "viz.app.turns"  # the queue, in which whoever computes stands
+# What the floors of viz/ may import of it, beside themselves.
 FLOORS = {
+    "viz.text": (),
     "viz.figures": ("viz.theme",),
-    "viz.views": ("viz.figures", "viz.theme", "viz.language"),
-    "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.language"),
-    "viz.ui": ("viz.stage", "viz.views", "viz.figures", "viz.theme", "viz.markdown", "viz.language"),
+    "viz.export": ("viz.figures", "viz.theme", "viz.text"),
+    "viz.views": ("viz.figures", "viz.theme", "viz.text", TURNS),
+    "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.text"),
+    "viz.ui": ("viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text", TURNS),
+    "viz.pages": ("viz.ui", "viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text", TURNS),
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
@@ -211,7 +216,7 @@ def figures_know_only_arrays(tree: Tree) -> Iterator[str]:
     start = [module for module in tree.values() if within(module.name, "viz.figures") or module.name == "viz"]
     for module in reached(tree, start):
         if within(module.name, "viz"):
-            ambient = {"model", "torch", "streamlit", "contextvars", "viz.language"}
+            ambient = {"model", "torch", "streamlit", "contextvars", "viz.text.language"}
             yield from forbid(module, ambient, "figures get arrays, labels and words, nothing else")
 
 
@@ -250,7 +255,7 @@ def nothing_imports_the_app(tree: Tree) -> Iterator[str]:
 
 
 def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
-    """Only viz/screens, viz/components, viz/app, app.py, and the stage's part of a page and its files import it."""
+    """Only pages, their parts and what is remembered for them, viz/app, app.py, and the stage's part of a page do."""
     for module in tree.values():
         if within(module.name, *SHIPPED) and not within(module.name, *ON_SCREEN):
             talks = [one for one in module.imports if not all(within(name, "streamlit.proto") for name in one.names)]
@@ -270,6 +275,24 @@ def floors_stand_on_those_below(tree: Tree) -> Iterator[str]:
                         yield f"{module.at(one.line)} imports {name}: {floor} stands on {', '.join(below)} alone"
 
 
+def no_page_imports_a_page(tree: Tree) -> Iterator[str]:
+    """What two pages need lies in viz/ui; parts of a page lie in its folder and are imported there alone."""
+    for module in tree.values():
+        if within(module.name, "viz.pages"):
+            own = ".".join(module.name.split(".")[:3])
+            for one in module.imports:
+                for name in one.names:
+                    if within(name, "viz.pages") and not within(name, own) and name != "viz.pages":
+                        yield f"{module.at(one.line)} imports {name}: what two pages need lies in viz/ui"
+
+
+def benchmarks_need_no_tests(tree: Tree) -> Iterator[str]:
+    """Benchmarks import nothing from tests."""
+    for module in tree.values():
+        if within(module.name, "benchmarks"):
+            yield from forbid(module, {"tests"}, "what both need lies in benchmarks/support")
+
+
 def messages_are_made_without_streamlit(tree: Tree) -> Iterator[str]:
     """What the stage is told is arrays in, bytes out: its message reaches no streamlit, however indirectly."""
     start = [tree[name] for name in ("viz.stage.message", "viz.stage.form", "viz.views.view") if name in tree]
@@ -285,15 +308,15 @@ def files_need_no_streamlit(tree: Tree) -> Iterator[str]:
 
 
 def pages_know_only_figures(tree: Tree) -> Iterator[str]:
-    """viz/page.py, which puts figures into a file, knows neither model nor torch."""
-    for module in reached(tree, [tree["viz.page"]] if "viz.page" in tree else []):
+    """viz/export/page.py, which puts figures into a file, knows neither model nor torch."""
+    for module in reached(tree, [tree["viz.export.page"]] if "viz.export.page" in tree else []):
         yield from forbid(module, {"model", "torch", "streamlit"}, "a page gets texts, tables and figures")
 
 
 def app_is_short(tree: Tree) -> Iterator[str]:
     """app.py has fewer than 60 lines."""
     if "app" in tree and tree["app"].lines >= APP_LINES:
-        yield f"app.py has {tree['app'].lines} lines: fewer than {APP_LINES}, the rest belongs in viz/screens"
+        yield f"app.py has {tree['app'].lines} lines: fewer than {APP_LINES}, the rest belongs in viz/app"
 
 
 def nothing_is_pickled(tree: Tree) -> Iterator[str]:
@@ -375,6 +398,8 @@ RULES: list[Callable[[Tree], Iterator[str]]] = [
     nothing_imports_the_app,
     streamlit_stays_on_screen,
     floors_stand_on_those_below,
+    no_page_imports_a_page,
+    benchmarks_need_no_tests,
     messages_are_made_without_streamlit,
     files_need_no_streamlit,
     pages_know_only_figures,
@@ -407,19 +432,19 @@ def plant(root: Path, files: dict[str, str]) -> Tree:
 
 
 GOOD = {
-    "app.py": "import streamlit as st\nfrom viz.screens import main\n",
+    "app.py": "import streamlit as st\nfrom viz.app import main\n",
     "viz/__init__.py": "",
     "viz/theme.py": "import plotly\n",
     "viz/figures/heatmap.py": "import numpy as np\nimport plotly.graph_objects as go\nfrom viz.theme import x\n",
-    "viz/screens/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
-    "viz/components/lines.py": "import streamlit as st\n",
-    "viz/views/view.py": "from model.translation import KINDS\nfrom viz.language import say\n",
+    "viz/app/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
+    "viz/ui/lines.py": "import streamlit as st\n",
+    "viz/views/view.py": "from model.translation import KINDS\nfrom viz.text.language import say\n",
     "viz/stage/message.py": "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n",
     "viz/stage/assets.py": "import streamlit as st\nfrom plotly import offline\n",
     "viz/stage/stage.py": "import streamlit as st\nfrom viz.stage import assets\n",
-    "viz/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
-    "viz/report.py": "from model.translation import Translation\nfrom viz.page import Page\n",
-    "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.report import report\n",
+    "viz/export/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
+    "viz/export/report.py": "from model.translation import Translation\nfrom viz.export.page import Page\n",
+    "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.export.report import report\n",
     "model/__init__.py": "from model.translator import load_translator\n",
     "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
     "model/attention.py": "from torch import nn\nfrom model.masks import causal\nclass A(nn.Module): pass\n",
@@ -452,33 +477,36 @@ VIOLATIONS = [
     (no_model_knows_decoding, "model/layers.py", "def f():\n    from .decoding.beam import search\n"),
     (no_model_knows_decoding, "model/bert.py", "import torch\nimport model.decoding\nclass B(torch.nn.Module): pass\n"),
     (transformers_stays_in_adapters, "model/translator.py", "def f():\n    from transformers import AutoModel\n"),
-    (transformers_stays_in_adapters, "viz/screens/main.py", "import transformers\n"),
+    (transformers_stays_in_adapters, "viz/app/main.py", "import transformers\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "from transformers.models import bert\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "class A:\n    import transformers\n"),
-    (nothing_imports_the_app, "viz/screens/main.py", "from app import main\n"),
+    (nothing_imports_the_app, "viz/app/main.py", "from app import main\n"),
     (nothing_imports_the_app, "tests/test_app/test_main.py", "def test():\n    import app\n"),
     (streamlit_stays_on_screen, "viz/theme.py", "import streamlit as st\n"),
     (streamlit_stays_on_screen, "viz/stage/message.py", "import streamlit as st\n"),
-    (streamlit_stays_on_screen, "viz/views/view.py", "def f():\n    from streamlit import session_state\n"),
+    (streamlit_stays_on_screen, "viz/export/page.py", "def f():\n    from streamlit import session_state\n"),
     (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.views import view\n"),
-    (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.language import say\n"),
-    (figures_know_only_arrays, "viz/theme.py", "from viz.language import say\n"),
+    (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.text.language import say\n"),
+    (figures_know_only_arrays, "viz/theme.py", "from viz.text.language import say\n"),
     (figures_know_only_arrays, "viz/figures/grid.py", "from contextvars import ContextVar\n"),
-    (floors_stand_on_those_below, "viz/views/maps.py", "from viz.screens import words\n"),
+    (floors_stand_on_those_below, "viz/views/maps.py", "from viz.ui import words\n"),
     (floors_stand_on_those_below, "viz/views/maps.py", "def f():\n    from viz import stage\n"),
-    (floors_stand_on_those_below, "viz/stage/form.py", "from viz.components.take import take\n"),
+    (floors_stand_on_those_below, "viz/stage/form.py", "from viz.ui.take import take\n"),
     (messages_are_made_without_streamlit, "viz/stage/message.py", "def f():\n    import streamlit\n"),
     (
         messages_are_made_without_streamlit,
         "viz/stage/form.py",
         "from viz.views.view import streamlit\nimport streamlit\n",
     ),
+    (no_page_imports_a_page, "viz/pages/heads/heads.py", "from viz.pages.steer import search\n"),
+    (no_page_imports_a_page, "viz/pages/heads.py", "from viz.pages import masks\n"),
+    (benchmarks_need_no_tests, "benchmarks/speed.py", "def f():\n    from tests.support import hostile\n"),
     (streamlit_stays_on_screen, "benchmarks/speed.py", "from streamlit.testing.v1 import AppTest\n"),
-    (files_need_no_streamlit, "viz/report.py", "def f():\n    import streamlit\n"),
+    (files_need_no_streamlit, "viz/export/report.py", "def f():\n    import streamlit\n"),
     (files_need_no_streamlit, "viz/__main__.py", "def f():\n    import streamlit.runtime\n"),
-    (files_need_no_streamlit, "viz/page.py", "from streamlit import html\n"),
-    (pages_know_only_figures, "viz/page.py", "from model.translation import Translation\n"),
-    (pages_know_only_figures, "viz/page.py", "def f():\n    import torch\n"),
+    (files_need_no_streamlit, "viz/export/page.py", "from streamlit import html\n"),
+    (pages_know_only_figures, "viz/export/page.py", "from model.translation import Translation\n"),
+    (pages_know_only_figures, "viz/export/page.py", "def f():\n    import torch\n"),
     (app_is_short, "app.py", "x = 1\n" * 60),
     (nothing_is_pickled, "model/checkpoint.py", "import pickle\n"),
     (nothing_is_pickled, "model/checkpoint.py", "import torch as t\nt.save({}, 'x')\n"),

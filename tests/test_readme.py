@@ -12,7 +12,7 @@ import torch
 from model.__main__ import main
 from model.adapters.attention_file import read_attention
 from tests.test_model.test_adapters.other_models import model_of, theirs
-from viz.screens.words_open import RECIPE
+from viz.text.words_open import RECIPE
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

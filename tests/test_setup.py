@@ -15,9 +15,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.support.server import serve
 from tests.support import browser as search
 from tests.support.guard import Guard
-from tests.support.server import serve
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -365,7 +365,7 @@ class TestMakefile:
     def test_what_the_app_imports_is_compiled_once_even_where_python_is_told_to_compile_nothing(self, project):
         """Else every start of the app, and of each process that a test starts, compiles a thousand modules."""
         first, second = (project.make("run", PYTHONDONTWRITEBYTECODE="1").asked for _ in range(2))
-        importing = "-c import streamlit.web.cli, app, viz.screens.explore"
+        importing = "-c import streamlit.web.cli, app, viz.ui.explore"
         assert first.index(self.install) < first.index(importing) < first.index(self.serve)
         assert importing not in second
         assert not any("DONTWRITE" in line for line in [*first, *second])
@@ -379,7 +379,7 @@ class TestMakefile:
     def test_test_looks_for_a_browser_and_passes_arguments_on(self, project):
         steps = project.make("test", "PYTEST_ARGS=-k masks -x").steps
         tests = "-m pytest -n 2 --dist worksteal -k masks -x"
-        assert steps == ["-m venv .venv", self.install_dev, "-m tests.support.browser", tests]
+        assert steps == ["-m venv .venv", self.install_dev, "-m benchmarks.support.browser", tests]
         assert project.make("run").steps == [self.serve]
 
     def test_port_and_flags_for_pip_pass_through(self, project):

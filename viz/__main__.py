@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from model.__main__ import DEFAULT_CHECKPOINT, carry_out
-from viz.language import ENGLISH, LANGUAGES, PARAMETER, using
+from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, using
 
 WIDEST_OF_THE_APP = 8  # beam that its page offers
 
@@ -88,8 +88,8 @@ def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
 def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
     from model.writer import Writer
-    from viz.report import ADDRESS, Settings, link_to, report
-    from viz.screens import words
+    from viz.export.report import ADDRESS, Settings, link_to, report
+    from viz.text import words
     from viz.views.made import call, with_imports
 
     address = arguments.address or ADDRESS

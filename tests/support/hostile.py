@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from viz.app.menu import MENU
 from viz.stage import packing
 from viz.ui import choices, plot
 from viz.views.view import NAMES, PLACE
 
-SCREENS = Path(__file__).resolve().parents[2] / "viz" / "screens"
-PAGES = re.findall(r'st\.Page\("(\w+\.py)"', (SCREENS / "main.py").read_text(encoding="utf-8"))
+PAGES = [f"{Path(file).name}.py" for pages in MENU.values() for file in pages]
 # Words that no page has: where one of them comes back, it came from the visitor.
 MARKED = (
     "<script>zq7()</script>",

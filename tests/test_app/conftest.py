@@ -13,13 +13,13 @@ import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
 
+from benchmarks.support.server import serve
 from model import checkpoint, load_translator
 from model.config import TransformerConfig
 from model.text.special import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
-from tests.support.server import serve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

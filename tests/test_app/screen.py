@@ -13,10 +13,12 @@ import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
-from viz.screens import training_words, words_heads, words_masks, words_positions
-from viz.screens.pitfall_words import PITFALLS
+from viz.app.menu import MENU
+from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.training import words
 from viz.stage import packing
 from viz.stage.packing import unpack
+from viz.text import words_heads, words_masks, words_positions
 from viz.ui import plot
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
@@ -24,10 +26,17 @@ VIEWS = {
     "heads.py": ("part", list(words_heads.PARTS)),
     "masks.py": ("show", list(words_masks.SHOWS)),
     "positions.py": ("picture", list(words_positions.VIEWS)),
-    "training.py": ("section", list(training_words.SECTIONS)),
+    "training.py": ("section", list(words.SECTIONS)),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }
-MAIN = Path(__file__).resolve().parents[2] / "viz" / "screens" / "main.py"
+VIZ = Path(__file__).resolve().parents[2] / "viz"
+MAIN = VIZ / "app" / "main.py"
+
+
+def path(page: str) -> str:
+    """Where a page is, by the name of its file: what AppTest opens and switches to."""
+    files = [VIZ / "pages" / f"{file}.py" for pages in MENU.values() for file in pages]
+    return next(str(file) for file in files if file.name == page)
 
 
 def open_app(**query: str | list[str]) -> AppTest:
@@ -49,7 +58,7 @@ def open_page(page: str, **query: str | list[str]) -> AppTest:
     """Opens another page than the first; arguments as `open_app`.
 
     Args:
-        page: its file in viz/screens.
+        page: the name of its file in viz/pages.
         query: parameters of the URL.
 
     Returns:
@@ -58,7 +67,7 @@ def open_page(page: str, **query: str | list[str]) -> AppTest:
     at = AppTest.from_file(str(MAIN), default_timeout=60)
     for name, value in query.items():
         at.query_params[name] = value
-    return at.switch_page(page).run()
+    return at.switch_page(path(page)).run()
 
 
 def warnings(at: AppTest) -> list[str]:

@@ -122,10 +122,10 @@ def test_choices_come_along_to_another_page_and_back() -> None:
     at = screen.choose(screen.open_page("heads.py"), kind="encoder_self", part="contribution")
     assert address(at) == {"kind": "encoder_self", "part": "contribution"}
     at.query_params.clear()  # as the menu does
-    at = at.switch_page("masks.py").run()
+    at = at.switch_page(screen.path("masks.py")).run()
     assert address(at) == {}, "there it is the default"
     at.query_params.clear()
-    at = at.switch_page("heads.py").run()
+    at = at.switch_page(screen.path("heads.py")).run()
     assert address(at) == {"kind": "encoder_self", "part": "contribution"}
 
 

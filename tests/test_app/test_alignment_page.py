@@ -12,7 +12,7 @@ from model.measures import alignment
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
-from viz.screens import words_alignment
+from viz.text import words_alignment
 
 NAMES = list(words_alignment.SETS)
 

@@ -22,10 +22,10 @@ from tests.test_app.test_training_runs import LOSSES, write_run
 from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.figures.wording import english
-from viz.language import say
-from viz.screens import beside, explore
-from viz.screens.pitfall_words import PITFALLS
+from viz.pages.pitfalls.words import PITFALLS
 from viz.stage import packing
+from viz.text.language import say
+from viz.ui import beside, explore
 from viz.views.made import Plot
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'

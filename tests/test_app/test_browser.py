@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
-from tests.support import menu
-from viz.screens.words_masks import PAIRS
+from viz.text.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
 

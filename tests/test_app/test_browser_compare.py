@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.menu import go
+from benchmarks.support.menu import go
 from tests.test_app.test_browser_stage import PATIENCE, kind, part, ready, tile
-from viz.screens.words_compare import B_EXAMPLE
+from viz.text.words_compare import B_EXAMPLE
 from viz.views.view import EXAMPLE
 
 # What the picture of a version draws: null where it is blank.

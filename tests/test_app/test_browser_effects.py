@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support.server import serve
 from model.interventions.edits import Edits, Head
-from tests.support.server import serve
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in

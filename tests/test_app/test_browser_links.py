@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support import menu
+from benchmarks.support import menu
 from tests.test_app.test_browser_pages import PATIENCE
-from viz.language import say, using
+from viz.text.language import say, using
 
 TEXT = "A man is too tired."
 PATIENT = 10  # looks

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.support.server import ROOT, serve
 from tests.support import hostile
-from tests.support.server import ROOT, serve
 from tests.test_app import screen
 
 PATIENCE = 180_000  # milliseconds
 SCRIPT = """
 import json
 import streamlit as st
-from viz.screens import shared
+from viz.ui import shared
 for words in json.loads({words!r}):
     shared.warn(words)
 st.text("the end")

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support import menu
+from benchmarks.support import menu
 from tests.test_app.systems import save_comparison, save_language_model
-from viz.screens.pitfall_words import PITFALLS
-from viz.screens.words_check import ALL_HOLD, CLAIMS
-from viz.screens.words_heads import TO_STEER
-from viz.screens.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
+from viz.pages.pitfalls.words import PITFALLS
+from viz.text.words_check import ALL_HOLD, CLAIMS
+from viz.text.words_heads import TO_STEER
+from viz.text.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
 WIDE, NARROW = (1400, "light"), (400, "dark")

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from plotly.offline import get_plotlyjs_version
 
+from benchmarks.support.menu import go
+from benchmarks.support.server import serve
 from model.experiments import inside as experiment
 from model.experiments.inside import Row, Switches
-from tests.support.menu import go
-from tests.support.server import serve
 from tests.test_app.conftest import save_tiny
 from viz.views.view import EXAMPLE
 

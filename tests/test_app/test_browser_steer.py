@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support.menu import go
 from model.interventions.edits import Edits, Head
-from tests.support.menu import go
 from tests.test_app.test_browser_stage import (
     CELL,
     PATIENCE,

@@ -10,7 +10,7 @@ import streamlit as st
 from model.measures import checks
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE
-from viz.screens import words, words_check
+from viz.text import words, words_check
 
 
 def table(at) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ import pytest
 from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
-from viz.screens import words_compare
+from viz.text import words_compare
 from viz.views.view import EXAMPLE
 
 A, B = EXAMPLE, words_compare.B_EXAMPLE
@@ -171,10 +171,10 @@ class TestAddress:
         at = at.button_group(key="versus").set_value("sentence").run()
         assert screen.stage(at)["address"] == query
         at.query_params.clear()  # as the menu does
-        at = at.switch_page("translate_page.py").run()
+        at = at.switch_page(screen.path("translate.py")).run()
         assert at.text_input(key="sentence").value == "A man is tired."
         at.query_params.clear()
-        at = at.switch_page("compare.py").run()
+        at = at.switch_page(screen.path("compare.py")).run()
         assert_texts = [at.text_input(key=key).value for key in ("sentence", "text-b")]
         assert assert_texts == ["A man is tired.", "A man."]
 

@@ -1,27 +1,29 @@
-"""The examples in the docstrings of viz/screens are true; pages, which importing would draw, have none."""
+"""The examples in docstrings of viz/app and viz/pages are true; files that importing would draw have none."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
-import re
 
 import pytest
 
+from tests.support import hostile
 from tests.test_app import screen
 
-SCREENS = screen.MAIN.parent
-PAGES = set(re.findall(r'st\.Page\("(\w+)\.py"', screen.MAIN.read_text("utf-8"))) | {screen.MAIN.stem}
-WITH_EXAMPLES = sorted(path.stem for path in SCREENS.glob("*.py") if ">>> " in path.read_text("utf-8"))
+DRAW = {screen.path(page) for page in hostile.PAGES} | {str(screen.MAIN)}
+WITH_EXAMPLES = sorted(
+    path for room in ("app", "pages") for path in (screen.VIZ / room).rglob("*.py") if ">>> " in path.read_text("utf-8")
+)
 
 
 def test_there_are_examples_and_none_in_a_page() -> None:
-    assert len(WITH_EXAMPLES) > 5 and len(PAGES) > 10
-    assert not PAGES & set(WITH_EXAMPLES)
+    assert WITH_EXAMPLES and len(DRAW) > 10
+    assert not DRAW & {str(path) for path in WITH_EXAMPLES}
 
 
-@pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_the_examples_of_a_module(name: str) -> None:
-    module = importlib.import_module(f"viz.screens.{name}")
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_of_a_module(path) -> None:
+    name = ".".join(path.relative_to(screen.VIZ.parent).with_suffix("").parts)
+    module = importlib.import_module(name.removesuffix(".__init__"))
     found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert found.attempted and not found.failed

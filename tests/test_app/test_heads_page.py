@@ -16,8 +16,8 @@ from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
 from model.measures import alignment, contribution
 from tests.test_app.screen import charts, choose, click_marker, figure, links, open_page, values, written
-from viz.screens import words_heads
-from viz.screens.asking import EXAMPLE
+from viz.text import words_heads
+from viz.ui.asking import EXAMPLE
 
 PAGE = "heads.py"
 SHIPPED = Path(__file__).parents[2] / "checkpoints"

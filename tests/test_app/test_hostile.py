@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.support import hostile
 from tests.test_app import screen
 
-# Each example is a whole page: few of them here, thousands of smaller ones in benchmarks/fuzz.py.
+# Each example is a whole page: few of them here, thousands of smaller ones in tests/fuzz.py.
 FEW = settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # Whatever a browser can send: Unicode without surrogates.
 TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]), max_size=60) | given_by.sampled_from(
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("all_systems")
 
 def test_all_pages_are_tried() -> None:
     assert len(hostile.PAGES) >= 14
-    assert all((hostile.SCREENS / page).is_file() for page in hostile.PAGES)
+    assert all(Path(screen.path(page)).is_file() for page in hostile.PAGES)
 
 
 @pytest.mark.parametrize("page", hostile.PAGES)
@@ -54,7 +55,7 @@ def test_no_link_comes_of_an_address(page: str) -> None:
 
 
 BOXES = [
-    ("translate_page.py", "sentence"),
+    ("translate.py", "sentence"),
     ("pitfalls.py", "text"),
     ("steer.py", "sentence"),
     ("heads.py", "text"),
@@ -88,7 +89,7 @@ class TestTheLook:
         def page(words: str, ours: bool) -> None:
             import streamlit as st
 
-            from viz.screens import shared
+            from viz.ui import shared
 
             (shared.warn if ours else st.warning)(words)
 

@@ -11,7 +11,7 @@ from model import load_translator
 from model.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
-from viz.screens import words_language_model as words
+from viz.text import words_language_model as words
 
 TEXT = "the cat sat"
 

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
 from tests.test_app import screen
-from viz import language
-from viz.language import LANGUAGES, MESSAGES
 from viz.stage.packing import unpack
+from viz.text import language
+from viz.text.language import LANGUAGES, MESSAGES
 
 # What has the same name in all languages, and the checkpoints of these tests.
 NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys/test|inf)\b", flags=re.IGNORECASE)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.support.server import ROOT, serve
-from tests.support.visitor import visit
+from benchmarks.support.server import ROOT, serve
+from benchmarks.support.visitor import visit
 
 PATIENCE = 60
 # A page that translates with a beam of 16, and notes every step of the search and how it ended. Each step takes longer
@@ -21,7 +21,7 @@ import os, time
 from pathlib import Path
 import streamlit as st
 from model.stepper import Stepper
-from viz.screens import shared
+from viz.views import cached
 
 log, step = Path(os.environ["LOG"]), Stepper.step
 
@@ -37,7 +37,7 @@ def slow(*arguments):
 if not hasattr(Stepper, "patched"):
     Stepper.step, Stepper.patched = slow, True
 try:
-    shared.translate("en-de", "The animal was tired. " * 4, 16)
+    cached.translate("en-de", "The animal was tired. " * 4, 16)
     note("translated")
 except BaseException as error:
     note(type(error).__name__)
@@ -50,12 +50,12 @@ import os, threading
 from pathlib import Path
 import streamlit as st
 from model.experiments import practice
-from viz.screens import training_here
+from viz.pages.training import here
 
 log = Path(os.environ["LOG"])
 practice.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
-training_here.start(practice.Settings())
-run = st.session_state[training_here.NOW]
+here.start(practice.Settings())
+run = st.session_state[here.NOW]
 run.pause()
 
 def follow():

@@ -17,13 +17,14 @@ from model.interventions.edits import Edits, Head
 from model.measures import contribution
 from model.measures.checks import check
 from tests.test_app import screen
-from viz.screens import tour, words_lessons
-from viz.screens.words_lessons import LESSONS
+from viz.text import words_lessons
+from viz.text.words_lessons import LESSONS
+from viz.ui import tour
 from viz.views import view
 from viz.views.codes import code
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-FILES = {"": "translate_page.py"}
+FILES = {"": "translate.py"}
 STOPS = [(name, number) for name, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from model.experiments import masks as experiments
 from tests.test_app import screen
-from viz.screens import words_masks
-from viz.screens.words_masks import MASKS, PAIRS
 from viz.stage.packing import unpack
+from viz.text import words_masks
+from viz.text.words_masks import MASKS, PAIRS
 
 DEFAULT = tuple(zip(*PAIRS[:3], strict=True))
 KINDS = ("encoder_self", "decoder_self", "cross")

@@ -14,7 +14,7 @@ from model.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
 from viz.figures import labels
-from viz.screens import words_models
+from viz.text import words_models
 
 EXAMPLE = next(iter(words_models.EXAMPLES["de"].values()))
 NAMES = ["c-transformer", "b-gru-attention", "a-gru"]  # in the order of the page

@@ -13,7 +13,8 @@ from model.analysis import head_roles
 from model.measures import contribution
 from model.translation import KINDS
 from tests.test_app import screen
-from viz.screens import explore, words, words_open
+from viz.text import words, words_open
+from viz.ui import explore
 
 S, T = 7, 5
 SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]

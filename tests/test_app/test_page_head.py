@@ -8,7 +8,7 @@ import hashlib
 
 import pytest
 
-from viz.screens.page_head import FRAMED_BY, PageHead
+from viz.app.page_head import FRAMED_BY, PageHead
 
 ADDED = "<script>first()</script>"
 LATER = ["later()"]

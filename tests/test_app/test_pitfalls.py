@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
-from viz.screens.pitfall_common import Sentence
-from viz.screens.pitfall_demos import DEMOS
-from viz.screens.pitfall_words import PITFALLS
+from viz.pages.pitfalls.common import Sentence
+from viz.pages.pitfalls.demos import DEMOS
+from viz.pages.pitfalls.words import PITFALLS
 
-PAGE = str(screen.MAIN.with_name("pitfalls.py"))
+PAGE = screen.path("pitfalls.py")
 TEXT = "A man is too tired."
 
 
@@ -41,7 +41,7 @@ def sentence(recorded):
 
 
 def test_it_is_in_the_navigation():
-    at = screen.open_app().switch_page("pitfalls.py").run()
+    at = screen.open_app().switch_page(screen.path("pitfalls.py")).run()
     assert [element.value for element in at.title] == ["Pitfalls"] and not at.exception
 
 

@@ -12,8 +12,8 @@ from model.experiments import learned_positions
 from model.experiments import positions as experiments
 from tests.test_app import screen
 from tests.test_app.screen import labelled
-from viz.screens import words_masks, words_positions
-from viz.screens.words_positions import ENCODINGS
+from viz.text import words_masks, words_positions
+from viz.text.words_positions import ENCODINGS
 
 EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -104,7 +104,7 @@ def test_a_click_on_a_column_draws_its_wave_or_takes_it_away():
 
 
 def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
-    at = screen.open_app(text="A man is too tired.").switch_page("positions.py").run()
+    at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     links = {name: dict(parse_qsl(urlsplit(target).query)) for name, target in screen.links(at).items()}
     changed = {words_positions.ON_STEER[name]["scale"] for name in links if "scale" in words_positions.ON_STEER[name]}
     assert changed == {"0", "0.5"} and {link["text"] for link in links.values()} == {"A man is too tired."}

@@ -18,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from tests.support.server import ROOT, end, free_port, is_healthy
+from benchmarks.support.server import ROOT, end, free_port, is_healthy
 
 MEGABYTE = 2**20
 XSRF = "_streamlit_xsrf"

@@ -10,13 +10,14 @@ import pytest
 from model.translator import Translator
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
-from viz.screens import shared, words
+from viz.text import words
+from viz.views import cached
 
 
 class TestStart:
     def test_no_checkpoint_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-        shared.preload()
+        cached.preload()
         at = screen.open_app()
         assert not at.exception and not screen.has_stage(at)
         assert [element.value for element in at.error] == ["There is no model to translate with."]
@@ -32,7 +33,7 @@ class TestStart:
         else:
             file.write_bytes(content)
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-        shared.preload()
+        cached.preload()
         at = screen.open_app()
         assert not at.exception
         assert len(at.error) == 1 and not screen.has_stage(at)
@@ -40,7 +41,7 @@ class TestStart:
     def test_a_model_too_small_for_the_example_says_so_and_reads_what_it_can(self, tmp_path, monkeypatch):
         save_tiny(tmp_path / "en-de", max_length=5)
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-        shared.preload()
+        cached.preload()
         at = screen.open_app()
         assert not at.exception and not screen.has_stage(at)
         assert "at most 5" in at.warning[0].value
@@ -50,7 +51,7 @@ class TestStart:
     def test_a_checkpoint_of_another_name_is_used_when_it_is_the_only_one(self, tmp_path, monkeypatch):
         save_tiny(tmp_path / "xx")
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-        assert shared.default_checkpoint() == "xx"
+        assert cached.default_checkpoint() == "xx"
 
 
 class TestCache:
@@ -59,13 +60,13 @@ class TestCache:
         translate = Translator.translate
         monkeypatch.setattr(Translator, "translate", lambda self, *key: calls.append(key) or translate(self, *key))
         for text, beam in [("a", 1), ("a", 1), ("a", 2), ("b", 1), ("a", 1)]:
-            shared.translate("en-de", text, beam)
+            cached.translate("en-de", text, beam)
         assert [key[:2] for key in calls] == [("a", 1), ("a", 2), ("b", 1)]
 
     def test_what_is_remembered_is_what_was_computed(self, recorded):
         expected = recorded.translate("A man.")
         for _ in range(2):
-            result = shared.translate("en-de", "A man.", 4)
+            result = cached.translate("en-de", "A man.", 4)
             assert (result.text, result.target_tokens) == (expected.text, expected.target_tokens)
             for kind in ("encoder_self", "decoder_self", "cross"):
                 np.testing.assert_array_equal(result.attention(kind), expected.attention(kind))
@@ -74,15 +75,15 @@ class TestCache:
                 np.testing.assert_array_equal(result.positional(side), expected.positional(side))
 
     def test_what_pages_do_not_draw_is_not_kept(self, recorded):
-        result = shared.translate("en-de", "A man.", 4)
+        result = cached.translate("en-de", "A man.", 4)
         assert result.search is None
         size = sum(value.nbytes for value in result.trace.values())
         assert size < sum(value.nbytes for value in recorded.translate("A man.").trace.values()) / 3
 
     def test_a_visitor_cannot_change_what_another_one_sees(self):
-        first = shared.translate("en-de", "A man.", 4)
+        first = cached.translate("en-de", "A man.", 4)
         next(iter(first.trace.values()))[:] = 0
-        second = shared.translate("en-de", "A man.", 4)
+        second = cached.translate("en-de", "A man.", 4)
         assert any(np.any(value != first.trace[address]) for address, value in second.trace.items())
 
 

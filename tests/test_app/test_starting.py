@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.support.server import ROOT
+from benchmarks.support.server import ROOT
 from tests.test_app import screen
-from viz.screens import starting
+from viz.app import starting
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_a_server_that_cannot_load_says_why_and_ends(interrupt):
         "import signal",
         f"signal.signal(signal.SIGINT, signal.{interrupt.name})",
         "import time",
-        "from viz.screens import starting",
+        "from viz.app import starting",
         "starting.load(lambda: 1 / 0)",
         "while True: time.sleep(0.1)  # as the server looks around in its main thread",
     ]

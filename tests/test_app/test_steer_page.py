@@ -13,7 +13,8 @@ from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
-from viz.screens import whole_report, words_steer
+from viz.text import words_steer
+from viz.ui import whole_report
 from viz.views.changes import NAMES, prefix_code, read_prefix
 
 SENTENCE = "A man is too tired."
@@ -284,7 +285,7 @@ class TestSentences:
 def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):
     at = screen.open_app(text=SENTENCE, model="b-gru-attention")
     assert at.selectbox(key="stage-model").value == "b-gru-attention" and not screen.warnings(at)
-    at = at.switch_page("steer.py").run()
+    at = at.switch_page(screen.path("steer.py")).run()
     assert not at.exception and at.selectbox(key="stage-model").value == "en-de"
     assert "b-gru-attention" not in at.selectbox(key="stage-model").options
     assert at.text_input(key="sentence").value == SENTENCE

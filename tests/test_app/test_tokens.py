@@ -11,7 +11,7 @@ import pytest
 
 import viz
 from tests.test_app.test_translate import EXAMPLE
-from viz.screens import tokens
+from viz.ui import tokens
 from viz.views import maps
 
 

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from model.training import schedules
 from tests.test_app import screen
-from viz.screens import training_lab
-from viz.screens import training_words as words
+from viz.pages.training import lab
+from viz.pages.training import words as words
 
-PAGE = str(screen.MAIN.with_name("training.py"))
+PAGE = screen.path("training.py")
 
 
 def open_page(**query: str) -> AppTest:
@@ -32,7 +32,7 @@ def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def test_it_is_in_the_navigation():
-    at = screen.open_app().switch_page("training.py").run()
+    at = screen.open_app().switch_page(screen.path("training.py")).run()
     assert [element.value for element in at.title] == ["Warm-up"] and not at.exception
 
 
@@ -114,7 +114,7 @@ def test_noam_curves_can_be_kept_and_dropped():
 def test_linear_and_logarithmic_axes(axis):
     at = open_page()
     assert screen.figure(at, "schedules")["layout"][f"{axis}axis"]["type"] == "linear"
-    at = screen.choose(at, **{f"log-{axis}": training_lab.LOGARITHMIC})
+    at = screen.choose(at, **{f"log-{axis}": lab.LOGARITHMIC})
     layout = screen.figure(at, "schedules")["layout"][f"{axis}axis"]
     assert layout["type"] == "log"
     low, high = layout["range"]
@@ -123,8 +123,8 @@ def test_linear_and_logarithmic_axes(axis):
 
 
 def test_the_file_holds_what_is_drawn():
-    noams = [training_lab.Noam(256, 100, 1.0), training_lab.Noam(512, 200, 2.0)]
-    rates = training_lab.table(noams, ["step_decay"], 1000, 50)
+    noams = [lab.Noam(256, 100, 1.0), lab.Noam(512, 200, 2.0)]
+    rates = lab.table(noams, ["step_decay"], 1000, 50)
     again = pd.read_csv(io.StringIO(rates.to_csv(index=False)))
     assert list(again.columns) == ["step", noams[0].name, noams[1].name, words.SCHEDULES["step_decay"]]
     assert {100, 150, 151, 200, 250, 251, 1000} <= set(again["step"])
@@ -132,10 +132,10 @@ def test_the_file_holds_what_is_drawn():
     assert row[noams[1].name] == pytest.approx(2 * 512**-0.5 * 200**-0.5)
 
 
-@pytest.mark.parametrize("warmup", training_lab.WARMUPS)
-@pytest.mark.parametrize("n_steps", [training_lab.STEPS[0], training_lab.STEPS[-1]])
+@pytest.mark.parametrize("warmup", lab.WARMUPS)
+@pytest.mark.parametrize("n_steps", [lab.STEPS[0], lab.STEPS[-1]])
 def test_steps_are_rising_and_hold_the_peak(warmup, n_steps):
-    steps = training_lab.sample(n_steps, warmup, 50)
+    steps = lab.sample(n_steps, warmup, 50)
     assert steps[0] == 1 and steps[-1] == n_steps and (np.diff(steps) > 0).all()
     assert warmup in steps or warmup > n_steps
 

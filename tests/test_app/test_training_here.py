@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.experiments import practice
 from tests.test_app import screen
-from viz.screens import training_words as words
+from viz.pages.training import words as words
 
-PAGE = str(screen.MAIN.with_name("training.py"))
+PAGE = screen.path("training.py")
 PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
 
 

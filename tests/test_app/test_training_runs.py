@@ -13,10 +13,10 @@ from model import load_translator
 from model.training import runs
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
-from viz.screens import training_runs
-from viz.screens import training_words as words
+from viz.pages.training import runs as page
+from viz.pages.training import words as words
 
-PAGE = str(screen.MAIN.with_name("training.py"))
+PAGE = screen.path("training.py")
 TEXT = "A man is too tired."
 LOSSES = {"warmup-200": (6.0, 3.0, 2.0), "no-warmup": (7.0, 6.5, 6.4)}
 RATES = {"warmup-200": (0.001, 0.003, 0.002), "no-warmup": (0.01, 0.002, 0.001)}
@@ -108,7 +108,7 @@ def test_the_snapshots_of_a_run_differ(shipped):
 
 def test_what_is_said_is_computed_from_the_histories(shipped):
     read = [runs.read_run(folder) for folder in runs.available_runs(shipped)]
-    first, second, verdict = training_runs.findings(read)
+    first, second, verdict = page.findings(read)
     assert first.startswith("warmup-200 (post-norm, warmup 200): loss at the end 2.00, the lowest")
     assert "highest learning rate logged 3.0e-03 at step 40" in first
     assert second.startswith("no-warmup (post-norm, no warmup): loss at the end 6.40, 4.40 above the lowest")
@@ -118,7 +118,7 @@ def test_what_is_said_is_computed_from_the_histories(shipped):
     for sentence in (first, second, verdict):
         assert sentence in screen.written(at)
     read[1].entries[-1]["loss"] = 2.5
-    assert training_runs.findings(read)[-1].endswith("none.")
+    assert page.findings(read)[-1].endswith("none.")
 
 
 def test_where_a_run_comes_from_is_on_the_page(shipped):

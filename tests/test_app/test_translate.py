@@ -10,7 +10,7 @@ import pytest
 from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
-from viz.screens import words
+from viz.text import words
 from viz.views.view import EXAMPLE as FIRST
 
 EXAMPLE = "A man is riding a bicycle down the street."  # of the other pages
@@ -227,37 +227,37 @@ class TestOtherPages:
     def test_a_sentence_goes_along_and_comes_back(self, recorded):
         at = type_in(screen.open_app(), SENTENCE)
         at = at.select_slider(key="stage-beam").set_value(2).run()
-        at = at.switch_page("heads.py").run()
+        at = at.switch_page(screen.path("heads.py")).run()
         assert not at.exception
         assert at.text_input(key="text").value == SENTENCE and at.button_group(key="beam").value == 2
         assert recorded.translate(SENTENCE, beam=2).text in screen.written(at)
         at = at.text_input(key="text").set_value("A man.").run()
         at = screen.choose(at, beam=1)
-        at = at.switch_page("translate_page.py").run()
+        at = at.switch_page(screen.path("translate.py")).run()
         assert at.text_input(key="sentence").value == "A man."
         assert_shown(at, recorded.translate("A man.", beam=1))
 
     @pytest.mark.parametrize("page", ["heads.py", "pitfalls.py", "check.py"])
     def test_every_page_with_a_sentence_begins_with_it(self, page):
-        at = type_in(screen.open_app(), SENTENCE).switch_page(page).run()
+        at = type_in(screen.open_app(), SENTENCE).switch_page(screen.path(page)).run()
         assert not at.exception and at.text_input(key="text").value == SENTENCE
 
     def test_an_address_comes_first(self):
         at = type_in(screen.open_app(), SENTENCE)
         at.query_params["text"] = "A man."
-        at = at.switch_page("heads.py").run()
+        at = at.switch_page(screen.path("heads.py")).run()
         assert at.text_input(key="text").value == "A man."
 
     def test_a_reference_goes_along(self, recorded):
         at = screen.open_app(text=SENTENCE, reference=REFERENCE)
         at.query_params.clear()
-        at = at.switch_page("heads.py").run()
+        at = at.switch_page(screen.path("heads.py")).run()
         assert at.text_input(key="reference").value == REFERENCE
 
     def test_options_of_the_maps_are_still_there(self):
         at = screen.open_app(text=SENTENCE, hide="1")
         at.query_params.clear()
-        at = at.switch_page("lessons.py").run().switch_page("translate_page.py").run()
+        at = at.switch_page(screen.path("lessons.py")).run().switch_page(screen.path("translate.py")).run()
         assert screen.stage(at)["address"] == {"text": SENTENCE, "hide": "1"}
 
 

@@ -25,12 +25,11 @@ from model.training import runs
 from model.training.schedules import noam
 from model.translator import Translator, load_translator
 from tests.support import hostile
-from viz import language
-from viz.language import LANGUAGES, MESSAGES, using
-from viz.screens import shared
-from viz.screens.words_errors import ERRORS, WORDS, fitting, understood
+from viz.text import errors, language
+from viz.text.errors import ERRORS, WORDS, fitting, understood
+from viz.text.language import LANGUAGES, MESSAGES, using
 
-ROOT = Path(language.__file__).parents[1]
+ROOT = Path(language.__file__).parents[2]
 OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 
 # Modules of `model` whose errors no visitor of the app meets.
@@ -172,7 +171,7 @@ def test_every_template_is_that_of_a_sentence() -> None:
 
 
 def test_only_the_model_and_what_is_named_raises_for_visitors_in_english() -> None:
-    for path in (ROOT / "viz" / "screens").glob("*.py"):
+    for path in (path for room in ("app", "pages", "ui", "views") for path in (ROOT / "viz" / room).rglob("*.py")):
         for where, text in raised(path):
             assert text == "…", f"{where}: {text}: say() it"
 
@@ -376,10 +375,10 @@ def test_real_errors_in_german_and_korean(cause: str, recorded: Translator, chec
     english = str(found.value)
     named = english.startswith(("source_", "target_", "predicted_", "encoder_self", "decoder_self", "cross"))
     first = english[:1] if named else english[:1].upper()  # names of arrays stay as they are spelt
-    assert shared.sentence(found.value) == first + english[1:].rstrip(".") + "."
+    assert errors.sentence(found.value) == first + english[1:].rstrip(".") + "."
     for code, expected in (("de", german), ("ko", korean)):
         with using(code):
-            said = shared.sentence(found.value)
+            said = errors.sentence(found.value)
         expected = expected.format(**known)
         assert said == expected or (not expected.endswith(".") and said.startswith(expected))
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from viz.screens.words_masks import CONVENTIONS, MASKS, code
+from viz.text.words_masks import CONVENTIONS, MASKS, code
 
 PAD, T = 1, 7
 SRC = torch.tensor([[2, 2, 2, 1, 1], [2, 2, 2, 2, 2], [2, 1, 1, 1, 1]])

@@ -15,11 +15,11 @@ import pytest
 
 from benchmarks import page, pages, visitors
 from benchmarks.common import sentences
+from benchmarks.support import timed_server
+from benchmarks.support.server import ROOT, serve
+from benchmarks.support.visitor import visit
 from model import load_translator
 from model.interventions.edits import Edits
-from tests.support import timed_server
-from tests.support.server import ROOT, serve
-from tests.support.visitor import visit
 
 FETCHED = "fetched by the browser before the map is there, MB"
 WANTED = {
@@ -54,7 +54,7 @@ def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(
             assert set(visitor.charts) == {"stage"}
             return [await visitor.type(text) for text in (first, second, second)]
 
-    with serve(module="tests.support.timed_server", environment={timed_server.VARIABLE: str(log)}) as url:
+    with serve(module="benchmarks.support.timed_server", environment={timed_server.VARIABLE: str(log)}) as url:
         new_charts = asyncio.run(come(url))
     assert new_charts == [1, 1, 0]  # the same sentence again changes nothing
     _, *runs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""The Translator: the contract that screens, commands and other programs rely on."""
+"""The Translator: the contract that pages, commands and other programs rely on."""
 
 from __future__ import annotations
 

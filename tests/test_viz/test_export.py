@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from viz import figures, page
+from viz import figures
+from viz.export import page
 from viz.figures.export import in_html, titled
-from viz.screens import explore
+from viz.ui import explore
 
 T, S, L, H = 5, 7, 2, 3
 QUERIES = ["<s>", "the", "the", "a,b", '"q"\n']

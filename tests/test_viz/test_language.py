@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from viz import language
-from viz.language import ENGLISH, LANGUAGES, MESSAGES, message, say, using
+from viz.text import language
+from viz.text.language import ENGLISH, LANGUAGES, MESSAGES, message, say, using
 
 VIZ = Path(language.__file__).parent
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]

@@ -14,10 +14,10 @@ from model import load_translator
 from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
-from viz import language
 from viz.__main__ import WIDEST_OF_THE_APP, main
-from viz.report import Settings, report
-from viz.screens.controls import BEAMS
+from viz.export.report import Settings, report
+from viz.text import language
+from viz.ui.controls import BEAMS
 
 TEXT = 'A man\'s </script><b>street</b> & "too".'
 

@@ -18,8 +18,8 @@ from model.text.special import MARK
 from model.translation import Translation
 from viz import theme
 from viz.figures import labels, looks
-from viz.language import message, say
 from viz.stage import words
+from viz.text.language import message, say
 from viz.views import maps
 from viz.views.maps import Maps
 from viz.views.view import AGAINST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viz.language import message, say
+from viz.text.language import message, say
 from viz.views.view import View
 
 SUMMARIES = {

@@ -14,7 +14,7 @@ from model.translation import KINDS
 from viz import theme
 from viz.figures import labels
 from viz.figures.looks import layout_of, tick_axis
-from viz.language import message, say
+from viz.text.language import message, say
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
 MOST_SAMPLES = 20  # draws of dropout that can be told apart

@@ -16,9 +16,9 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.language import PARAMETER, current, say, using
 from viz.stage import effects, words
 from viz.stage.packing import Weights, pack, quantised
+from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
 from viz.views.maps import Maps
 from viz.views.view import NAMES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from viz.language import message, say
+from viz.text.language import message, say
 
 
 class Kind(NamedTuple):

@@ -15,8 +15,8 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-from viz.language import message, say
-from viz.markdown import literal
+from viz.text.language import message, say
+from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
 ASKED_IN_VAIN = message("The link asks for something that is not there ({parts}). Showing the default instead.")

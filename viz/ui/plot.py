@@ -12,8 +12,8 @@ import streamlit as st
 from viz.figures import Drawn
 from viz.figures.export import WIDTH
 from viz.figures.tables import Cells
-from viz.language import current, message, say
 from viz.stage import assets, packing
+from viz.text.language import current, message, say
 
 MODULE = "plot.js"
 COMPONENT = "headlight_plot"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from model.interventions.edits import VERSION, Cell, Edits, Force, Head
-from viz.language import message, say
+from viz.text.language import message, say
 
 NAMES = ("edits", "prefix", "scale", "shift", "stacks")  # in an address
 STACKS = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}

@@ -41,8 +41,8 @@ _MODULES = {
     "model.training": ("schedules",),
     "model.training.runs": ("read_run",),
     "viz.figures": figures.__all__,
-    "viz.screens.pitfall_common": ("Sentence",),
-    "viz.screens.pitfall_demos": ("DEMOS",),
+    "viz.pages.pitfalls.common": ("Sentence",),
+    "viz.pages.pitfalls.demos": ("DEMOS",),
 }
 
 

@@ -13,7 +13,7 @@ from model.analysis import maps as analysis
 from model.analysis.differences import Pairs
 from model.text.special import MARK
 from viz.figures import labels
-from viz.language import message, say
+from viz.text.language import message, say
 
 SINGLE = message("single heads")
 SUMMARIES = (SINGLE, *analysis.AGGREGATES)

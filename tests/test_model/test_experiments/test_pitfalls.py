@@ -24,7 +24,7 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions():
         for module in read(ROOT).values()
         if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
     }
-    pages = {f"viz.screens.pitfall_{part}" for part in ("input", "attention", "layers")}
+    pages = {f"viz.pages.pitfalls.{part}" for part in ("input", "attention", "layers")}
     assert {name for name in users if not name.startswith("tests.")} == pages
 
 

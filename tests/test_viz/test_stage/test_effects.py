@@ -7,11 +7,11 @@ import pytest
 
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
-from viz.language import say
 from viz.stage import effects, message
 from viz.stage.effects import Found, Without
 from viz.stage.message import label
 from viz.stage.packing import unpack
+from viz.text.language import say
 from viz.views import maps
 
 KINDS = ("cross", "decoder_self")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from model.analysis.maps import entropy as entropy_of
-from viz.language import using
 from viz.stage import message
 from viz.stage.message import Known, first_head
+from viz.text.language import using
 from viz.views import maps
 
 KINDS = ("cross", "encoder_self", "decoder_self")

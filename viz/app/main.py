@@ -1,0 +1,40 @@
+"""What all pages share: the window's title, the navigation, the style."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from viz.app import starting
+from viz.app.menu import MENU
+from viz.text.language import say
+from viz.ui import speaking
+
+# A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
+ICON = Path(__file__).with_name("icon.svg")
+PAGES = ICON.parents[1] / "pages"
+MARK = ICON.with_name("mark.svg")  # the same with the name beside it, in a colour for light and dark
+
+st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
+st.logo(MARK)
+starting.wait()
+
+from viz.ui import choices, shared, tour  # noqa: E402
+
+
+def groups() -> dict[str, list[st.Page]]:
+    """The pages of the menus, by group."""
+    first = next(iter(next(iter(MENU.values()))))
+    return {
+        say(group): [
+            st.Page(PAGES / f"{file}.py", title=say(name), default=file == first) for file, name in pages.items()
+        ]
+        for group, pages in MENU.items()
+    }
+
+
+shared.style()
+with choices.part():
+    speaking.bar()
+    page = st.navigation(groups(), position="top")
+    tour.bar()
+    page.run()

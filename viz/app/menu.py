@@ -1,0 +1,27 @@
+"""The pages by group, as the menus at the top show them."""
+
+from viz.text.language import message
+
+# By group, both names in English: the file in viz/pages, without its suffix, and the name of the page. A page's address
+# is the name of its file; the first one of all is the app's own.
+MENU = {
+    message("Explore"): {
+        "translate": message("Translate"),
+        "compare": message("Compare"),
+        "models": message("Four systems"),
+        "language_model": message("Language model"),
+        "open_file": message("Your own model"),
+    },
+    message("Change"): {
+        "heads/heads": message("Heads"),
+        "steer/steer": message("Steer"),
+        "masks": message("Masks"),
+        "positions": message("Positions"),
+    },
+    message("Learn"): {
+        "lessons": message("Lessons"),
+        "pitfalls/pitfalls": message("Pitfalls"),
+        "training/training": message("Warm-up"),
+    },
+    message("Measure"): {"alignment": message("Alignment"), "check": message("Self-check")},
+}

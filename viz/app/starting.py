@@ -1,0 +1,54 @@
+"""Loading while the server answers already: a browser fetches the code of the page in the meantime.
+
+The first visitor of a new server waits for the longer of the two, and not for one after the other.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+import streamlit as st
+
+from viz.text.language import say
+
+_loading: threading.Thread | None = None
+
+
+def load(work: Callable[[], None]) -> None:
+    """Have the app loaded in a thread of its own; if that fails, it is logged and the server ends.
+
+    Args:
+        work: imports and loads whatever pages need.
+    """
+    global _loading
+
+    def run() -> None:
+        # Streamlit warns in its log where a cache is filled for no visitor, as here.
+        warnings = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
+        warnings.disabled = True
+        try:
+            work()
+            warnings.disabled = False
+        except Exception:
+            logging.getLogger(__name__).exception("the app cannot be loaded, and the server ends")
+            # Not as Ctrl-C would: what a shell starts in the background ignores that.
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    _loading = threading.Thread(target=run, name="loading", daemon=True)
+    _loading.start()
+
+
+def wait() -> None:
+    """Wait until all is loaded, if it is being loaded, and tell the visitor meanwhile.
+
+    To be called before the modules that are loaded are imported: two threads that import the same modules in different
+    orders can get half of one.
+    """
+    if _loading is None or not _loading.is_alive():
+        return
+    with st.spinner(say("Loading the model …"), show_time=True):
+        _loading.join()

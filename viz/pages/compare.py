@@ -1,0 +1,207 @@
+"""The page Compare: two translations beside each other on the stage, and their difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from model.analysis import comparison
+from viz.stage import assets
+from viz.stage import message as stage_message
+from viz.stage.stage import stage
+from viz.text import words, words_compare
+from viz.text.language import message, say
+from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
+from viz.ui import asking, choices, shared, staged
+from viz.views import cached, codes, maps, recipes, view
+from viz.views.made import call, made, with_imports
+from viz.views.view import View
+
+Pair = tuple[cached.Request, cached.Request]
+NAMES = ("versus", "text-b", "model-b", "beam-b")  # in an address
+KEPT = "compare-kept"  # in the session: what was chosen of B, under these names
+
+
+def usual(names: list[str], a: View) -> dict:
+    """What B is at first: the example with another word, or the same sentence, another model, and greedy."""
+    model = a.model or names[0]
+    text = B_EXAMPLE if a.text == view.EXAMPLE else a.text
+    other = next((name for name in names if name != model), model)
+    return {"versus": SENTENCE, "text-b": text, "model-b": other, "beam-b": 1}
+
+
+def arrive(names: list[str], a: View) -> None:
+    """Choose what B is: by the address, or as it was before.
+
+    Args:
+        names: of the models.
+        a: what A is.
+    """
+    state, query = st.session_state, st.query_params.to_dict()
+    readers = {"versus": codes.one_of(VERSUS), "text-b": str, "model-b": codes.one_of(names)}
+    found, problems = codes.read(query, readers | {"beam-b": codes.one_of(view.BEAMS)})
+    choices.missed(problems)
+    before = {} if found or view.is_addressed(query) else state.get(KEPT, {})
+    state[KEPT] = usual(names, a) | before | found
+    for name in NAMES:
+        state.pop(name, None)
+
+
+def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
+    """The second row above the stage: in what B differs from A.
+
+    Args:
+        names: of the models.
+        a: what A is.
+
+    Returns:
+        What differs, a key of VERSUS, and what B is.
+    """
+    state = st.session_state
+    for name in NAMES:  # those that were not drawn are forgotten by Streamlit
+        state.setdefault(name, state[KEPT][name])
+    hidden = {"label_visibility": "collapsed"}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-b"):
+        said = {code: say(name) for code, name in VERSUS.items()}
+        label = say("What differs")
+        versus = st.segmented_control(label, list(said), key="versus", format_func=said.get, required=True, **hidden)
+        if versus == SENTENCE:
+            live = staged.LIVE if state.get("stage-live", True) else False
+            text = st.text_input(say("Sentence B"), key="text-b", live=live, **hidden)
+            b = replace(a, text=text or "")
+        elif versus == MODEL:
+            b = replace(a, checkpoint=st.selectbox(say("Model B"), names, key="model-b", **hidden))
+        else:
+            label, widths = say("Search of B"), list(words.BEAMS)
+            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=search, **hidden))
+    state[KEPT] |= {name: state[name] for name in NAMES}
+    return versus, b
+
+
+def search(width: int) -> str:
+    """The name of a search."""
+    return say("beam {width}", width=width) if width > 1 else say(words.BEAMS[1])
+
+
+def address(names: list[str], a: View, versus: str) -> dict[str, str]:
+    """What the address says of B, without defaults."""
+    of = {SENTENCE: "text-b", MODEL: "model-b", SEARCH: "beam-b"}[versus]
+    chosen, default = st.session_state[KEPT], usual(names, a)
+    return {name: codes.code(chosen[name]) for name in ("versus", of) if chosen[name] != default[name]}
+
+
+def answer(versus: str, pair: Pair) -> tuple[str, Pair, tuple[cached.Shown, cached.Shown]] | None:
+    """Translate both; what cannot be translated is told in a sentence, and the last two stay; None without any."""
+    plain = replace(pair[0], text=view.EXAMPLE, reference=None)
+    examples = (SENTENCE, (plain, replace(plain, text=B_EXAMPLE)))
+    kept = shared.compute_or_keep(
+        "compare-answered",
+        (versus, pair),
+        lambda asked: tuple(map(cached.compute, asked[1])),
+        lambda before: before or examples,
+        last=message("the last two that could be compared"),
+        first=message("the examples"),
+    )
+    return None if kept is None else (*kept[0], kept[1])
+
+
+def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> bytes:
+    """The message of both.
+
+    Args:
+        versus: what differs, a key of VERSUS.
+        pair: what they are of.
+        results: the translations.
+        chosen: what is shown of them.
+        more: what the address says beside it.
+    """
+    a, b = (
+        staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
+        for result, request in zip(results, pair)
+    )
+    a, b = replace(a, effects=None), replace(b, effects=None, address=dict(b.address) | more)
+    differing = {
+        SENTENCE: ("", ""),
+        MODEL: tuple(request.checkpoint for request in pair),
+        SEARCH: tuple(search(request.beam) for request in pair),
+    }[versus]
+    scores = (float(result.log_probabilities.sum(dtype="float64")) for result in results)
+    said = [say("log-probability {number:.2f}", number=score) for score in scores]
+    comparing = {
+        "names": [" · ".join(filter(None, one)) for one in zip("AB", differing)],
+        "about": [" · ".join(filter(None, one)) for one in zip(differing, said)],
+        "words": comparison.beside(*(result.text.split() for result in results)),
+        "note": note(versus, pair),
+        "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
+    }
+    return stage_message.message(b, assets.PARTS.keep, a, comparing=comparing, owned=NAMES)
+
+
+def note(versus: str, pair: Pair) -> str:
+    """What this comparison does not tell, in a sentence; empty where there is nothing to say."""
+    if pair[0] == pair[1]:
+        if versus == MODEL and len(staged.models()) < 2:
+            return say(words_compare.ONE_MODEL)
+        return say(words_compare.CHANGE_B if versus == SENTENCE else words_compare.EQUAL)
+    if versus != MODEL:
+        return ""
+    cards = [cached.translator(request.checkpoint).card for request in pair]
+    return words_compare.two_models(*((card.get("source"), card.get("target")) for card in cards))
+
+
+def code(pair: Pair, kind: str, rows: str) -> str:
+    """Python that draws the difference of a head; {layer} and {head} stand for the opened one.
+
+    Args:
+        pair: what A and B are.
+        kind: of attention.
+        rows: as of a View.
+    """
+    loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
+    lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
+    for name, request in zip("ab", pair):
+        translator = loaded[request.checkpoint]
+        if request.reference is None:
+            written = call(f"{translator}.translate", request.text, **recipes.searching(request))
+        else:
+            written = call(f"{translator}.force", request.text, request.reference)
+        lines.append(f"{name} = {written}")
+    axes = [maps.axis_tokens(made(None, name), kind, rows)[:2] for name in "ba"]
+    lines += [f"{name} = differences.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
+    both = ", ".join(f"{name}.attention({kind!r})[{{layer}}, {{head}}]" for name in "ba")
+    lines += [f"change = differences.difference({both}, rows, columns)"]
+    for name, tokens, pairs in zip(("queries", "keys"), axes[0], ("rows", "columns")):
+        lines.append(f"{name} = [{tokens!r}[i] for i, _ in {pairs}]")
+    figure = 'figure = difference_heatmap(change, queries, keys, a="B", b="A")'
+    return with_imports(*lines, figure, "figure.show()")
+
+
+@st.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    names, came = staged.models(), staged.arrives("compare")
+    try:
+        wanted = staged.opened(names, came)
+        if came:
+            arrive(names, wanted)
+        chosen = staged.ask(names, wanted)
+        a = cached.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+        versus, b = ask(names, a)
+    except ValueError as error:
+        asking.no_model(error)
+        return
+    more = address(names, chosen, versus)
+    with st.container():
+        answered = answer(versus, (a, b))
+    if answered is None:
+        return
+    versus, pair, results = answered
+    st.session_state["shown-text"] = results[0].text
+    view.keep(st.session_state, chosen)
+    stage(told(versus, pair, results, chosen, more), staged.on_asked)
+    for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
+        shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
+
+
+live()

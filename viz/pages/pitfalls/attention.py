@@ -1,0 +1,173 @@
+"""What the page Pitfalls computes about attention: heads, scores, masks, the maps themselves."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from model import masks
+from model.experiments import pitfalls
+from model.taps import record
+from model.text.special import EOS_ID, PAD_ID
+from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
+from viz.pages.pitfalls.common import DROPOUT, PADS, Demo, Sentence
+from viz.text.language import message, say
+
+
+def transpose(sentence: Sentence) -> Demo:
+    """Attention without the transpose: heads attend to heads."""
+    q, k, v = (sentence.tensor(f"encoder.layers.0.self_attention.{name}") for name in "qkv")  # (H, S, K)
+    changed = v.clone()
+    changed[:, -1] += 1  # at the last token: what do the other tokens notice?
+
+    def right(v: Tensor) -> tuple[Tensor, Tensor]:
+        weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
+        return weights, (weights @ v).transpose(0, 1)
+
+    def wrong(v: Tensor) -> tuple[Tensor, Tensor]:
+        return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
+
+    noticed = [(f(changed)[1] - f(v)[1])[:-1].abs().amax().item() if v.size(1) > 1 else 0.0 for f in (right, wrong)]
+    (weights, _), (mistaken, _) = right(v), wrong(v)
+    heads = [say("head {head}", head=head) for head in range(len(q))]
+    axes = {"query_axis": message("head (asks)"), "key_axis": message("head (is read)")}
+    tokens = sentence.result.source_tokens
+    return Demo(
+        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
+        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
+        say("What the other tokens notice when the value of the last one grows by 1: right minus wrong"),
+        noticed[0] - noticed[1],
+        (
+            (say("Noticed, right"), f"{noticed[0]:.3f}"),
+            (say("Noticed, wrong"), f"{noticed[1]:.3f}"),
+            (say("Weights, right"), f"{weights.numel():,}"),
+            (say("Weights, wrong"), f"{mistaken.numel():,}"),
+        ),
+    )
+
+
+def scaling(sentence: Sentence) -> Demo:
+    """Weights of a head from scores that are scaled, and from bare products."""
+    at = "encoder.layers.0.self_attention."
+    mask = sentence.tensor(at + "mask")
+    right = sentence.tensor(at + "weights")
+    wrong = pitfalls.unscaled_weights(sentence.tensor(at + "raw_scores"), mask)
+    tokens = sentence.result.source_tokens
+    largest = [w.amax(-1).mean().item() for w in (right, wrong)]
+    slopes = [(w * (1 - w)).sum(-1).mean().item() for w in (right, wrong)]
+    return Demo(
+        attention_heatmap(wrong[0].numpy(), tokens, tokens, say=say),
+        attention_heatmap(right[0].numpy(), tokens, tokens, say=say),
+        say("Largest weight of a row, mean over rows and heads of the layer: wrong minus right"),
+        largest[1] - largest[0],
+        (
+            (say("Largest weight, right"), f"{largest[0]:.3f}"),
+            (say("Largest weight, wrong"), f"{largest[1]:.3f}"),
+            (say("Slope of the softmax (sum of w(1 − w) in a row), right"), f"{slopes[0]:.3f}"),
+            (say("Slope, wrong"), f"{slopes[1]:.3f}"),
+        ),
+    )
+
+
+def after(sentence: Sentence) -> Demo:
+    """A map taken before dropout and one taken after it."""
+    result = sentence.result
+    right = torch.from_numpy(result.attention("cross")[-1].copy())
+    wrong = pitfalls.weights_after_dropout(right, DROPOUT)
+    shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
+    shared |= {"row_axis": message("token this step read (asks)"), "column_axis": message("source position (is read)")}
+    return Demo(
+        values_heatmap(wrong[0].numpy(), result.target_tokens, **shared, say=say),
+        values_heatmap(right[0].numpy(), result.target_tokens, **shared, say=say),
+        say("How far a row's sum is from 1 at most, over the heads of the layer: wrong minus right"),
+        ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
+        (
+            (say("Farthest sum, right"), f"{_farthest(right):.3f}"),
+            (say("Farthest sum, wrong"), f"{_farthest(wrong):.3f}"),
+            (say("Weights set to 0, wrong"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
+            (say("In evaluation, largest difference"), f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
+        ),
+    )
+
+
+def start(sentence: Sentence) -> Demo:
+    """A decoder that begins with padding, whose first row is fully masked."""
+    model, result, memory = sentence.translator.model, sentence.result, _memory(sentence)
+    tgt = sentence.tgt
+    wrong_tgt, wrong_mask = pitfalls.start_from_padding(tgt)
+    address = "decoder.layers.0.self_attention.weights"
+    with record(address) as trace:
+        wrong = pitfalls.decode_with(model, wrong_tgt, wrong_mask, memory)
+    stepwise = pitfalls.decode_step_by_step(model, wrong_tgt, wrong_mask, memory)
+    with record(address) as right_trace, torch.inference_mode():
+        right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
+    maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
+    first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
+    chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
+    written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5, from_padding=True)
+    text = sentence.translator.tokenizer.target.encode(result.text)
+    counts = len(text), len(pitfalls.pairs_without_start(text)[1])
+    ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
+    return Demo(
+        attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt), say=say),
+        attention_heatmap(maps[1], sentence.names(tgt), sentence.names(tgt), say=say),
+        say("Weight that the first row gives to later tokens: wrong minus right"),
+        float(maps[0][0, 1:].sum() - maps[1][0, 1:].sum()),
+        (
+            (
+                say("Whole pass against step by step, largest difference of logits"),
+                f"{(wrong - stepwise).abs().max():.3g}",
+            ),
+            (say("Tokens that are ever a target, right"), ever_targets[0]),
+            (say("Tokens that are ever a target, wrong"), ever_targets[1]),
+            (say("Probability of the first token, right"), f"{chances[0]:.3f}"),
+            (say("Probability of the first token, wrong"), f"{chances[1]:.3f}"),
+            (say("Translation, right"), result.text),
+            (say("Translation, wrong"), sentence.translator.tokenizer.target.decode(written)),
+        ),
+    )
+
+
+def rows(sentence: Sentence) -> Demo:
+    """Padding laid over rows or columns: on the right, on the left, and without the causal mask."""
+    tgt = sentence.tgt
+    pads = torch.full((1, PADS), PAD_ID)
+    on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
+    causal = masks.causal_mask(on_the_right.size(1))
+    wrong_mask = masks.combine(pitfalls.row_padding_mask(on_the_right), causal)
+    right_mask = masks.decoder_mask(on_the_right, PAD_ID)
+    names = sentence.names(on_the_right)
+    at_right = _logit_gap(sentence, on_the_right, causal)
+    return Demo(
+        mask_heatmap(wrong_mask[0, 0].numpy(), names, names, say=say),
+        mask_heatmap(right_mask[0, 0].numpy(), names, names, say=say),
+        say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
+        at_right,
+        (
+            (say("With the pads on the left"), f"{_logit_gap(sentence, on_the_left, causal):.3g}"),
+            (say("On the right, without the causal mask"), f"{_logit_gap(sentence, on_the_right, None):.3g}"),
+        ),
+    )
+
+
+def _farthest(weights: Tensor) -> float:
+    """The sum of a row that is farthest from 1."""
+    sums = weights.sum(-1).flatten()
+    return sums[(sums - 1).abs().argmax()].item()
+
+
+@torch.inference_mode()
+def _memory(sentence: Sentence):
+    return sentence.translator.model.encode(sentence.src)
+
+
+def _logit_gap(sentence: Sentence, tgt: Tensor, causal: Tensor | None) -> float:
+    """Largest difference of the logits of real tokens between padded columns hidden and padded rows blanked."""
+    model, memory = sentence.translator.model, _memory(sentence)
+    columns, mistaken = masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)
+    size = (1, 1, tgt.size(1), tgt.size(1))
+    both = [mask.expand(size) if causal is None else masks.combine(mask, causal) for mask in (columns, mistaken)]
+    right, wrong = (pitfalls.decode_with(model, tgt, mask, memory)[0] for mask in both)
+    return (right - wrong)[tgt[0] != PAD_ID].abs().max().item()

@@ -1,0 +1,91 @@
+"""The page Pitfalls: well-known mistakes that run without an error, each live beside the right version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.pages.pitfalls.common import Demo, Sentence, number
+from viz.pages.pitfalls.demos import DEMOS
+from viz.pages.pitfalls.words import PITFALLS
+from viz.text import errors, words
+from viz.text.language import message, say
+from viz.ui import choices, controls, explore, shared
+from viz.views import cached, recipes
+from viz.views.made import Recipe, call, made
+
+EXAMPLE = next(iter(words.EXAMPLES.values()))
+REMEMBERED = 8
+INTRO = message("Mistakes that run without an error, computed on your sentence beside the right version.")
+NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
+
+
+@st.cache_data(max_entries=REMEMBERED, show_spinner=cached.Waiting(message("Translating …")))
+def record(checkpoint: str, text: str):
+    """Translate greedily and keep everything recorded, or return what is remembered of it."""
+    return replace(cached.translator(checkpoint).translate(text, beam=1), search=None)
+
+
+def sentence(notes: DeltaGenerator) -> Sentence | None:
+    """Ask for a sentence and translate it; what cannot be translated is told in the notes, and the example is shown."""
+    name = cached.default_checkpoint()
+    try:
+        translator = cached.translator(name)
+    except ValueError as error:
+        with notes:
+            st.error(say("There is no model to show the pitfalls with."))
+            shared.small(errors.sentence(error), "no-model")
+        return None
+    language = words.language(translator.card.get("source"), "Source")
+    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
+    with notes:
+        kept = shared.compute_or_keep(
+            "pitfalls-answered", text, lambda text: record(name, text), lambda before: before or EXAMPLE
+        )
+    return kept and Sentence(translator, kept[1])
+
+
+def show(key: str, demo: Demo, recipe: Recipe) -> None:
+    """Draw both pictures with their lines, and the numbers."""
+    spoken = PITFALLS[key]
+    st.subheader(say(spoken.name), anchor=False)
+    left, right = st.columns(2, gap="medium")
+    for place, side, name, title, line, figure in (
+        (left, "wrong", say("Wrong"), say(spoken.wrong_picture), spoken.wrong_line, demo.wrong),
+        (right, "right", say("Right"), say(spoken.right_picture), spoken.right_line, demo.right),
+    ):
+        with place:
+            explore.heading(name, title)
+            explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
+            st.code(line, language="python", wrap_lines=True)
+    st.markdown(say(spoken.explanation).replace("$", "\\$"))
+    with st.container(gap="xxsmall"):
+        shared.small(demo.measured, "measured")
+        shared.large(number(demo.difference), "difference")
+        for row, (what, value) in enumerate(demo.more):
+            shared.small(f"{what}: {value}", f"number-{row}")
+
+
+@choices.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    notes = st.container()
+    pictures, beside = shared.picture_first()
+    with beside:
+        names = {key: one.name for key, one in PITFALLS.items()}
+        key = controls.choose(say("Pitfall"), list(PITFALLS), "pitfall", next(iter(PITFALLS)), names)
+        shown = sentence(notes)
+        if key in NO_SENTENCE:
+            st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
+    if shown is not None:
+        text, name = shown.result.source, shown.translator.name
+        line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
+        note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
+        with pictures:
+            show(key, DEMOS[key](shown), Recipe(note, (recipes.loading(name), line)))
+
+
+shared.opening(say("Pitfalls"), say(INTRO))
+live()

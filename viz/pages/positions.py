@@ -1,0 +1,299 @@
+"""The page Positions: what positional encodings look like, and what a model knows of word order without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.catalogue import checkpoints_folder
+from model.interventions.edits import layer_counts
+from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
+from viz.text import errors, words, words_masks, words_positions
+from viz.text.language import message, say
+from viz.text.words_positions import ENCODINGS
+from viz.ui import choices, controls, explore, shared, ways
+from viz.views import cached, position_results, recipes, view
+from viz.views.made import Plot, Recipe, made, value_of
+from viz.views.position_results import table_code
+
+WIDTHS = (8, 16, 32, 64, 128, 256)
+MAX_WAVES = 8
+NARROW_COLUMN = 13  # pixels of a column with a number of two digits under it
+LARGE, SMALL = 470, 300  # pixels of the pictures that are seen first, and of several on a page
+ORDERS = (1, 2, 3, 4, 5)
+EXAMPLE = next(iter(words.EXAMPLES.values()))
+
+
+def draw(plot: Plot, key: str, height: int = SMALL, **more) -> None:
+    """Draw a figure of this height."""
+    figure = plot.draw(say)
+    figure.layout.height = height
+    explore.draw(plot, key, NARROW_COLUMN, figure=figure, **more)
+
+
+class Encodings:
+    """One encoding, or two that are compared, by "first" and "second".
+
+    Args:
+        places: which of these are to be chosen.
+    """
+
+    def __init__(self, *places: str) -> None:
+        names = {name: spoken.name for name, spoken in ENCODINGS.items()}
+        self.chosen = {}
+        for place in places:
+            default = words_positions.COMPARED[place]
+            label = say(words_positions.CHOICES[place]) if places[1:] else say("Encoding")
+            self.chosen[place] = controls.among(label, list(names), place, default, names, width="stretch")
+        self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
+        self.d_model = d = controls.choose("d_model", list(WIDTHS), "width", 64)
+        self.tables = {place: made(position_results.table_of(name, n, d), place) for place, name in self.chosen.items()}
+        sizes = say("{positions} positions, {dimensions} dimensions", positions=n, dimensions=d)
+        lines = (f"{place} = {table_code(name, n, d)}" for place, name in self.chosen.items())
+        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), tuple(lines))
+
+    def name(self, place: str) -> str:
+        """What a chosen encoding is called."""
+        return say(ENCODINGS[self.chosen[place]].name)
+
+    def said(self, *places: str) -> list[str]:
+        """What chosen encodings are called in a legend."""
+        legends = words_positions.LEGENDS
+        return [say(legends[place], name=say(ENCODINGS[self.chosen[place]].short)) for place in places]
+
+    def line(self, place: str) -> str:
+        """A sentence on a chosen encoding."""
+        line = say(ENCODINGS[self.chosen[place]].line)
+        if self.chosen[place] == "learned":
+            learned = position_results.learn(self.n_positions, self.d_model)
+            line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
+        return line
+
+
+def show_encoding(pictures, beside) -> None:
+    """Draw an encoding as a table, and some of its dimensions as waves beside it."""
+    with beside:
+        found = Encodings("first")
+        d_model = found.d_model
+        default = sorted({0, 1, d_model // 4, d_model // 2})
+        kept = st.session_state.get("dimensions")
+        if kept is not None:  # a narrower encoding lacks some
+            st.session_state["dimensions"] = [one for one in kept if one in range(d_model)][:MAX_WAVES]
+        label, options = say("Dimensions"), list(range(d_model))
+        dimensions = controls.some(st.multiselect, label, options, default, "dimensions", max_selections=MAX_WAVES)
+    with pictures:
+        left, right = st.columns([3, 2], gap="small")
+        with left:
+            title = say("Positional encoding: {name}", name=found.name("first"))
+            plot = found.recipe.plot(title, positional_heatmap, found.tables["first"])
+            draw(plot, "table", LARGE, on_click=add_wave)
+        with right:
+            if dimensions:
+                title = say("{name} as waves", name=found.name("first"))
+                plot = found.recipe.plot(title, positional_waves, found.tables["first"], dimensions)
+                draw(plot, "waves", LARGE)
+            else:
+                st.info(say(words_positions.NO_DIMENSIONS))
+        st.caption(f"{say(words_positions.TABLE)} {found.line('first')}")
+        links = [ways.link(say(name), steer_address(query)) for name, query in words_positions.ON_STEER.items()]
+        st.html(f"{say(words_positions.LIVE)} {' · '.join(links)}")
+
+
+def steer_address(query: dict[str, str]) -> str:
+    """Where Steer translates the visitor's sentence with changed positions."""
+    kept = view.kept(st.session_state)
+    return ways.address("steer", ({"text": kept.text} if kept else {}) | query)
+
+
+def add_wave(_: int, dimension: int) -> None:
+    """Draw the wave of a dimension whose column was clicked, or take it away."""
+    kept = st.session_state["dimensions"]
+    without = [one for one in kept if one != dimension]
+    st.session_state["dimensions"] = without if dimension in kept else sorted([*kept, dimension][-MAX_WAVES:])
+
+
+def show_difference(pictures, beside) -> None:
+    """Draw two encodings and their difference."""
+    with beside:
+        found = Encodings("first", "second")
+    with pictures:
+        difference = found.tables["first"] - found.tables["second"]
+        plot = found.recipe.plot(
+            say("Difference of the encodings"), positional_heatmap, difference, value=message("difference")
+        )
+        draw(plot, "table-difference")
+        largest = float(np.abs(value_of(difference)).max())
+        said = [say(words_positions.DIFFERENCE, difference=words_masks.number(largest))]
+        if set(found.chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
+            ordered = [
+                position_results.in_order(found.chosen[place], value_of(table)) for place, table in found.tables.items()
+            ]
+            largest = float(np.abs(ordered[0] - ordered[1]).max())
+            said.append(say(words_positions.SAME_WAVES, difference=words_masks.number(largest)))
+        st.caption(" ".join(said))
+        for column, place in zip(st.columns(2, gap="medium"), found.chosen, strict=True):
+            with column:
+                explore.heading(say(words_positions.TITLES[place], name=found.name(place)), found.line(place))
+                title = say("Positional encoding: {name}", name=found.name(place))
+                draw(found.recipe.plot(title, positional_heatmap, found.tables[place]), f"table-{place}")
+
+
+def show_similarity(pictures, beside) -> None:
+    """Draw how similar positions are, all pairs and by offset, with the residual."""
+    with beside:
+        found = Encodings("first", "second")
+    with pictures:
+        results = {
+            place: position_results.similarity(name, found.n_positions, found.d_model)
+            for place, name in found.chosen.items()
+        }
+        for column, (place, (products, by_offset)) in zip(st.columns(2, gap="medium"), results.items(), strict=True):
+            with column:
+                title = say("Similarity of positions: {name}", name=found.name(place))
+                known = made(products, f"analysis.by_offset({place})[0]")
+                draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
+                st.metric(say(words_positions.RESIDUALS[place]), words_masks.number(by_offset.residual))
+        st.caption(f"{say(words_positions.SIMILARITY)} {say(words_positions.RESIDUAL)}")
+        curves = np.stack([by_offset.means for _, by_offset in results.values()])
+        lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
+        names = found.said(*found.chosen)
+        plot = found.recipe.then(lines).plot(say("Similarity by offset"), offset_lines, made(curves, "means"), names)
+        draw(plot, "offset")
+
+
+def show_wavelengths(pictures, beside) -> None:
+    """Draw and list the wavelength of every pair of dimensions."""
+    with beside:
+        found = Encodings("first", "second")
+    waves = {place: position_results.wavelengths(name, found.d_model) for place, name in found.chosen.items()}
+    waves = {place: one for place, one in waves.items() if one is not None}
+    with pictures:
+        if not waves:
+            st.info(say(words_positions.NO_WAVES))
+            return
+        of = ", ".join(f"frequencies({found.chosen[place]!r}, {found.d_model})" for place in waves)
+        recipe = found.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
+        known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
+        draw(recipe.plot(title, wavelength_lines, known, found.said(*waves)), "wavelengths")
+        st.caption(say(words_positions.WAVELENGTH))
+        table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
+        for place, one in waves.items():
+            pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2)
+            for column, values in zip(words_positions.COLUMNS[place], pairs.T.round(3), strict=True):
+                table[say(column)] = values
+        st.dataframe(table, hide_index=True, key="pairs", height=300)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the encoder shall read in two orders.
+
+    Attributes:
+        checkpoint: the model's name.
+        text: the sentence.
+        order: the seed of the shuffled words.
+        scale: of the encoder's positions, 0 for none.
+    """
+
+    checkpoint: str
+    text: str
+    order: int
+    scale: float
+
+
+def ask() -> tuple[Asked, tuple[str, int, int]]:
+    """Ask for a sentence, the order of its words and a head."""
+    checkpoint = cached.default_checkpoint()
+    loaded = cached.translator(checkpoint)
+    language = words.language(loaded.card.get("source"), message("Source"))
+    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
+    order = controls.choose(say("Order"), list(ORDERS), "order", 1, help=say(words_positions.SHUFFLE))
+    trained = controls.switch(say("Positions as trained"), "trained", say(words_positions.TRAINED))
+    counts = layer_counts(loaded.config)
+    head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
+    return Asked(checkpoint, text, order, float(trained)), head
+
+
+def both_orders(asked: Asked) -> dict[str, cached.Shown]:
+    """The translations of the sentence in its own order and shuffled, by what was read."""
+    own = position_results.read(asked.checkpoint, asked.text, asked.scale)  # says what is wrong with the sentence
+    other = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[0]
+    return {asked.text: own, other: position_results.read(asked.checkpoint, other, asked.scale)}
+
+
+def show_order(pictures, beside) -> None:
+    """Show that an encoder without positions only shuffles its output when its input is shuffled."""
+    try:
+        with beside:
+            asked, head = ask()
+    except ValueError as error:
+        with pictures:
+            st.error(say("There is no model to change the positions of."))
+            folder = say("The folder is {folder}.", folder=checkpoints_folder())
+            shared.small(f"{errors.sentence(error)} {folder}", "no-model")
+        return
+    with pictures:
+        kept = shared.compute_or_keep(
+            "positions-answered",
+            asked,
+            both_orders,
+            lambda before: replace(asked, text=before.text if before else EXAMPLE),
+        )
+        if kept is None:
+            return
+        asked, found = kept
+        if len(found) == 1:
+            st.info(say(words_positions.ONE_WORD))
+        for column, (key, (text, result)) in zip(
+            st.columns(2, gap="medium"), zip(("own", "shuffled"), found.items()), strict=False
+        ):
+            with column:
+                shared.small(text, f"{key}-source")
+                shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
+                if not result.finished:
+                    st.caption(say("The translation was stopped at the length limit."))
+                show_map(asked, text, result, head, key)
+        texts = {result.text for result in found.values()}
+        line = words_positions.SAME if len(texts) == 1 else words_positions.OTHER
+        st.caption(f"{say(line)} {say(words_positions.SHUFFLED)}")
+        off, on = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[1]
+        with st.container(horizontal=True, gap="large"):
+            st.metric(say("Largest difference, encoder's positions off"), words_masks.number(off))
+            st.metric(say("Largest difference, as trained"), words_masks.number(on))
+        card = cached.translator(asked.checkpoint).card
+        shared.small(words.describe_card(asked.checkpoint, card), "card")
+
+
+def show_map(asked: Asked, text: str, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
+    """Draw a head of one of the two orders."""
+    kind, layer, number = head
+    title = say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=number)
+    recipe = position_results.recipe(asked.checkpoint, text, asked.scale)
+    spoken = words_masks.MASKS[kind]
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
+    known = made(result, "result")
+    plot = recipes.head(recipe, title, known, kind, (layer, number), **axes, mask=known.mask(kind))
+    draw(plot, f"map-{key}", LARGE)
+
+
+VIEWS = dict(
+    zip(words_positions.VIEWS, (show_encoding, show_difference, show_similarity, show_wavelengths, show_order))
+)
+
+
+@choices.fragment
+def live() -> None:
+    """The part that every choice redraws."""
+    pictures, beside = shared.picture_first()
+    with pictures:
+        names, label = words_positions.VIEWS, say("Show")
+        chosen = controls.choose(label, list(names), "picture", "encoding", names, label_visibility="collapsed")
+        place = st.container()
+    VIEWS[chosen](place, beside)
+
+
+shared.opening(say("Positions"), say(words_positions.INTRO))
+live()

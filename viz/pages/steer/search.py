@@ -1,0 +1,91 @@
+"""The search on the page Steer: everything it looked at, of which any beginning can be locked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from viz.figures import search_tree
+from viz.figures.tree import column_width
+from viz.text import words_steer
+from viz.text.language import say
+from viz.ui import controls, explore
+from viz.views import cached
+from viz.views import changes as change
+from viz.views.made import made
+from viz.views.steer_results import ANSWERED, CHANGES, Request, recipe, tree
+
+STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
+
+
+def lock(ids: list[int]) -> None:
+    """Make the translation begin with these tokens."""
+    kept = change.read({name: str(getattr(st.session_state[ANSWERED], name)) for name in change.NAMES})
+    st.session_state[CHANGES] = replace(kept, locked=tuple(ids))
+
+
+def show_tree(request: Request, result: cached.Shown) -> None:
+    """Draw the tree of the search and rank what ended."""
+    title = say("Everything the search looked at")
+    explore.heading(title, say(words_steer.TREE_LINE))
+    found = tree(request)
+    nodes = found.search.tree
+    with st.container(horizontal=True, gap="large"):
+        penalty = controls.slider(
+            say("Length penalty of the ranking"),
+            0.0,
+            2.0,
+            request.length_penalty,
+            step=0.1,
+            key="rescore",
+            help=say(words_steer.RESCORE),
+            width=280,
+        )
+        deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
+        steps = None
+        if deepest > STEPS_AT_ONCE:
+            last = deepest - STEPS_AT_ONCE
+            first = controls.slider(say("First row that is drawn"), 0, last, 0, key="first", width=280)
+            steps = (first, first + STEPS_AT_ONCE)
+    ranked = found.search.rescored(penalty).hypotheses
+    edits = ", edits" if request.edits else ""
+    lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
+    plot = (
+        recipe(request)
+        .then(*lines)
+        .plot(
+            title,
+            search_tree,
+            made(np.array(nodes.log_probability), "np.array(nodes.log_probability)"),
+            made(nodes.parent, "nodes.parent"),
+            made(found.tokens, "translator.tokenizer.target.tokens(nodes.token)"),
+            made(nodes.fate, "nodes.fate"),
+            scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
+            looked_at=made(found.looked_at, f"looked_at(translator, result.source, nodes{edits})"),
+            keys=made(found.keys, "result.source_tokens"),
+            steps=steps,
+        )
+    )
+    explore.draw(plot, "tree", column_width(found.tokens), _lock_clicked)
+    st.markdown(say("**Ranking of what ended**"))
+    table = pd.DataFrame(
+        {
+            say("score"): [one.score for one in ranked],
+            say("log-probability"): [one.log_probability for one in ranked],
+            say("tokens"): [len(one.ids) + one.finished for one in ranked],
+            say("translation"): [found.texts[one.node] for one in ranked],
+        },
+        index=range(1, len(ranked) + 1),
+    )
+    st.dataframe(table, key="ranking")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = [f"{place + 1}: {found.texts[one.node]}" for place, one in enumerate(ranked)]
+        place = controls.pick(say("Translation"), names, "ranked", width=420)
+        st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
+
+
+def _lock_clicked(node: int) -> None:
+    lock(tree(st.session_state[ANSWERED]).search.tree.path(node))

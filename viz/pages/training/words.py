@@ -1,0 +1,108 @@
+"""What the page Warm-up says."""
+
+from __future__ import annotations
+
+from viz.text.language import message, say
+
+INTRO = message(
+    "How the learning rate moves, what that does to a training run, and a small model that learns while you watch."
+)
+SECTIONS = {"schedules": message("Schedules"), "here": message("Train here"), "runs": message("Recorded runs")}
+
+SCHEDULES = {
+    "noam": message("Noam"),
+    "inverse_sqrt": message("inverse square root"),
+    "cosine": message("cosine"),
+    "linear": message("linear"),
+    "step_decay": message("step decay (× 0.95 an epoch)"),
+    "constant": message("constant"),
+}
+SHORT = SCHEDULES | {"step_decay": message("step decay")}
+OTHERS = tuple(name for name in SCHEDULES if name != "noam")
+NOAM = message(
+    "The paper's schedule, often called Noam: the rate rises in a straight line during the warmup and then falls with "
+    "the square root of the step: `factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
+)
+AGAINST = message(
+    "The others take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn; "
+    "step decay is multiplied by 0.95 after every epoch that follows the warmup."
+)
+KEEP = message("Up to four Noam curves stay on the chart while you move the sliders.")
+SAME_CURVE = message(
+    "Inverse square root is Noam with the peak as its parameter: with the same peak and warmup it is the same curve. "
+    "Largest difference here: {gap}."
+)
+
+NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
+NO_WARMUP = message("1 means no warmup: the first step has the highest rate already.")
+PRACTICE = message(
+    "A Transformer of one encoder and one decoder layer (d_model 64) learns to write strings of up to ten letters "
+    "backwards, on this machine, from nothing. It ends when 99 % of 200 strings that it never trained on are right."
+)
+NOT_STARTED = message(
+    "Nothing is trained yet: choose and press Train. It runs in the background; leaving the page ends it."
+)
+REVERSAL = message(
+    "Recorded at step {step:,}. Rows ask, columns are read: a head that has learnt reversal reads the string from its "
+    "end, along the other diagonal."
+)
+STATUS = {
+    "running": message("Training"),
+    "paused": message("Paused"),
+    "solved": message("Solved"),
+    "stopped": message("Stopped"),
+    "ended": message("Ended without solving it"),
+}
+
+
+ONE_HEAD = message("{schedule}, {norm}, 1 head, warmup {warmup}, peak {peak:g}")
+HEADS = message("{schedule}, {norm}, {n} heads, warmup {warmup}, peak {peak:g}")
+
+
+def describe(settings) -> str:
+    """The choices of a run in a few words."""
+    return say(
+        ONE_HEAD if settings.n_heads == 1 else HEADS,
+        schedule=say(SHORT[settings.schedule]),
+        norm=say(NORMS[settings.norm]),
+        n=settings.n_heads,
+        warmup=settings.warmup,
+        peak=settings.peak,
+    )
+
+
+RUNS = message(
+    "The same tiny model, data and seed, trained with `python -m model train`: after its warmup every one of these "
+    "learning rates follows the same curve, so the runs differ in their beginnings and in the place of the norm."
+)
+NO_RUNS = message(
+    "No recorded runs ship with this copy yet; this command records one, each of the presets in its own folder:"
+)
+RECORD_COMMAND = "python -m model train {name} --data-dir data --out runs/{name} --record {folder}/{name}"
+RUN_QUANTITIES = {
+    "loss": message("Loss"),
+    "learning_rate": message("Learning rate"),
+    "gradient_norm": message("Gradient norm"),
+}
+RUN_AXES = {
+    "loss": message("loss"),
+    "learning_rate": message("learning rate"),
+    "gradient_norm": message("gradient norm"),
+}
+RUN_READING = {
+    "loss": message("Training loss a token in nats, label smoothing counted, mean of every 20 steps."),
+    "learning_rate": message("The rate at the step that was logged."),
+    "gradient_norm": message("Norm of the whole gradient before clipping, mean of every 20 steps."),
+}
+SCRUB = message(
+    "The weights of a run as they were after a step: what they make of your sentence, and where their heads look."
+)
+FINDING = message(
+    "{run} ({what}): loss at the end {loss:.2f}, {verdict}; highest learning rate logged {rate:.1e} at step "
+    "{rate_step:,}; largest gradient norm {norm:.2f} at step {norm_step:,}."
+)
+LOWEST, ABOVE = message("the lowest"), message("{gap:.2f} above the lowest")
+FAILED = message("{gap:.2f} above the lowest, so it counts as failed here")
+ALL_FAILED = message("Failed, that is more than {limit:g} above the lowest at the end: {runs}.")
+NONE_FAILED = message("Failed, that is more than {limit:g} above the lowest at the end: none.")
+ORIGIN = message("{run}: {command} · seed {seed} · SHA-256 of the last weights {sha256}")

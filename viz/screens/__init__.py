@@ -1,1 +1,0 @@
-"""The pages: each chooses, computes, draws and explains. Beside components and app.py only they import Streamlit."""

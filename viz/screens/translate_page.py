@@ -1,5 +1,0 @@
-"""The page Translate."""
-
-from viz.screens import translate
-
-translate.live()

@@ -1,0 +1,29 @@
+"""The plain words of the page Compare: what can be compared, and what a comparison does not tell."""
+
+from __future__ import annotations
+
+from viz.text import words
+from viz.text.language import message, say
+
+SENTENCE, MODEL, SEARCH = "sentence", "model", "search"
+VERSUS = {SENTENCE: message("Sentences"), MODEL: message("Models"), SEARCH: message("Searches")}
+B_EXAMPLE = "The animal didn't cross the street because it was too wide."
+EQUAL = message("Nothing differs: A and B are the same run.")
+CHANGE_B = message("Nothing differs yet: change a word of sentence B.")
+ONE_MODEL = message(
+    "There is one checkpoint only, so both sides are the same model. To train another: python -m model train --help"
+)
+NO_ORDER = message("Heads of two models have no order in common: head 3 of A has nothing to do with head 3 of B.")
+LANGUAGES = message("A translates {a}, B {b}: one of them reads a language that it does not know.")
+
+
+def two_models(a: tuple[object, object], b: tuple[object, object]) -> str:
+    """Say what comparing two models cannot tell.
+
+    Args:
+        a, b: source and target language of each.
+    """
+    if a == b:
+        return say(NO_ORDER)
+    names = ["-".join(words.language(code, "?") for code in model) for model in (a, b)]
+    return say(LANGUAGES, a=names[0], b=names[1])

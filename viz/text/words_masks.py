@@ -1,0 +1,225 @@
+"""The plain words of the page Masks: what each mask is for, the conventions, and how the numbers are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viz.text.language import message
+
+INTRO = message("A batch is padded to its longest sentence. Blue cells may be attended to, orange ones are blocked.")
+SENTENCES, EXAMPLE = "sentences", "example"
+BATCHES = {SENTENCES: message("My sentences"), EXAMPLE: message("Worked example")}
+BATCH = message(
+    "Three sentences of 4, 2 and 6 tokens in a batch 7 wide: every token is written 2, every pad 1. The model of this "
+    "page pads with 0 and gets 0 for them. Source and target are the same."
+)
+PAIRS = (
+    ("I am happy.", "Ich bin glücklich."),
+    ("A man is riding a bicycle down the street.", "Ein Mann fährt auf einem Fahrrad die Straße hinunter."),
+    ("The dog sleeps under the table.", "Der Hund schläft unter dem Tisch."),
+    ("Why?", "Warum?"),
+)
+
+HEAD, COMPARE, MASKS_OF_ONE, ONE_OF_ALL, CONVENTION, NOTHING = "head", "both", "masks", "sentences", "code", "blocked"
+SHOWS = {
+    HEAD: message("Mask and head"),
+    COMPARE: message("With and without"),
+    MASKS_OF_ONE: message("All masks"),
+    ONE_OF_ALL: message("All sentences"),
+    CONVENTION: message("Conventions"),
+    NOTHING: message("All keys blocked"),
+}
+
+
+@dataclass(frozen=True)
+class MaskWords:
+    """What the page says about one mask.
+
+    Attributes:
+        name: for headings and buttons.
+        line: one sentence on what it is for.
+        kind: of attention that uses it, alone or as a part.
+        query_axis, key_axis: titles of the axes.
+        keep: a line of PyTorch that makes it as True = may attend, out of src, tgt, pad and T.
+        blocked: the same as True = blocked.
+        additive: the same as a number to add to the scores.
+        has_batch: whether it has a batch axis.
+    """
+
+    name: str
+    line: str
+    kind: str
+    query_axis: str
+    key_axis: str
+    keep: str
+    blocked: str
+    additive: str
+    has_batch: bool = True
+
+
+def _padding(ids: str) -> dict[str, str]:
+    keep = f"({ids} != pad)[:, None, :]"
+    return {
+        "keep": keep,
+        "blocked": f"({ids} == pad)[:, None, :]",
+        "additive": f"torch.where({keep}, 0.0, -torch.inf)",
+    }
+
+
+_BOTH = "(tgt != pad)[:, None, :] & torch.ones(T, T).tril().bool()"
+_SOURCE = (message("query: source token"), message("key: source token"))
+_TARGET = (message("query: target token"), message("key: target token"))
+MASKS = {
+    "encoder_self": MaskWords(
+        message("Padding, source"),
+        message("Encoder: every source token attends to all of the source but padding."),
+        "encoder_self",
+        *_SOURCE,
+        **_padding("src"),
+    ),
+    "target_padding": MaskWords(
+        message("Padding, target"),
+        message("One part of the decoder's mask: no padding of the target."),
+        "decoder_self",
+        *_TARGET,
+        **_padding("tgt"),
+    ),
+    "look_ahead": MaskWords(
+        message("Look-ahead"),
+        message("The other part: a step attends to itself and to what came before it, in every sentence."),
+        "decoder_self",
+        *_TARGET,
+        keep="torch.ones(T, T).tril().bool()",
+        blocked="torch.ones(T, T).triu(diagonal=1).bool()",
+        additive="torch.full((T, T), -torch.inf).triu(diagonal=1)",
+        has_batch=False,
+    ),
+    "decoder_self": MaskWords(
+        message("Padding AND look-ahead"),
+        message("Decoder: blue where both parts are blue."),
+        "decoder_self",
+        *_TARGET,
+        keep=_BOTH,
+        blocked="(tgt == pad)[:, None, :] | torch.ones(T, T).triu(diagonal=1).bool()",
+        additive=f"torch.where({_BOTH}, 0.0, -torch.inf)",
+    ),
+    "cross": MaskWords(
+        message("Cross"),
+        message("Every step of the target attends to all of the source but padding."),
+        "cross",
+        _TARGET[0],
+        _SOURCE[1],
+        **_padding("src"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ConventionWords:
+    """What the page says about one convention.
+
+    Attributes:
+        name: for the heading.
+        users: who reads a mask so.
+        apply: a line of PyTorch that applies it to scores (B, H, T, S), or to q, k and v; {mask} stands for the mask,
+            already broadcastable.
+    """
+
+    name: str
+    users: str
+    apply: str
+
+
+CONVENTIONS = {
+    "keep": ConventionWords(
+        message("True = may attend"),
+        message("F.scaled_dot_product_attention with a boolean mask, and this project."),
+        "F.scaled_dot_product_attention(q, k, v, attn_mask={mask})",
+    ),
+    "blocked": ConventionWords(
+        message("True = blocked"),
+        message("nn.MultiheadAttention and nn.Transformer (attn_mask, key_padding_mask): the opposite."),
+        "scores.masked_fill({mask}, -torch.inf)",
+    ),
+    "integers": ConventionWords(
+        "1 / 0",
+        message("attention_mask of many libraries: 1 is a real token, 0 padding."),
+        "scores.masked_fill({mask} == 0, -torch.inf)",
+    ),
+    "additive": ConventionWords(
+        "0 / -inf",
+        message("Added to the scores, as generate_square_subsequent_mask makes it."),
+        "scores + {mask}",
+    ),
+}
+
+
+def code(mask: str, convention: str) -> str:
+    """Two lines of PyTorch: one makes a mask in a convention, one applies it.
+
+    Args:
+        mask: a key of MASKS.
+        convention: a key of CONVENTIONS.
+
+    Returns:
+        Python source; src (B, S), tgt (B, T), pad, T, and q, k, v or scores are what it starts from.
+    """
+    spoken = MASKS[mask]
+    made = {
+        "keep": spoken.keep,
+        "blocked": spoken.blocked,
+        "integers": f"({spoken.keep}).long()" if "&" in spoken.keep else f"{spoken.keep}.long()",
+        "additive": spoken.additive,
+    }[convention]
+    # A mask with a batch axis needs one for the heads.
+    applied = CONVENTIONS[convention].apply.format(mask="mask[:, None]" if spoken.has_batch else "mask")
+    return f"mask = {made}\n{applied}"
+
+
+CONVENTION_LINE = message(
+    "The same mask four ways: colours say what it means, letters what the tensor holds. T is the length of tgt."
+)
+
+NONE, PADDING, LOOK_AHEAD, BOTH = "nothing", "padding", "look-ahead", "both"
+LEFT_OUT = {
+    NONE: message("nothing"),
+    PADDING: message("the padding mask"),
+    LOOK_AHEAD: message("the look-ahead mask"),
+    BOTH: message("both"),
+}
+WITHOUT = message("The padding mask is left out in the encoder, in the decoder and between them.")
+FLIPPED = message("Click a cell of the mask")
+CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
+WITH_ALL, CHANGED = message("With its masks"), message("Changed")
+EFFECT = message(
+    "Largest change of a weight in this map: {weight}, of a logit at real steps: {logit}. Likeliest next tokens "
+    "changed at {n} of {total} steps."
+)
+UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
+
+CHANGES = {  # with the mask on and off
+    PADDING: (message("Largest change, padding mask on"), message("Largest change, padding mask off")),
+    LOOK_AHEAD: (message("Largest change, look-ahead mask on"), message("Largest change, look-ahead mask off")),
+}
+PADS = message(
+    "The largest change of any logit at the sentence's real steps when {n} pads are appended to source and target."
+)
+LEAK = message(
+    "The largest change of any logit before the last step when the last token becomes <unk>. Training on whole "
+    "sentences needs 0."
+)
+NO_LEAK = message("The decoder reads only one token of this sentence: there is no earlier step. Type a longer target.")
+NO_KEYS = message(
+    "What if all keys of a query are blocked, as in a sentence of padding only? This head's first row, four ways:"
+)
+TREATMENTS = {
+    "-inf": (message("−inf, then softmax"), message("NaN, which spreads through the whole sentence.")),
+    "-1e9": (message("−1e9, then softmax"), message("A uniform row: padding and future included.")),
+    "fused": (message("fused attention, boolean mask"), message("F.scaled_dot_product_attention of this PyTorch.")),
+    "ours": (message("this project"), message("All zeros: nothing to attend to.")),
+}
+
+
+def number(value: float) -> str:
+    """A number for a large label: 0 as it is, small ones with their power of ten."""
+    return "0" if value == 0 else f"{value:.1e}" if abs(value) < 0.001 else f"{value:.3f}"

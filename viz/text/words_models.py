@@ -1,0 +1,135 @@
+"""The plain words of the page Four systems: the systems, how their maps are read, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model import catalogue
+from viz.text import words
+from viz.text.language import message, say
+
+INTRO = message("One sentence through every model of a direction: what each word that it wrote attended to.")
+EXAMPLES = {
+    "en": words.EXAMPLES,
+    "de": {
+        message("A short one"): "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
+        message("Two dogs"): "Zwei Hunde spielen mit einem roten Ball im Schnee.",
+        message("No caption"): "Das Tier überquerte die Straße nicht, weil es zu müde war.",
+        message("A long one"): (
+            "An einem sonnigen Tag im Sommer sitzt eine Gruppe junger Leute vor einem alten Gebäude auf dem Gras, und "
+            "während einige von ihnen essen und miteinander reden, spielt ein kleines Mädchen in einem roten Kleid mit "
+            "einem kleinen braunen Hund, der einen gelben Ball im Maul hat."
+        ),
+    },
+}
+
+
+@dataclass(frozen=True)
+class SystemWords:
+    """What the page says about one system.
+
+    Attributes:
+        name: short.
+        line: one sentence on how a step of it knows of the source.
+        map: title of what is drawn of it, its name included.
+    """
+
+    name: str
+    line: str
+    map: str
+
+
+SYSTEMS = {
+    catalogue.TRANSFORMER: SystemWords(
+        message("Transformer"),
+        message("Every step reads all source tokens, in every layer and head."),
+        message("Transformer: cross-attention"),
+    ),
+    catalogue.GRU_ATTENTION: SystemWords(
+        message("GRU with attention"),
+        message("Word by word; every step reads the encoder's states (Bahdanau et al. 2015)."),
+        message("GRU with attention: additive attention"),
+    ),
+    catalogue.GRU: SystemWords(
+        message("GRU"),
+        message("Word by word; all that a step knows of the source is one vector (Cho et al. 2014)."),
+        message("GRU: one vector"),
+    ),
+}
+MISSING = message(
+    "Not here for this direction: {systems}. Two or more models of one direction can be compared; any that lies in the "
+    "folder of checkpoints joins by itself. To train one (the data first: python -m model download):"
+)
+PRESETS = {
+    ("de", "en"): {
+        catalogue.TRANSFORMER: "multi30k-de-en",
+        catalogue.GRU_ATTENTION: "multi30k-de-en-gru-attention",
+        catalogue.GRU: "multi30k-de-en-gru",
+    },
+    ("en", "de"): {catalogue.TRANSFORMER: "en-de"},
+}
+TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{preset}"
+OTHER_DIRECTION = message(
+    "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
+)
+
+ALIGNED = message(
+    "One row per place in the translations; beside each word the source word that its step attended to most, and the "
+    "weight."
+)
+MAPS = message("Words that belong together share a row in every picture. Subwords are merged into words.")
+ONE_VECTOR = message("No map: the same {size} numbers for every word.")
+SAME = message(
+    "Columns are the numbers that each step read of the source. Largest difference between two words: {difference}."
+)
+ROW_AXIS = message("word this step wrote")
+ASKS, KEY_AXIS = message("word this step wrote (asks)"), message("source word (is read)")
+NUMBER, NUMBER_AXIS = message("number"), message("number of the vector")
+MEAN = message("mean")
+LAYER = message("Of a Transformer. A model with fewer layers shows its last one.")
+HEAD = message("Of a Transformer. The mean of all heads is no head; a model with fewer heads shows its last one.")
+NO_WORD, NO_MAP = "", message("the one vector")
+
+LENGTHS = message(
+    "Each point is a group of sentences with about as many words (x: their mean number; a word is what stands between "
+    "spaces). Measured once, by the commands below; whether upper and lower case count is in the signatures."
+)
+NO_LENGTHS = message(
+    "Not measured yet for {names}. The command below measures it and keeps it in the model's card.json; FILE.tsv has "
+    "lines of source<TAB>reference, in this direction."
+)
+MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
+QUALITIES = {"bleu": "BLEU", "chrf": "chrF"}
+# The headings of the table of lengths, by the names that a card has for them.
+COLUMNS = {
+    "model": message("model"),
+    "words": message("words"),
+    "shortest": message("shortest"),
+    "longest": message("longest"),
+    "sentences": message("sentences"),
+}
+LENGTH_AXIS = message("words of the source")
+DIRECTIONS = {
+    ("de", "en"): message("German → English"),
+    ("en", "de"): message("English → German"),
+    ("fr", "en"): message("French → English"),
+    ("en", "fr"): message("English → French"),
+    ("es", "en"): message("Spanish → English"),
+    ("en", "es"): message("English → Spanish"),
+}
+
+
+def direction(languages: catalogue.Direction) -> str:
+    """The name of a direction, in English."""
+    return DIRECTIONS.get(languages) or " → ".join(words.LANGUAGES.get(code, code) for code in languages)
+
+
+def unknown(side: str, count: int) -> str:
+    """Say that words of a side are not in a model's list."""
+    if side == "source":
+        if count == 1:
+            return say("1 word is not in its list and read as <unk>.")
+        return say("{count} words are not in its list and read as <unk>.", count=count)
+    if count == 1:
+        return say("1 word is <unk>, which the text leaves out.")
+    return say("{count} words are <unk>, which the text leaves out.", count=count)

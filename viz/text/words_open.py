@@ -1,0 +1,116 @@
+"""The plain words of the page Your own model."""
+
+from __future__ import annotations
+
+from viz.text.language import message, say
+
+INTRODUCTION = message(
+    "Look at the attention of another model: any tool can write the file that is drawn here. The model itself is not "
+    "in it, so no head can be switched off and nothing translated again: that needs a model of this project, or an "
+    "imported one."
+)
+PRIVATE = message("The file is read, checked and drawn by this app; it is not kept, and nothing in it can run.")
+FORMAT = message("""
+An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
+
+| name | what it is | shape |
+| --- | --- | --- |
+| `source_tokens` | texts: what an encoder read | S |
+| `target_tokens` | texts: what a decoder read, the start token first | T |
+| `predicted_tokens` | texts, optional: what it predicted at each of these | T |
+| `encoder_self` | weights after the softmax: rows ask, columns are read | layers, heads, S, S |
+| `decoder_self` | the same of a decoder | layers, heads, T, T |
+| `cross` | the same from decoder to encoder | layers, heads, T, S |
+| `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
+
+At most {tokens} tokens a side, and {weights:,} weights in all. A model without an encoder has only
+`decoder_self`, one without a decoder only `encoder_self`.
+""")
+FROM_TRANSFORMERS = message(
+    '**From Hugging Face transformers**, with a model loaded with `attn_implementation="eager"`:'
+)
+RECIPE = """\
+from model.adapters.outputs import attention_of
+
+inputs = tokenizer(["The street is wide."], return_tensors="pt")
+outputs = model.generate(**inputs, num_beams=4, output_attentions=True, return_dict_in_generate=True)
+attention_of(outputs, inputs, tokenizer).save("mine.npz")
+"""
+FROM_COMMANDS = message("**From the command line**: a model of this project, or a T5, BART, GPT-2 or BERT.")
+COMMANDS = """\
+python -m model trace "The street is wide." --out mine.npz
+python -m model attention DIR_OR_HUB_NAME "The street is wide." --out mine.npz
+"""
+FROM_ANY_TOOL = message("**From any other tool**:")
+BY_HAND = """\
+import numpy as np
+
+np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
+         cross=np.full((1, 1, 2, 2), 0.5, dtype="float32"))      # layers, heads, target, source
+"""
+MASK = message("Rows ask, columns are read: blue cells may be read, orange ones are blocked, as the file says.")
+NO_MASK = message("The file does not say which cells were blocked: no mask of this kind is in it, and none is guessed.")
+MAPS, ROLES, ROLLOUT = "maps", "roles", "rollout"
+PARTS = {MAPS: message("Maps"), ROLES: message("Roles"), ROLLOUT: message("Through all layers")}
+EVERY_KEY = message(
+    "The file does not say which cells were blocked: every key counts as one that could be read, so heads of a decoder "
+    "look sharper than they are."
+)
+NO_DECODER = message(
+    "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
+)
+TABLE = message("The weights of the large map, to read and to download.")
+WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
+
+
+def sums(residual: float, zeros: int, total: int) -> str:
+    """Say whether rows add up to 1.
+
+    Args:
+        residual: how far from 1 the sum of a row is at most.
+        zeros: how many rows are 0 throughout; they do not count.
+        total: of how many.
+    """
+    if zeros == total:
+        return say("Every weight of this kind is 0: nothing is read.")
+    if residual > WHOLE_ROWS:
+        said = message(
+            "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
+            "after dropout."
+        )
+    elif zeros and residual:
+        said = message("Every other row of this kind adds up to 1, to within {off:.0e}.")
+    elif zeros:
+        said = message("Every other row of this kind adds up to exactly 1.")
+    elif residual:
+        said = message("Every row of this kind adds up to 1, to within {off:.0e}.")
+    else:
+        said = message("Every row of this kind adds up to exactly 1.")
+    return f"{_zeros(zeros, total)} {say(said, off=residual)}".strip()
+
+
+def _zeros(zeros: int, total: int) -> str:
+    """Say how many of some rows are 0 throughout; "" where none is."""
+    if not zeros:
+        return ""
+    if zeros == 1:
+        return say("One of {total} rows is 0 throughout: it reads nothing.", total=total)
+    return say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
+
+
+def no_roles(residual: float) -> str:
+    """Say that rows do not add up to 1, as the roles of heads need it; residual as for `sums`."""
+    return say(
+        "What heads do is counted over whole rows, each adding up to 1; rows of this kind are off by up to {off:.2g}. "
+        "They may be summed, pruned or after dropout.",
+        off=residual,
+    )
+
+
+def no_rollout(residual: float) -> str:
+    """Say that rows do not add up to 1, as following attention through layers needs it; residual as for `sums`."""
+    return say(
+        "Attention is followed through layers by whole rows, each adding up to 1; rows of this file are off by up to "
+        "{off:.2g}. They may be summed, pruned or after dropout.",
+        off=residual,
+    )

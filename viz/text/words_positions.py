@@ -1,0 +1,149 @@
+"""The plain words of the page Positions: the encodings, how their figures are read, and what is done to the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viz.text.language import message, say
+
+INTRO = message("Attention alone does not know the order of words: a positional encoding is added to every token.")
+VIEWS = {
+    "encoding": message("Encoding"),
+    "difference": message("Two compared"),
+    "similarity": message("Similarity"),
+    "wavelengths": message("Wavelengths"),
+    "order": message("Word order"),
+}
+
+
+@dataclass(frozen=True)
+class EncodingWords:
+    """What the page says about one encoding.
+
+    Attributes:
+        name: for lists and headings.
+        short: for legends.
+        line: one or two sentences.
+    """
+
+    name: str
+    short: str
+    line: str
+
+
+ENCODINGS = {
+    "sinusoidal": EncodingWords(
+        message("the paper's formula"),
+        message("paper"),
+        message(
+            "Column 2i is sin(pos / 10000^(2i/d)), column 2i + 1 the cosine of the same (Vaswani et al. 2017, "
+            "section 3.5)."
+        ),
+    ),
+    "sinusoidal_concatenated": EncodingWords(
+        message("concatenated: sines, then cosines"),
+        message("concatenated"),
+        message(
+            "The same waves with all sines first, then all cosines (tensor2tensor, Marian): only the columns are in "
+            "another order."
+        ),
+    ),
+    "literal_loop": EncodingWords(
+        message("the literal loop (a slip)"),
+        message("literal loop"),
+        message(
+            "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast, and the "
+            "sine and the cosine of a pair differ."
+        ),
+    ),
+    "none": EncodingWords(message("none"), message("none"), message("Zeros: every position looks the same.")),
+    "learned_start": EncodingWords(
+        message("learned, before training"),
+        message("learned (random)"),
+        message("An nn.Embedding before training: random numbers (normal, standard deviation 0.02)."),
+    ),
+    "learned": EncodingWords(
+        message("learned, on a toy task"),
+        message("learned (toy)"),
+        message(
+            "The same table after training here, not in a translator: one attention head that sees positions only "
+            "learned to attend to the place before each."
+        ),
+    ),
+}
+COMPARED = {"first": "sinusoidal", "second": "literal_loop"}
+CHOICES = {"first": message("First encoding"), "second": message("Second encoding")}
+TITLES = {"first": message("First: {name}"), "second": message("Second: {name}")}
+LEGENDS = {"first": message("first: {name}"), "second": message("second: {name}")}
+RESIDUALS = {"first": message("Residual, first"), "second": message("Residual, second")}
+COLUMNS = {
+    "first": (message("first: sine"), message("first: cosine")),
+    "second": (message("second: sine"), message("second: cosine")),
+}
+
+
+def learned(steps: int, loss: float, hits: float) -> str:
+    """How the training of the learned table went."""
+    return say(
+        "Trained here for {steps} steps to a loss of {loss:.3f}; the head then looks at the place before in {hits:.0%} "
+        "of the positions.",
+        steps=steps - 1,
+        loss=loss,
+        hits=hits,
+    )
+
+
+TABLE = message("Row = position, column = dimension. Click a column to see its wave.")
+DIFFERENCE = message("First minus second, cell by cell: at most {difference}.")
+SAME_WAVES = message("With the columns in the same order at most {difference}: the waves are the same.")
+NO_DIMENSIONS = message("Choose at least one dimension to see its wave.")
+SIMILARITY = message(
+    "The dot product of any two positions, below its mean by distance. If only the distance matters, each diagonal has "
+    "one colour."
+)
+RESIDUAL = message("The residual is the largest deviation from that mean, in float64.")
+WAVELENGTH = message("How many positions one wave takes. In the paper's formula a sine and its cosine share one.")
+NO_WAVES = message("Neither encoding has waves: none and learned positions have no wavelength.")
+
+LIVE = message("In the model, on Steer:")
+ON_STEER = {
+    message("positions off"): {"scale": "0"},
+    message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
+    message("half as strong"): {"scale": "0.5"},
+    message("shifted by 20"): {"shift": "20"},
+}
+SCALE = message("What the encoding is multiplied with before it is added: 1 is as trained, 0 is off.")
+SHIFT = message(
+    "Every token seems to stand so many positions later. The paper chose sinusoids so that a shift is a rotation."
+)
+WHERE = {"both": message("encoder and decoder"), "encoder": message("encoder only"), "decoder": message("decoder only")}
+SIDES = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}
+SHUFFLE = message("The same words in another order; tokens of a word stay together.")
+TRAINED = message("Off: the encoder has no positions.")
+SAME = message("Both orders give the same translation.")
+OTHER = message("The two orders give different translations.")
+SHUFFLED = message(
+    "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers say how far it is "
+    "from that, as the largest difference of any output."
+)
+ONE_WORD = message("One word, or equal words only, have no other order: type a longer sentence.")
+
+
+def what_changed(scale: float, shift: int, where: str, shuffled: bool) -> str:
+    """One line on how the changed run differs from the model as trained.
+
+    Args:
+        scale, shift: of the encoding.
+        where: a key of WHERE.
+        shuffled: whether the words are in another order.
+    """
+    parts = []
+    if scale != 1:
+        parts.append(say("positions off") if scale == 0 else say("positions × {scale:g}", scale=scale))
+    if shift and scale:
+        parts.append(say("shifted by {shift}", shift=shift))
+    if parts:
+        parts.append(say(WHERE[where]))
+    if shuffled:
+        parts.append(say("words shuffled"))
+    return ", ".join(parts) or say("nothing is changed yet: move a control")

@@ -1,0 +1,53 @@
+"""Which language a visitor reads: the one chosen on the page, else the address's (lang=de), else the browser's."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+
+from viz.text import language
+from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, say
+from viz.ui.choices import control
+from viz.views.codes import one_of
+
+SCRIPTS = {code: f"document.documentElement.lang = '{code}'" for code in LANGUAGES}
+
+
+def visitors() -> str:
+    """The language of the visitor for whom this thread draws a page; English where it draws none."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ENGLISH
+    chosen = st.session_state.get(PARAMETER) or st.query_params.get(PARAMETER)
+    return chosen if chosen in LANGUAGES else browsers()
+
+
+language.asked = visitors
+
+
+def bar() -> None:
+    """Show the choice of the language."""
+    with st.container(key="speaking"):
+        control(
+            st.selectbox,
+            say("Language"),
+            list(LANGUAGES),
+            key=PARAMETER,  # of all pages: it stays in the address from one to the next
+            reader=one_of(LANGUAGES),
+            default=browsers(),
+            format_func=LANGUAGES.__getitem__,
+            label_visibility="collapsed",
+            width=110,
+        )
+        # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
+        st.html(f"<script>{SCRIPTS[visitors()]}</script>", unsafe_allow_javascript=True)
+
+
+def address(query: dict[str, str]) -> dict[str, str]:
+    """Parameters of a link that loads the page anew, with the language where the browser's is another."""
+    return query if language.current() == browsers() else query | {PARAMETER: language.current()}
+
+
+def browsers() -> str:
+    """The language that the browser asks for, where the app speaks it; else English."""
+    spoken = (st.context.locale or "").split("-")[0].lower()
+    return spoken if spoken in LANGUAGES else ENGLISH

@@ -1,0 +1,233 @@
+"""The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import streamlit as st
+
+from model.catalogue import by_direction
+from model.config import TransformerConfig
+from model.experiments.inside import AS_RECORDED, row
+from model.measures import alignment
+from viz.stage import inside
+from viz.stage import message as stage_message
+from viz.stage import words as stage_words
+from viz.stage.form import form
+from viz.text import words, words_heads
+from viz.text.language import current, message, say
+from viz.ui import choices, speaking
+from viz.views import cached, heads_results, maps, recipes, view
+from viz.views.effects_results import found as effects_found
+from viz.views.inside_results import layer_of
+from viz.views.made import Recipe, made
+from viz.views.view import View
+
+LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
+ALIGNS = message("aligns words")
+QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
+PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
+CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
+FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
+
+
+def models() -> list[str]:
+    """The checkpoints that translate, the default one first."""
+    default = cached.default_checkpoint()
+    directions, _ = by_direction()
+    names = [name for direction in directions.values() for name in direction]
+    return [default, *(name for name in names if name != default)]
+
+
+def arrives(page: str) -> bool:
+    """Whether the visitor has just come to a page of the stage, whose controls hold nothing of their own yet.
+
+    Pages of the stage have the same controls; from one to the other Streamlit empties them.
+    """
+    came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in CONTROLS)
+    st.session_state[PAGE] = page
+    return came
+
+
+def opened(names: list[str], came: bool) -> View:
+    """What the page shows: at first by the address, then by what was open before; later as it is chosen.
+
+    Args:
+        names: of the models that it offers.
+        came: as of `arrives`.
+    """
+    before, state = view.kept(st.session_state), st.session_state
+    if came:
+        query = state[QUERY] = st.query_params.to_dict()
+        addressed = view.is_addressed(query)
+        wanted, problems = view.read(query, names, View() if addressed or before is None else before)
+        st.session_state["sentence"] = wanted.text
+        choices.missed(problems)
+        for name in FIELDS[1:]:
+            st.session_state[f"stage-{name}"] = getattr(wanted, name)
+        # A model of another page may be none of this one's.
+        st.session_state["stage-model"] = wanted.model if wanted.model in names else names[0]
+        st.session_state["stage-forced"] = wanted.reference is not None
+        return wanted
+    if state.pop(ASKED, False):
+        options = {name: value for name, value in state[QUERY].items() if name not in FIELDS}
+        return view.read(options, names)[0]
+    return before or View()
+
+
+def on_asked(query: dict[str, str]) -> None:
+    """An option of the stage was chosen; the page runs again."""
+    st.session_state[QUERY], st.session_state[ASKED] = query, True
+
+
+def ask(names: list[str], wanted: View) -> View:
+    """The row above the stage: sentence, examples, model and search; ValueError where the model cannot be loaded."""
+    state = st.session_state
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
+        broken, card = None, {}
+        try:
+            card = cached.translator(state["stage-model"]).card
+        except ValueError as error:  # told when another model can be chosen
+            broken = error
+        label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
+        live = LIVE if state.get("stage-live", True) else False
+        hint = say("Type a sentence to translate it")
+        text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
+        with st.popover(say("Examples"), key="examples"):
+            for number, (name, example) in enumerate(words.EXAMPLES.items()):
+                st.button(say(name), key=f"example-{number}", on_click=state.update, args=({"sentence": example},))
+        model, beam = state["stage-model"], state["stage-beam"]
+        how = say("beam {width}", width=beam) if beam > 1 else say(words.BEAMS[1])
+        with st.popover(f"{model} · {say('reference') if state['stage-forced'] else how}", key="search"):
+            chosen = search(names)
+    if broken is not None:
+        raise broken
+    return dataclasses.replace(wanted, text=text or "", **chosen)
+
+
+def search(names: list[str]) -> dict:
+    """How it is translated: the model, greedy or beam search, or a reference that the decoder reads."""
+    state = st.session_state
+    model = st.selectbox(say("Model"), names, key="stage-model")
+    forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
+    reference = None
+    if forced:
+        state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
+        reference = st.text_input(say("Reference"), key="stage-reference") or ""
+    beams = {width: say(name) for width, name in words.BEAMS.items()}
+    beam = st.select_slider(
+        say("Beam width"), list(beams), key="stage-beam", format_func=beams.get, help=say(words.SEARCH), disabled=forced
+    )
+    off = forced or beam == 1
+    penalty = st.slider(
+        say("Length penalty"), 0.0, 2.0, step=0.1, key="stage-penalty", help=say(words.PENALTY), disabled=off
+    )
+    st.toggle(say("Translate while typing"), value=True, key="stage-live")
+    return {"model": "" if model == names[0] else model, "beam": beam, "penalty": penalty, "reference": reference}
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
+    """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
+    found: dict[str, stage_message.Known] = {}
+    try:
+        report = heads_results.report(checkpoint)
+        for kind in report["kinds"] if report else ():
+            roles = stage_message.known_roles(kind, report["kinds"][kind]["role"], words_heads.role)
+            found[kind] = stage_message.Known(roles)
+        aligners = heads_results.aligners(checkpoint)
+        if aligners is not None:
+            first = _best_aligner(checkpoint)
+            old = found.get("cross", stage_message.Known()).roles or [["" for _ in row] for row in aligners]
+            roles = [
+                [", ".join(filter(None, (say(ALIGNS) if at else "", role))) for at, role in zip(*both)]
+                for both in zip(aligners, old)
+            ]
+            found["cross"] = stage_message.Known(roles, first)
+    except ValueError:
+        pass  # the Head atlas says why
+    return found
+
+
+def _best_aligner(checkpoint: str) -> tuple[int, int]:
+    """The cross-attention head that best finds the source word of the word that is written."""
+    results = alignment.kept(cached.translator(checkpoint)).values()
+    rates = np.mean([result["aer"]["output"]["weights"]["heads"] for result in results], axis=0)
+    layer, head = np.unravel_index(rates.argmin(), rates.shape)
+    return int(layer), int(head)
+
+
+def code(result: cached.Shown, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
+    """Python that makes each picture; {layer} and {head} stand for the opened head."""
+    named = view.ROWS[chosen.rows]
+    found = {}
+    for kind, maps_of in built.items():
+        axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
+        place = tuple(made(0, f"{{{name[:-1]}}}") if left else 0 for name, left in axes_left)
+        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
+        drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
+        found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
+        found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
+    found["positions"] = recipes.positions(recipe, result).code
+    found["words"] = recipes.candidates(recipe, "", result).code
+    return found
+
+
+def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
+    """How the row comes about that the address asks for; None where it asks for none that there is."""
+    config = cached.translator(request.checkpoint).config
+    dropout = getattr(config, "attention_dropout", None) or getattr(config, "dropout", 0.0)
+    if not isinstance(config, TransformerConfig):
+        return None
+    asked = inside.asked(st.session_state[QUERY], dropout)
+    if asked is None:
+        return None
+    shape = result.attention(asked.kind).shape
+    if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
+        return None
+    arrays = layer_of(request, asked.kind, asked.layer)
+    queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
+    keys = [stage_message.label(key) for key in keys]
+    made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
+    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)
+
+
+def shown_of(
+    result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
+) -> stage_message.Shown:
+    """What the stage shows of a translation.
+
+    Args:
+        result: it.
+        request: what it is of.
+        chosen: what is shown of it.
+        recipe: the lines that make it.
+        rowwise: whether rows can be looked into where the model allows it.
+    """
+    options = maps.Options(
+        view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share
+    )
+    built = stage_message.built(result, options, chosen.rows)
+    notes = []
+    if request.reference is not None:
+        notes.append(words.how_decoded(request.beam, request.length_penalty, True))
+    if not result.finished:
+        notes.append(say("The translation was stopped at the length limit."))
+    return stage_message.Shown(
+        result=result,
+        built=built,
+        probabilities=np.exp(result.log_probabilities),
+        candidates=result.candidates,
+        entropy=result.entropy,
+        rows=chosen.rows,
+        stretch=chosen.stretch,
+        known=known(request.checkpoint, current()),
+        address=speaking.address(chosen.address()),
+        notes=notes,
+        code=code(result, built, recipe, chosen),
+        options=form(chosen),
+        inside=inside_of(result, request, chosen.rows) if rowwise else None,
+        rowwise=rowwise and isinstance(result.config, TransformerConfig),
+        effects=effects_found(result, request, st.session_state[QUERY], built, chosen.rows, recipe),
+    )
