@@ -30,7 +30,7 @@ def test_a_table_holds_what_is_drawn_and_survives_the_way_to_a_file(recorded, sh
     pd.testing.assert_frame_equal(read, table, check_dtype=False, rtol=1e-6)
 
 
-SCRIPTS = [*Path(viz.__file__).parent.glob("components/*.js"), *Path(viz.__file__).parent.glob("stage/*.js")]
+SCRIPTS = [*Path(viz.__file__).parent.glob("ui/**/*.js"), *Path(viz.__file__).parent.glob("stage/*.js")]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.name}")

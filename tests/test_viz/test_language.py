@@ -15,7 +15,7 @@ import pytest
 from viz.text import language
 from viz.text.language import ENGLISH, LANGUAGES, MESSAGES, message, say, using
 
-VIZ = Path(language.__file__).parent
+VIZ = Path(language.__file__).parents[1]
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 
 

@@ -17,7 +17,7 @@ from tests.test_app.systems import save_gru, save_language_model
 from viz.__main__ import WIDEST_OF_THE_APP, main
 from viz.export.report import Settings, report
 from viz.text import language
-from viz.ui.controls import BEAMS
+from viz.text.words import BEAMS
 
 TEXT = 'A man\'s </script><b>street</b> & "too".'
 
