@@ -11,6 +11,7 @@ from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from viz.text import words
+from viz.views import cached
 from viz.views.view import EXAMPLE as FIRST
 
 EXAMPLE = "A man is riding a bicycle down the street."  # of the other pages
@@ -259,6 +260,22 @@ class TestOtherPages:
         at.query_params.clear()
         at = at.switch_page(screen.path("lessons.py")).run().switch_page(screen.path("translate.py")).run()
         assert screen.stage(at)["address"] == {"text": SENTENCE, "hide": "1"}
+
+
+def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, monkeypatch, caplog):
+    at = screen.open_app(text=SENTENCE)
+
+    def fails(*given):
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(cached.translator("en-de").stepper, "step", fails)
+    at = type_in(at, "A man is tired.")
+    assert_shown(at, recorded.translate(SENTENCE))
+    assert screen.warnings(at) == [
+        "The computation failed (RuntimeError); the log of the server says more. "
+        "Shown below: the last sentence that could be translated."
+    ]
+    assert "out of luck" in caplog.text
 
 
 def test_the_card_and_the_report_are_offered():

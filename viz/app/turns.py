@@ -10,6 +10,7 @@ Places are taken by functions that only compute: who has one waits for no lock a
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import threading
 import time
@@ -21,11 +22,13 @@ from typing import ParamSpec, TypeVar
 from model.decoding.protocol import BETWEEN_STEPS
 from model.translator import Translator
 from model.writer import Writer
+from viz.text.language import say
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
+_LOG = logging.getLogger(__name__)
 LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted
 
 
@@ -116,12 +119,22 @@ TURNS = Turns(cores())  # of all visitors of this process
 
 
 def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """A function that only computes, as one that does so in its turn."""
+    """A function that only computes, as one that does so in its turn.
+
+    What it raises is a ValueError, which pages say where they asked: an error that nobody foresaw becomes one.
+    """
 
     @functools.wraps(function)
     def waits(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         with TURNS.turn():
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except ValueError:
+                raise
+            except Exception as error:
+                _LOG.exception("a computation failed")
+                said = say("the computation failed ({name}); the log of the server says more", name=type(error).__name__)
+                raise ValueError(said) from error
 
     return waits
 
