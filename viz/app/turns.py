@@ -133,7 +133,9 @@ def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise
             except Exception as error:
                 _LOG.exception("a computation failed")
-                said = say("the computation failed ({name}); the log of the server says more", name=type(error).__name__)
+                said = say(
+                    "the computation failed ({name}); the log of the server says more", name=type(error).__name__
+                )
                 raise ValueError(said) from error
 
     return waits

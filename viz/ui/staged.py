@@ -18,8 +18,8 @@ from viz.stage.form import form
 from viz.text import words, words_heads
 from viz.text.language import current, message, say
 from viz.ui import choices, speaking
-from viz.views import cached, heads_results, maps, recipes, view
 from viz.ui.effects_results import found as effects_found
+from viz.views import cached, heads_results, maps, recipes, view
 from viz.views.inside_results import layer_of
 from viz.views.made import Recipe, made
 from viz.views.view import View
