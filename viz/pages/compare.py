@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from viz.stage.stage import stage
 from viz.text import words, words_compare
 from viz.text.language import message, say
 from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
-from viz.ui import asking, choices, shared, staged
+from viz.ui import choices, shared, staged
 from viz.views import cached, codes, maps, recipes, view
 from viz.views.made import call, made, with_imports
 from viz.views.view import View
@@ -177,23 +178,20 @@ def code(pair: Pair, kind: str, rows: str) -> str:
     return with_imports(*lines, figure, "figure.show()")
 
 
-@st.fragment
-def live() -> None:
-    """The part that every choice redraws."""
-    names, came = staged.models(), staged.arrives("compare")
-    try:
-        wanted = staged.opened(names, came)
-        if came:
-            arrive(names, wanted)
-        chosen = staged.ask(names, wanted)
-        a = cached.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
-        versus, b = ask(names, a)
-    except ValueError as error:
-        asking.no_model(error)
-        return
+def show(names: list[str], chosen: View, came: bool) -> None:
+    """The row that says in what B differs, and the stage with both.
+
+    Args:
+        names: of the models, the default one first.
+        chosen: what A is.
+        came: whether the visitor has just come.
+    """
+    if came:
+        arrive(names, chosen)
+    a = cached.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+    versus, b = ask(names, a)
     more = address(names, chosen, versus)
-    with st.container():
-        answered = answer(versus, (a, b))
+    answered = answer(versus, (a, b))
     if answered is None:
         return
     versus, pair, results = answered
@@ -204,4 +202,5 @@ def live() -> None:
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
 
 
-live()
+MODELS = staged.models()
+staged.page("compare", MODELS, partial(show, MODELS))

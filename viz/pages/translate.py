@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import streamlit as st
 
@@ -10,36 +11,27 @@ from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.text import words
-from viz.text.language import current, using
-from viz.ui import asking, shared, staged, whole_report
+from viz.ui import shared, staged, whole_report
 from viz.views import cached, recipes, view
+from viz.views.view import View
 
 
-@st.fragment
-def live() -> None:
-    """The part that every choice redraws; the rest of the page is left alone."""
-    with using(current()):  # asked once, not for each word
-        _live()
+def show(names: list[str], chosen: View, came: bool) -> None:
+    """The stage, and under it the model's card and the report.
 
-
-def _live() -> None:
-    names = staged.models()
-    try:
-        wanted = staged.opened(names, staged.arrives("translate"))
-        chosen = staged.ask(names, wanted)
-    except ValueError as error:
-        asking.no_model(error)
-        return
+    Args:
+        names: of the models that the page offers, the default one first.
+        chosen: what is asked for.
+        came: whether the visitor has just come.
+    """
     name = chosen.model or names[0]
     request = cached.Request(name, chosen.text, chosen.beam, chosen.penalty, chosen.reference)
-    place = st.container()
-    with place:
-        answered = shared.compute_or_keep(
-            "answered",
-            request,
-            cached.compute,
-            lambda before: before or dataclasses.replace(request, text=view.EXAMPLE, reference=None),
-        )
+    answered = shared.compute_or_keep(
+        "answered",
+        request,
+        cached.compute,
+        lambda before: before or dataclasses.replace(request, text=view.EXAMPLE, reference=None),
+    )
     if answered is None:
         return
     shown, result = answered
@@ -53,4 +45,5 @@ def _live() -> None:
         whole_report.offer(result, shown, card, recipes.translation(shown))
 
 
-live()
+NAMES = staged.models()
+staged.page("translate", NAMES, partial(show, NAMES))

@@ -34,8 +34,12 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
-.st-key-ask > :first-child, .st-key-ask-b > :last-child { flex: 1 1 16rem; }
-@media (max-width: 640px) { .st-key-ask > :first-child, .st-key-ask-b > :last-child { flex: 1 1 100%; } }
+.st-key-ask { flex-wrap: wrap; row-gap: 0.75rem; }
+:has(> .st-key-live), .st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }
+.st-key-live .st-key-sentence { order: -1; }
+.st-key-live :has(> .st-key-below) { flex: 1 1 100%; }
+.st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 16rem; }
+@media (max-width: 640px) { .st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 100%; } }
 [class*="st-key-ask"] input { font-size: max(1rem, 16px); }
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
 </style>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
@@ -16,8 +17,8 @@ from viz.stage import message as stage_message
 from viz.stage import words as stage_words
 from viz.stage.form import form
 from viz.text import words, words_heads
-from viz.text.language import current, message, say
-from viz.ui import choices, speaking
+from viz.text.language import current, message, say, using
+from viz.ui import asking, choices, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, maps, recipes, view
 from viz.views.inside_results import layer_of
@@ -28,6 +29,7 @@ LIVE = "200ms"  # how long a pause in typing is, after which the sentence is tra
 ALIGNS = message("aligns words")
 QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
 PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
+CAME = "stage-came"  # in the session: what a visitor who has just come is shown
 CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
 FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
 
@@ -50,30 +52,80 @@ def arrives(page: str) -> bool:
     return came
 
 
-def opened(names: list[str], came: bool) -> View:
-    """What the page shows: at first by the address, then by what was open before; later as it is chosen.
+def page(name: str, names: list[str], show: Callable[[View, bool], None]) -> None:
+    """A page of the stage: sentence, examples, model and search in one row, and what comes of them below.
+
+    Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
+
+    Args:
+        name: of the page.
+        names: of the models that it offers, the default one first.
+        show: draws what is below the row, of what is asked for; and is told whether the visitor has just come. A
+            ValueError says that the model cannot be used.
+    """
+    came = arrives(name)
+    if came:
+        st.session_state[CAME] = arrive(names)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
+        with st.popover(say("Examples"), key="examples"):
+            for number, (title, example) in enumerate(words.EXAMPLES.items()):
+                change = {"sentence": example}
+                st.button(say(title), key=f"example-{number}", on_click=st.session_state.update, args=(change,))
+        search(names)
+        with st.container(key="live"):
+            _live(names, show)
+
+
+@st.fragment
+def _live(names: list[str], show: Callable[[View, bool], None]) -> None:
+    state = st.session_state
+    with using(current()):  # the language is asked once, not for each word
+        came = state.pop(CAME, None)
+        wanted = came or before(names)
+        try:
+            card, broken = cached.translator(state["stage-model"]).card, None
+        except ValueError as error:
+            card, broken = {}, error
+        label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
+        live = LIVE if state.get("stage-live", True) else False
+        hint = say("Type a sentence to translate it")
+        text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
+        with st.container(key="below"):
+            if broken is not None:
+                asking.no_model(broken)
+                return
+            model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
+            chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
+            chosen["reference"] = state.get("stage-reference", "") if forced else None
+            show(dataclasses.replace(wanted, text=text or "", **chosen), came is not None)
+
+
+def arrive(names: list[str]) -> View:
+    """What a page shows at first, and its controls: by the address, or what was open on the page before.
 
     Args:
         names: of the models that it offers.
-        came: as of `arrives`.
     """
-    before, state = view.kept(st.session_state), st.session_state
-    if came:
-        query = state[QUERY] = st.query_params.to_dict()
-        addressed = view.is_addressed(query)
-        wanted, problems = view.read(query, names, View() if addressed or before is None else before)
-        st.session_state["sentence"] = wanted.text
-        choices.missed(problems)
-        for name in FIELDS[1:]:
-            st.session_state[f"stage-{name}"] = getattr(wanted, name)
-        # A model of another page may be none of this one's.
-        st.session_state["stage-model"] = wanted.model if wanted.model in names else names[0]
-        st.session_state["stage-forced"] = wanted.reference is not None
-        return wanted
-    if state.pop(ASKED, False):
-        options = {name: value for name, value in state[QUERY].items() if name not in FIELDS}
+    state, query = st.session_state, st.query_params.to_dict()
+    state[QUERY], kept = query, view.kept(state)
+    addressed = view.is_addressed(query)
+    wanted, problems = view.read(query, names, View() if addressed or kept is None else kept)
+    state["sentence"] = wanted.text
+    choices.missed(problems)
+    for name in FIELDS[1:]:
+        state[f"stage-{name}"] = getattr(wanted, name)
+    # A model of another page may be none of this one's.
+    state["stage-model"] = wanted.model if wanted.model in names else names[0]
+    state["stage-forced"] = wanted.reference is not None
+    return wanted
+
+
+def before(names: list[str]) -> View:
+    """What was shown before, with the options that the stage has asked for since."""
+    if st.session_state.pop(ASKED, False):
+        options = {name: value for name, value in st.session_state[QUERY].items() if name not in FIELDS}
         return view.read(options, names)[0]
-    return before or View()
+    return view.kept(st.session_state) or View()
 
 
 def on_asked(query: dict[str, str]) -> None:
@@ -81,50 +133,26 @@ def on_asked(query: dict[str, str]) -> None:
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
-def ask(names: list[str], wanted: View) -> View:
-    """The row above the stage: sentence, examples, model and search; ValueError where the model cannot be loaded."""
-    state = st.session_state
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
-        broken, card = None, {}
-        try:
-            card = cached.translator(state["stage-model"]).card
-        except ValueError as error:  # told when another model can be chosen
-            broken = error
-        label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
-        live = LIVE if state.get("stage-live", True) else False
-        hint = say("Type a sentence to translate it")
-        text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
-        with st.popover(say("Examples"), key="examples"):
-            for number, (name, example) in enumerate(words.EXAMPLES.items()):
-                st.button(say(name), key=f"example-{number}", on_click=state.update, args=({"sentence": example},))
-        model, beam = state["stage-model"], state["stage-beam"]
-        how = say("beam {width}", width=beam) if beam > 1 else say(words.BEAMS[1])
-        with st.popover(f"{model} · {say('reference') if state['stage-forced'] else how}", key="search"):
-            chosen = search(names)
-    if broken is not None:
-        raise broken
-    return dataclasses.replace(wanted, text=text or "", **chosen)
-
-
-def search(names: list[str]) -> dict:
+def search(names: list[str]) -> None:
     """How it is translated: the model, greedy or beam search, or a reference that the decoder reads."""
     state = st.session_state
-    model = st.selectbox(say("Model"), names, key="stage-model")
-    forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
-    reference = None
-    if forced:
-        state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
-        reference = st.text_input(say("Reference"), key="stage-reference") or ""
-    beams = {width: say(name) for width, name in words.BEAMS.items()}
-    beam = st.select_slider(
-        say("Beam width"), list(beams), key="stage-beam", format_func=beams.get, help=say(words.SEARCH), disabled=forced
-    )
-    off = forced or beam == 1
-    penalty = st.slider(
-        say("Length penalty"), 0.0, 2.0, step=0.1, key="stage-penalty", help=say(words.PENALTY), disabled=off
-    )
-    st.toggle(say("Translate while typing"), value=True, key="stage-live")
-    return {"model": "" if model == names[0] else model, "beam": beam, "penalty": penalty, "reference": reference}
+    beam = state["stage-beam"]
+    how = say("beam {width}", width=beam) if beam > 1 else say(words.BEAMS[1])
+    with st.popover(f"{state['stage-model']} · {say('reference') if state['stage-forced'] else how}", key="search"):
+        st.selectbox(say("Model"), names, key="stage-model")
+        forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
+        if forced:
+            state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
+            st.text_input(say("Reference"), key="stage-reference")
+        beams = {width: say(name) for width, name in words.BEAMS.items()}
+        help = say(words.SEARCH)
+        beam = st.select_slider(
+            say("Beam width"), list(beams), key="stage-beam", format_func=beams.get, help=help, disabled=forced
+        )
+        off = forced or beam == 1
+        help = say(words.PENALTY)
+        st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, key="stage-penalty", help=help, disabled=off)
+        st.toggle(say("Translate while typing"), value=True, key="stage-live")
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -188,18 +189,15 @@ def importance(request: Request) -> dict[str, np.ndarray]:
     return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
-@choices.fragment
-def live() -> None:
-    """The part that every choice redraws."""
+def show(names: list[str], chosen: View, came: bool) -> None:
+    """The stage with what is changed, and under it the model's card, the report and the tree of the search.
+
+    Args:
+        names: of the models that the page offers, the default one first.
+        chosen: what is asked for.
+        came: whether the visitor has just come.
+    """
     state = st.session_state
-    try:
-        names = models() or staged.models()
-        came = staged.arrives("steer")
-        wanted = staged.opened(names, came)
-        chosen = staged.ask(names, wanted)
-    except ValueError as error:
-        asking.no_model(error)
-        return
     model = chosen.model or names[0]
     changes = present(model, chosen, state[staged.QUERY] if came else _NONE)
     if lost := state.get(LOST):
@@ -219,10 +217,10 @@ def live() -> None:
         shared.small(words.describe_card(request.checkpoint, card), "card")
         codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
         whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
-    if request.reference is None and st.toggle(
-        say("Everything the search looked at"), key="search-tree", help=say(words_steer.TREE_LINE)
-    ):
-        search.show_tree(request, result)
+    if request.reference is None:
+        with choices.part("search-tree"):
+            if st.toggle(say("Everything the search looked at"), key="search-tree", help=say(words_steer.TREE_LINE)):
+                search.show_tree(request, result)
 
 
 def chips(request: Request, changes: Changes) -> list[tuple[str, str]]:
@@ -251,4 +249,5 @@ def told(request: Request, result: cached.Shown, chosen: View, changes: Changes)
     return stage_message.message(after, assets.PARTS.keep, before, steering(request, changes), owned=change.NAMES)
 
 
-live()
+NAMES = models() or staged.models()
+staged.page("steer", NAMES, partial(show, NAMES))
