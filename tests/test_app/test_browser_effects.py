@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support.server import serve
 from model.interventions.edits import Edits, Head
+from model.measures import agreement
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in
@@ -133,6 +135,13 @@ def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page
     view(page, "left-out")
     ready(page, 3)
     wait_for(page, recorded.occlusion(result))
+    view(page, "agree")
+    ready(page, 4)
+    heads = agreement.of_heads(recorded, result)
+    off = agreement.kendall(heads["runner-up"][1], heads["drop"][1])
+    with warnings.catch_warnings(action="ignore"):  # rows without an order
+        means = [np.nanmean(rates, axis=-1) for rates in agreement.of_keys(recorded, result).values()]
+    wait_for(page, np.nan_to_num(np.stack([rates.ravel() for rates in (*means, off)])))
     page.set_viewport_size({"width": 400, "height": 860})
     view(page, "lens")
     expect(part(page, "map").get_by_role("table")).to_contain_text(label(lens.words[-1][0][0]))
@@ -140,6 +149,8 @@ def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page
 
 def test_effects_before_after_and_their_difference_on_steer(page, app_server, recorded):
     show(page, app_server, f"steer?text={quote(EQUAL)}&edits=v1_oc1-2&measure=effects")
+    expect(part(page, "views").locator("[data-view=left-out]")).to_be_visible()
+    expect(part(page, "views").locator("[data-view=agree]")).to_have_count(0)  # measured without changes alone
     edits = Edits(off=(Head("cross", 1, 2),))
     before, after = recorded.translate(EQUAL), recorded.translate(EQUAL, edits=edits)
     old, new = (recorded.effects(one, "runner-up").heads("cross") for one in (before, after))

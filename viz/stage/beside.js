@@ -160,7 +160,7 @@ export class Beside {
       lines.light(lit, pin?.of === version ? pin.token : null, null);
       if (kind && stage.inside(kind, stage.kind.open)) {
         kind.open = stage.kind.open;
-        lines.draw(stage.linesOf(kind), lit, null, stage.root.clientWidth < 560);
+        lines.draw(stage.linesOf(kind), lit, null, stage.narrow);
       } else lines.clear();
     }
   }

@@ -8,11 +8,13 @@ const NARROW = 760; // pixels below which panels stand one over the other, and t
 const TALL = 620; // pixels of the panels there
 const MOST_HEADS = 6; // that the card names
 const SIGNS = ["#a63603", "#08519c"]; // of lines: towards the word, away from it
-const VIEWS = ["map", "parts", "lens", "left-out"];
+const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 
 /** The views of direct effects; where no server can be asked for them, those that are here. */
 const views = (stage) =>
-  stage.version === "difference" ? VIEWS.slice(0, 1) : VIEWS.filter((view) => stage.host.ask || here(stage, view));
+  stage.version === "difference"
+    ? VIEWS.slice(0, 1)
+    : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.lacks?.includes(view)));
 
 const here = ({ told }, view) => Boolean(told.effects?.[view === "map" ? "kinds" : view]);
 
@@ -74,7 +76,7 @@ function shown(stage) {
   const { effects } = stage.told;
   if (state.view === "map") return kind && { look: kind.look, kind, choice: kind.effect && against(stage) };
   if (state.view === "parts") return { ...word(stage, effects.parts), choice: against(stage) };
-  return { tabled: state.view === "lens", ...effects[state.view] };
+  return { tabled: ["lens", "agree"].includes(state.view), ...effects[state.view] };
 }
 
 /** Chooses what the logit of a word is compared with; the server computes it. */

@@ -32,6 +32,16 @@ ENCODER_POSITION = message("encoder position (key)")
 CORRELATED = message("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).")
 OF_HEAD = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
 LENS = message("The most probable word if the model stopped there; bold where it is the one that was written.")
+AGREE = message("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall).")
+AGREES = message("Weights order the source tokens most as direct effects do in head {layer}.{head} ({rate:.2f}).")
+CORRELATION = message("rank correlation")
+COMPARED = {  # with the weights of a head over the source tokens; the last one with its direct effect on each word
+    "effects": message("weights and direct effects"),
+    "norms": message("weights and norms of contributions"),
+    "occlusion": message("weights and leaving tokens out"),
+    "gradient": message("weights and gradient × input"),
+    "off": message("direct effects and switching off"),
+}
 LEFT_OUT = message("Each source token blocked in all layers of encoder and cross-attention, the same words read.")
 OVER = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
 ABOVE = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
@@ -66,6 +76,7 @@ WORDS = {  # as of viz.stage.words
     "parts": message("Who wrote it"),
     "lens": message("Layer lens"),
     "left-out": message("Left out"),
+    "agree": message("Do they agree?"),
     "who": message("Who wrote “{token}”?"),
     "adds": message("For “{query}”, this head adds most from “{key}” ({weight} logits)."),
     "adds nothing": message("For “{query}”, this head adds next to nothing directly."),
@@ -96,6 +107,8 @@ class Found:
         others: T tokens that they are compared with; None for the mean.
         lens: where it was asked for.
         left_out: float (T, S), the drop of each word's log-probability without a source token, where asked for.
+        agree: by name of COMPARED the rank correlation of each cross-attention head, float (L, H), where asked for.
+        lacks: views that there are none of.
         measured: what `model.measures.agreement` measured of the checkpoint, if anything.
         code: by view or kind, Python that makes the picture.
     """
@@ -106,6 +119,8 @@ class Found:
     others: Sequence[str] | None = None
     lens: Lens | None = None
     left_out: np.ndarray | None = None
+    agree: Mapping[str, np.ndarray] | None = None
+    lacks: Sequence[str] = ()
     measured: Mapping | None = None
     code: Mapping[str, str] = field(default_factory=dict)
 
@@ -181,12 +196,14 @@ def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
     return {
         "against": found.against,
         "choices": [[code, say(AGAINST_NAMES[code])] for code in AGAINST],
-        "notes": {"map": note, "lens": say(LENS), "left-out": say(LEFT_OUT)},
+        "notes": {"map": note, "lens": say(LENS), "left-out": say(LEFT_OUT), "agree": say(AGREE)},
         "step": int(step.argmax()),
         "code": dict(found.code),
         "parts": parts(found, source, written),
         "lens": None if found.lens is None else lens(found.lens, written, names),
         "left-out": None if found.left_out is None else left_out(found.left_out, source, written),
+        "agree": None if found.agree is None else agree(found.agree),
+        "lacks": list(found.lacks),
     }
 
 
@@ -343,6 +360,22 @@ def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -
     z = drops.astype(np.float32)
     table = [rows, columns, [[f"{value:.3f}" for value in row] for row in z.tolist()], ""]
     return {"look": look, "z": z, "lines": lines, "table": table}
+
+
+def agree(rates: Mapping[str, np.ndarray]) -> dict:
+    """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns."""
+    layers, heads = rates["effects"].shape
+    rows = [say(COMPARED[name]) for name in rates]
+    columns = [f"{layer}.{head}" for layer in range(layers) for head in range(heads)]
+    z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
+    axes = {"query_axis": "", "key_axis": say("cross-attention head (layer.head)")}
+    look = looks.attention(rows, columns, say, **axes, value=CORRELATION, signed=True)
+    look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
+    look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
+    layer, head = np.unravel_index(np.nan_to_num(rates["effects"], nan=-2).argmax(), (layers, heads))
+    line = say(AGREES, layer=int(layer), head=int(head), rate=float(rates["effects"][layer, head]))
+    table = [rows, columns, [[f"{value:.2f}" for value in row] for row in z.tolist()], ""]
+    return {"look": look, "z": z, "line": line, "table": table}
 
 
 def written_labels(tokens: Sequence[str]) -> list[str]:

@@ -35,16 +35,18 @@ export class Lines {
 
   /** Writes the tokens of a translation; `start` is the start token where it has a place, else null. */
   build(told, kind) {
-    const line = (side, { tokens, joined }) =>
-      tokens.map((token, index) => this.chip(side, index, token, joined[index]));
-    this.chips = { source: line("source", told.source), target: line("target", told.target) };
-    this.start =
-      kind && (kind.start >= 0 || kind.startRow >= 0) ? this.chip("target", -1, told.target.start, false) : null;
-    this.source.replaceChildren(...this.chips.source);
-    this.target.replaceChildren(...(this.start ? [this.start] : []), ...this.chips.target);
-    for (const side of ["source", "target"]) if (this.chips[side][0]) this.chips[side][0].tabIndex = 0;
-    this.kind = kind;
-    this.measured = null;
+    const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
+    if (told !== this.told || start !== Boolean(this.start)) {
+      this.spots = null;
+      const line = (side, { tokens, joined }) =>
+        tokens.map((token, index) => this.chip(side, index, token, joined[index]));
+      this.chips = { source: line("source", told.source), target: line("target", told.target) };
+      this.start = start ? this.chip("target", -1, told.target.start, false) : null;
+      this.source.replaceChildren(...this.chips.source);
+      this.target.replaceChildren(...(start ? [this.start] : []), ...this.chips.target);
+      for (const side of ["source", "target"]) if (this.chips[side][0]) this.chips[side][0].tabIndex = 0;
+    }
+    Object.assign(this, { told, kind, measured: null });
     if (kind) this.place();
   }
 
@@ -85,13 +87,14 @@ export class Lines {
 
   /** Where the middle of each row and of each column stands in the lines, in pixels; null where it has no token. */
   measure() {
-    this.inner.classList.toggle("hl-long", this.inner.scrollWidth > this.box.clientWidth);
-    const left = this.inner.getBoundingClientRect().left;
-    const middle = (chips) => {
-      if (!chips.length) return null;
-      const [first, last] = [chips[0].getBoundingClientRect(), chips[chips.length - 1].getBoundingClientRect()];
-      return (first.left + last.right) / 2 - left;
-    };
+    if (!this.spots) {
+      this.inner.classList.toggle("hl-long", this.inner.scrollWidth > this.box.clientWidth);
+      const left = this.inner.getBoundingClientRect().left;
+      const ends = (chip, place = chip.getBoundingClientRect()) => [place.left - left, place.right - left];
+      this.spots = new Map([...this.source.children, ...this.target.children].map((chip) => [chip, ends(chip)]));
+    }
+    const [start, end] = [(chip) => this.spots.get(chip)[0], (chip) => this.spots.get(chip)[1]];
+    const middle = (chips) => (chips.length ? (start(chips[0]) + end(chips[chips.length - 1])) / 2 : null);
     return [this.rows.map(middle), this.columns.map(middle)];
   }
 

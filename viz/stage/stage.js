@@ -14,6 +14,7 @@ import { card, line } from "./telling.js";
 import { Tiles } from "./tiles.js";
 
 const NOWHERE = { row: -1, column: -1 };
+const QUIET = 560; // pixels of width below which only lines of the word pointed at are drawn
 const BEAT = 700; // milliseconds per step of the film
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const SWITCHES = ["unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
@@ -530,7 +531,7 @@ export class Stage {
     if (this.beside) this.beside.light();
     else {
       this.lines.light(lit, this.pinned(), this.state.step);
-      this.lines.draw(this.linesOf(this.kind), lit, this.state.step, this.root.clientWidth < 560);
+      this.lines.draw(this.linesOf(this.kind), lit, this.state.step, this.narrow);
     }
     this.tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
     effects.tint(this, this.state.view === "map" || !lit.both ? lit.row : -1);
@@ -542,6 +543,7 @@ export class Stage {
   /** What is lit in the picture that is open: rows of other pictures than maps are steps. */
   litIn(lit) {
     if (["map", "mask"].includes(this.state.view)) return lit;
+    if (this.state.view === "agree") return NOWHERE;
     return { row: lit.token?.[0] === "target" ? lit.token[1] : -1, column: -1 };
   }
 
@@ -643,9 +645,10 @@ export class Stage {
   }
 
   resized() {
-    const size = `${this.root.clientWidth} ${innerHeight}`;
-    if (size === this.size || !this.told || !this.root.clientWidth) return;
-    this.size = size;
+    const width = this.root.clientWidth;
+    const size = `${width} ${innerHeight}`;
+    if (size === this.size || !this.told || !width) return;
+    Object.assign(this, { size, narrow: width < QUIET });
     this.unmeasure();
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => this.render());
@@ -653,7 +656,7 @@ export class Stage {
 
   /** Forgets where tokens stand. */
   unmeasure() {
-    for (const lines of this.beside?.lines() ?? [this.lines]) lines.measured = null;
+    for (const lines of this.beside?.lines() ?? [this.lines]) lines.measured = lines.spots = null;
   }
 
   /** Fills the card: of a head that is pointed at, or of what is pinned or open. */

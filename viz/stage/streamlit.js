@@ -13,11 +13,25 @@ async function fetched(address) {
   return answer;
 }
 
-/** Writes parameters into the address; null takes one out. No entry of the history, and the server is not asked. */
+let unwritten = null; // parameters of the address of a page, until the picture that they tell of is painted
+
+/** Has parameters written into the address after the next picture, which should not wait for that. */
 function write(parameters, names) {
+  const named = Object.fromEntries((names ?? Object.keys(parameters)).map((name) => [name, parameters[name]]));
+  if (unwritten) Object.assign(unwritten, named);
+  else {
+    unwritten = named;
+    const page = location.pathname;
+    requestAnimationFrame(() => setTimeout(() => (page === location.pathname ? written() : (unwritten = null))));
+  }
+}
+
+/** Writes them; null takes one out. No entry of the history, and the server is not asked. */
+function written() {
+  const parameters = unwritten ?? {};
+  unwritten = null;
   const query = new URLSearchParams(location.search);
-  for (const name of names ?? Object.keys(parameters)) {
-    const value = parameters[name];
+  for (const [name, value] of Object.entries(parameters)) {
     if (value === null || value === undefined) query.delete(name);
     else query.set(name, String(value));
   }
@@ -27,6 +41,7 @@ function write(parameters, names) {
 }
 
 function read() {
+  written();
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(PLACE.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
 }
@@ -48,6 +63,7 @@ export function show({ data, parentElement, setTriggerValue }) {
       },
       ask: (parameters) => {
         write(parameters);
+        written();
         // What Streamlit itself tells the server of the address is what it was when the page was opened.
         stage.trigger("asked", location.search);
       },

@@ -61,6 +61,7 @@ def found(
         view = query.get("view")
         lens = lens_of(asked) if view == "lens" else None
         left_out = left_out_of(asked) if view == "left-out" else None
+        agree = agreement_of(asked) if view == "agree" and asked.is_plain else None
     except ValueError as error:
         return Without(errors.sentence(error))
     others = None
@@ -68,7 +69,9 @@ def found(
         others = cached.translator(request.checkpoint).tokenizer.target.tokens(effects.others.tolist())
     maps_of = stage_effects.built(effects, result, built, rows)
     measured = kept(request.checkpoint)
-    return Found(maps_of, effects, against, others, lens, left_out, measured, code(recipe, effects, result, against))
+    pictures = {"lens": lens, "left_out": left_out, "agree": agree, "lacks": () if asked.is_plain else ("agree",)}
+    written = code(recipe, effects, result, against)
+    return Found(maps_of, effects, against, others, measured=measured, code=written, **pictures)
 
 
 @st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
@@ -91,6 +94,20 @@ def left_out_of(request: Request) -> np.ndarray:
     translation, edits = translated(request)
     with request.positions():
         return in_turn(cached.translator(request.checkpoint).occlusion)(translation, edits)
+
+
+@st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
+def agreement_of(request: Request) -> dict[str, np.ndarray]:
+    """How far measures agree in a translation without changes, by name float (L, H): means over its words.
+
+    The last one compares, over the words, the direct effect of a head with the loss when it alone is switched off.
+    """
+    translation, loaded = translated(request)[0], cached.translator(request.checkpoint)
+    found = in_turn(agreement.of_keys)(loaded, translation)
+    heads = in_turn(agreement.of_heads)(loaded, translation)
+    counted = {name: np.maximum(np.isfinite(rates).sum(-1), 1) for name, rates in found.items()}
+    means = {name: np.nansum(rates, axis=-1) / counted[name] for name, rates in found.items()}
+    return means | {"off": agreement.kendall(heads[RUNNER_UP][1], heads["drop"][1])}
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -119,4 +136,6 @@ def code(recipe: Recipe, effects: Effects, result: cached.Shown, against: str) -
     found["lens"] = with_imports(*recipe.lines, "lens = translator.lens(result)", lens)
     edited = ", edits" if any(one.startswith("edits = ") for one in recipe.lines) else ""
     found["left-out"] = with_imports(*recipe.lines, f"print(translator.occlusion(result{edited}))")
+    both = "agreement.{0}(translator, result)"
+    found["agree"] = with_imports(*recipe.lines, *(f"print({both.format(name)})" for name in ("of_keys", "of_heads")))
     return found

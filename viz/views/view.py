@@ -22,7 +22,7 @@ SUMMARIES = {"single": "single heads", "mean": "mean", "max": "max", "deviation"
 OVER = {"heads": "heads", "layers": "layers", "all": "heads and layers"}
 ROWS = {"predicted": "predicted", "read": "read"}
 VIEWS = ("map", "mask", "positions", "words", "inside")
-EFFECT_VIEWS = ("map", "parts", "lens", "left-out")  # where direct effects are shown in place of weights
+EFFECT_VIEWS = ("map", "parts", "lens", "left-out", "agree")  # where direct effects are shown in place of weights
 MEASURES = ("weights", "effects")
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
