@@ -270,10 +270,10 @@ export class Stage {
         el(
           "div",
           { class: "hl-main hl-sides" },
-          el("div", { class: "hl-left" }, this.kindsPlace, this.tiles.box, this.title, this.card),
+          el("div", { class: "hl-left" }, this.kindsPlace, this.tiles.box),
           this.beside.strips,
         ),
-        bar,
+        el("div", { class: "hl-about" }, bar, this.title, this.card),
         this.beside.pictures,
         this.says,
       );
