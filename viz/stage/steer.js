@@ -141,7 +141,7 @@ export class Steering {
     if (worth) {
       const value = at(worth, layer, head);
       const most = Math.max(...worth.values.map(Math.abs)) || 1;
-      const said = `${words.costs.replace("{change}", (-value).toFixed(2))}`;
+      const said = fill(words.costs, { change: (value > 0 ? "+" : "") + value.toFixed(2) });
       cell.append(el("span", { class: "hl-worth", style: `--hl-share: ${Math.abs(value) / most}` }));
       cell.title = said;
       cell.setAttribute("aria-label", `${cell.getAttribute("aria-label")}. ${said}`);

@@ -138,7 +138,7 @@ STEERING = {  # more of them, on the page Steer
     "only cross": message("Only cells of the cross-attention can be forced."),
     "with options": message("To change single cells, reset the map options first."),
     "importance": message("Importance"),
-    "costs": message("Without it the old translation is {change} nats less probable"),
+    "costs": message("Without it the log-probability of the old translation changes by {change} nats"),
     "changed most": message("The largest change is in “{query}” → “{key}” ({weight})."),
     "scale": message("Scale"),
     "shift": message("Shift"),
