@@ -16,23 +16,28 @@ from model.taps import Change
 
 @dataclass(frozen=True, order=True)
 class Force:
-    """Attention from a step of the decoder to a source token: w' = (1 - strength) w + strength onehot(key).
+    """Attention from a query to a key: w' = (1 - strength) w + strength onehot(key).
 
     Attributes:
-        query: row t of the cross-attention: the step that reads target_tokens[t] and predicts predicted_tokens[t].
-        key: source token.
+        query: row of the maps: a source token in the encoder; in the decoder the step t that reads target_tokens[t] and
+            predicts predicted_tokens[t].
+        key: column: a source token; in the decoder's self-attention one of target_tokens, at most the query.
         strength: from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals.
         heads: (layer, head) of the heads that are forced; empty: all heads of all layers.
+        kind: of attention.
     """
 
     query: int
     key: int
     strength: float = 1.0
     heads: tuple[tuple[int, int], ...] = ()
+    kind: str = "cross"
 
     def __post_init__(self) -> None:
         if not 0 <= self.strength <= 1:
             raise ValueError(f"the strength of a forced attention must be from 0 to 1, got {self.strength}")
+        if self.kind == "decoder_self" and self.key > self.query:
+            raise ValueError(f"step {self.query} of the decoder cannot attend to the later step {self.key}")
         object.__setattr__(self, "strength", round(float(self.strength), 4))
         object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
 
@@ -106,11 +111,11 @@ class Seen:
         return change
 
     def force(self, forced: list[tuple[Force, list[int] | None]]) -> Change:
-        """Move attention to a source token, in some heads or in all (None): w' = (1 - strength) w + strength onehot."""
+        """Move attention to a key, in some heads or in all (None): w' = (1 - strength) w + strength onehot."""
 
         def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
             for force, heads in forced:
-                row = self._row("cross", force.query)
+                row = self._row(force.kind, force.query)
                 if 0 <= row < weights.size(-2):
                     some = slice(None) if heads is None else torch.tensor(heads)
                     weights[:, some, row] *= 1 - force.strength

@@ -25,7 +25,7 @@ MAX_CODE = 8000  # characters
 _LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
 _LETTER_OF = {kind: letter for letter, kind in _LETTERS.items()}
 _HEAD = re.compile(r"([ou])([edc])(\d{1,2})-(\d{1,2})", re.ASCII)
-_FORCE = re.compile(r"f(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)", re.ASCII)
+_FORCE = re.compile(r"f([ed]?)(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)", re.ASCII)
 _CELL = re.compile(r"([ab])([edc])(\d{1,3})-(\d{1,3})", re.ASCII)
 
 
@@ -48,7 +48,7 @@ class Edits:
     Attributes:
         off: heads whose weights become 0, which equals zeroing their slice of the output projection.
         uniform: heads that read everything equally that their mask lets them read.
-        forced: cross-attention that is forced; a head that is off stays off.
+        forced: attention that is forced; a head that is off stays off.
         cells: edited cells of the masks.
 
     Raises:
@@ -70,7 +70,7 @@ class Edits:
     def __post_init__(self) -> None:
         for name in ("off", "uniform", "forced", "cells"):
             object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)))))
-        for item in (*self.off, *self.uniform, *self.cells):
+        for item in (*self.off, *self.uniform, *self.forced, *self.cells):
             if item.kind not in KINDS:
                 raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
         both = sorted(set(self.off) & set(self.uniform))
@@ -84,7 +84,7 @@ class Edits:
         for i, one in enumerate(self.forced):
             for other in self.forced[i + 1 :]:
                 shared = not one.heads or not other.heads or set(one.heads) & set(other.heads)
-                if one.query == other.query and shared:
+                if (one.kind, one.query) == (other.kind, other.query) and shared:
                     raise ValueError(f"the attention of step {one.query} is forced twice in the same head")
 
     def __bool__(self) -> bool:
@@ -102,7 +102,8 @@ class Edits:
         for force in self.forced:
             strength = f"{force.strength:.4f}".rstrip("0").rstrip(".")
             heads = "".join(f"h{layer}-{head}" for layer, head in force.heads)
-            items.append(f"f{force.query}-{force.key}-{strength}{heads}")
+            kind = "" if force.kind == "cross" else _LETTER_OF[force.kind]
+            items.append(f"f{kind}{force.query}-{force.key}-{strength}{heads}")
         for cell in self.cells:
             items.append(f"{'a' if cell.open else 'b'}{_LETTER_OF[cell.kind]}{cell.query}-{cell.key}")
         return "_".join([VERSION, *items]) if items else ""
@@ -150,8 +151,8 @@ class Edits:
             _check_head(head, config)
         for force in self.forced:
             for layer, head in force.heads:
-                _check_head(Head("cross", layer, head), config)
-        cells = [*self.cells, *(Cell("cross", force.query, force.key, True) for force in self.forced)]
+                _check_head(Head(force.kind, layer, head), config)
+        cells = [*self.cells, *(Cell(force.kind, force.query, force.key, True) for force in self.forced)]
         if cells and (n_source is None or n_target is None):
             raise ValueError("single cells can be changed for one sentence only, not for many at a time")
         for cell in cells:
@@ -181,7 +182,7 @@ class Edits:
             for layer in range(n_layers):
                 module = _address(kind, layer)
                 off, uniform = (_of_layer(heads, kind, layer) for heads in (self.off, self.uniform))
-                forced = [(force, _forced_heads(force, layer)) for force in self.forced if kind == "cross"]
+                forced = [(force, _forced_heads(force, layer)) for force in self.forced if force.kind == kind]
                 forced = [(force, heads) for force, heads in forced if heads != []]
                 at_mask = [seen.cells(cells)] if cells else []
                 at_mask += [seen.remember(module)] if uniform else []
@@ -257,9 +258,9 @@ def _read(item: str) -> tuple[str, Head | Force | Cell]:
         what, letter, layer, head = match.groups()
         return {"o": "off", "u": "uniform"}[what], Head(_LETTERS[letter], int(layer), int(head))
     if match := _FORCE.fullmatch(item):
-        query, key, strength, heads = match.groups()
+        letter, query, key, strength, heads = match.groups()
         pairs = tuple(tuple(map(int, pair.split("-"))) for pair in heads.split("h")[1:])
-        return "forced", Force(int(query), int(key), float(strength), pairs)
+        return "forced", Force(int(query), int(key), float(strength), pairs, _LETTERS[letter or "c"])
     if match := _CELL.fullmatch(item):
         what, letter, query, key = match.groups()
         return "cells", Cell(_LETTERS[letter], int(query), int(key), what == "a")

@@ -112,6 +112,13 @@ class TestCells:
         at = screen.do(at, "force", row=2, key=4, strength=1.0, heads=[])
         assert_steered(at, recorded, {"forced": (Force(2, 4),)}, plain.predicted_ids[:2])
 
+    @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
+    def test_a_cell_of_self_attention_is_forced_too(self, recorded, plain, kind):
+        at = screen.do(open_page(), "force", kind=kind, row=2, key=1, strength=1.0, heads=[])
+        locked = plain.predicted_ids[:2] if kind == "decoder_self" else ()
+        new, _ = assert_steered(at, recorded, {"forced": (Force(2, 1, 1.0, (), kind),)}, locked)
+        assert (new.attention(kind)[:, :, 2, 1] == 1).all()
+
     @pytest.mark.parametrize("kind", KINDS)
     def test_painted_cells_are_blocked_in_the_mask_that_the_model_uses(self, recorded, kind):
         at = screen.do(open_page(), "cells", kind=kind, cells=[[2, 0], [2, 1]], open=False)

@@ -109,12 +109,18 @@ export class Steering {
     return true;
   }
 
-  /** Adds a head to those that the next cell is forced in, or takes it out; only those of the cross-attention can be. */
+  /** The heads of the opened kind that the next cell is forced in. */
+  get picked() {
+    return this.chosenOf === this.stage.kind?.code ? this.chosen : [];
+  }
+
+  /** Adds a head to those that the next cell is forced in, or takes it out. */
   choose(layer, head) {
     const { stage } = this;
-    if (stage.kind.code !== "cross" || !stage.kind.plain) return false;
-    const rest = this.chosen.filter(([l, h]) => l !== layer || h !== head);
-    this.chosen = rest.length < this.chosen.length ? rest : [...rest, [layer, head]];
+    if (!stage.kind.plain) return false;
+    const rest = this.picked.filter(([l, h]) => l !== layer || h !== head);
+    this.chosen = rest.length < this.picked.length ? rest : [...rest, [layer, head]];
+    this.chosenOf = stage.kind.code;
     this.everyHead = false;
     stage.renderKind();
     stage.render();
@@ -124,7 +130,7 @@ export class Steering {
   decorate(cell, layer, head) {
     const { told, words, stage } = this;
     const { code } = stage.kind;
-    if (code === "cross" && this.chosen.some(([l, h]) => l === layer && h === head)) {
+    if (this.picked.some(([l, h]) => l === layer && h === head)) {
       cell.classList.add("hl-picked");
       cell.setAttribute("aria-label", `${cell.getAttribute("aria-label")}, ${words.picked}`);
     }
@@ -182,9 +188,9 @@ export class Steering {
     const { state, kind } = this.stage;
     if (!this.acts) return false;
     if (state.view === "words") this.act({ do: "write", step: row, rank: column });
-    else if (state.view === "map" && kind.code === "cross" && kind.plain) {
-      const heads = this.everyHead ? [] : this.chosen.length ? this.chosen : [kind.open];
-      this.act({ do: "force", row, key: column, strength: this.strength, heads });
+    else if (state.view === "map" && kind.plain) {
+      const heads = this.everyHead ? [] : this.picked.length ? this.picked : [kind.open];
+      this.act({ do: "force", kind: kind.code, row, key: column, strength: this.strength, heads });
     } else return false;
     return true;
   }
@@ -196,7 +202,7 @@ export class Steering {
     this.bar.hidden = !this.acts || !kind || state.view === "inside";
     if (this.bar.hidden) return;
     const parts = {
-      map: () => (kind.plain ? (kind.code === "cross" ? this.forcing() : [words["only cross"]]) : [words["with options"]]),
+      map: () => (kind.plain ? this.forcing() : [words["with options"]]),
       mask: () => [words["click cell"]],
       words: () => [words["click word"]],
       positions: () => {
@@ -217,7 +223,7 @@ export class Steering {
 
   forcing() {
     const { words } = this;
-    const chosen = fill(words["chosen heads"], { heads: this.chosen.map((place) => place.join(".")).join(", ") });
+    const chosen = fill(words["chosen heads"], { heads: this.picked.map((place) => place.join(".")).join(", ") });
     const said = el("output", {}, this.strength.toFixed(2));
     const slider = el("input", {
       type: "range",
@@ -233,7 +239,7 @@ export class Steering {
     const heads = el(
       "select",
       { "aria-label": words.in, onchange: () => (this.everyHead = heads.value === "all") },
-      el("option", { value: "one", selected: !this.everyHead }, this.chosen.length ? chosen : words["one head"]),
+      el("option", { value: "one", selected: !this.everyHead }, this.picked.length ? chosen : words["one head"]),
       el("option", { value: "all", selected: this.everyHead }, words["every head"]),
     );
     return [
@@ -252,9 +258,12 @@ export class Steering {
     const [layer, head] = kind.open;
     const places = {
       map: () =>
-        kind.code === "cross" && kind.plain
-          ? forced.filter(([, , heads]) => !heads.length || heads.some(([l, h]) => l === layer && h === head))
-          : [],
+        forced
+          .filter(([code, , , heads]) => {
+            const here = !heads.length || heads.some(([l, h]) => l === layer && h === head);
+            return kind.plain && code === kind.code && here;
+          })
+          .map(([, row, column]) => [row, column]),
       mask: () => cells.filter(([code]) => code === kind.code).map(([, row, column]) => [row, column]),
       words: () =>
         locked.flatMap((_, step) => {

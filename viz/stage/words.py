@@ -135,7 +135,6 @@ STEERING = {  # more of them, on the page Steer
     "every head": message("all heads"),
     "click cell": message("Click or drag to block or open cells, in every layer and head."),
     "click word": message("Click a word to write it; what stands before it is kept."),
-    "only cross": message("Only cells of the cross-attention can be forced."),
     "with options": message("To change single cells, reset the map options first."),
     "importance": message("Importance"),
     "costs": message("Without it the log-probability of the old translation changes by {change} nats"),

@@ -52,6 +52,7 @@ ERRORS = (
     message("a head is either switched off or made uniform, but both are asked of {what}"),
     message("the {kind} cell in row {row}, column {column} cannot be both open and blocked"),
     message("the attention of step {step} is forced twice in the same head"),
+    message("step {step} of the decoder cannot attend to the later step {later}"),
     message("only the heads of an encoder-decoder Transformer can be changed"),
     message("single cells can be changed for one sentence only, not for many at a time"),
     message("{what}s of the {kind}-attention are 0 to {last}, got {what} {place}"),

@@ -143,7 +143,7 @@ def after(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     Args:
         changes: those before.
         action: `do` and what belongs to it: "off", "uniform", "alone" with kind, layer, head; "layer" with kind, layer;
-            "force" with row, key, strength, heads ([[layer, head], ...], [] for all); "cells" with kind, cells
+            "force" with kind, row, key, strength, heads ([[layer, head], ...], [] for all); "cells" with kind, cells
             ([[row, key], ...]), open; "write" with step, rank; "type" with step, text; "keep" with step; "lock" with
             ids; "positions" with some of scale, shift, stacks; "drop" with code, as of `chips`; "reset".
         on: the translation that was shown.
@@ -179,15 +179,17 @@ def _switched(changes: Changes, action: Mapping, on: Sentence) -> Changes:
 
 def _forced(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     heads = tuple((int(layer), int(head)) for layer, head in action["heads"])
-    new = Force(int(action["row"]), int(action["key"]), float(action["strength"]), heads)
-    kept = [one for one in changes.edits.forced if one.query != new.query or not _share_heads(one, new)]
-    # What stands before the step stays as it is, so that the cell means the same step.
-    locked = tuple(on.predicted_ids[: new.query])
+    new = Force(int(action["row"]), int(action["key"]), float(action["strength"]), heads, action.get("kind", "cross"))
+    kept = [one for one in changes.edits.forced if not _same_row(one, new)]
+    # What stands before a step stays as it is, so that the cell means the same step.
+    locked = changes.locked if new.kind == "encoder_self" else tuple(on.predicted_ids[: new.query])
     return replace(changes, edits=replace(changes.edits, forced=(*kept, new)), locked=locked)
 
 
-def _share_heads(one: Force, other: Force) -> bool:
-    return not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
+def _same_row(one: Force, other: Force) -> bool:
+    """Whether both are of the same row of the same head."""
+    shared = not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
+    return (one.kind, one.query) == (other.kind, other.query) and shared
 
 
 def _painted(changes: Changes, action: Mapping, on: Sentence) -> Changes:
@@ -258,11 +260,18 @@ _DO = {
 _KIND_NAMES = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
 _SWITCHED = {"o": message("{kind} {layer}.{head} off"), "u": message("{kind} {layer}.{head} uniform")}
 _FORCE = message("step {step} attends to “{key}” × {strength:g}, {heads}")
+_FORCE_ENCODER = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
 _BLOCKED, _OPENED = message("{kind} “{query}” → “{key}” blocked"), message("{kind} “{query}” → “{key}” open")
 _CELLS = {"b": message("{n} cells of masks blocked"), "a": message("{n} cells of masks open")}
 _WRITTEN = message("word {step} → “{token}”")
 _LOCKED = message("first {n} tokens locked")
 _SCALED, _SHIFTED, _OFF = message("positions × {scale:g}"), message("positions + {shift}"), message("positions off")
+
+
+def _tokens(on: Sentence, kind: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The tokens of the rows and of the columns of a kind's maps."""
+    rows = on.source_tokens if kind == "encoder_self" else on.predicted_tokens
+    return rows, ["<s>", *on.predicted_tokens] if kind == "decoder_self" else on.source_tokens
 
 
 def chips(changes: Changes, on: Sentence, locked: Sequence[str]) -> list[tuple[str, str]]:
@@ -279,20 +288,21 @@ def chips(changes: Changes, on: Sentence, locked: Sequence[str]) -> list[tuple[s
         code = Edits(forced=(force,)).code.split("_")[1]
         heads = ", ".join(f"{layer}.{head}" for layer, head in force.heads)
         heads = say("head {head}", head=heads) if heads else say("all heads")
-        key = _name(on.source_tokens, force.key)
-        made.append((code, say(_FORCE, step=force.query + 1, key=key, strength=force.strength, heads=heads)))
+        rows, keys = _tokens(on, force.kind)
+        row = {"query": _name(rows, force.query)} if force.kind == "encoder_self" else {"step": force.query + 1}
+        text = _FORCE_ENCODER if "query" in row else _FORCE
+        made.append((code, say(text, **row, key=_name(keys, force.key), strength=force.strength, heads=heads)))
     for letter, is_open, text in (("b", False, _BLOCKED), ("a", True, _OPENED)):
         cells = _cells(changes, is_open)
         if len(cells) >= MANY:
             made.append((letter, say(_CELLS[letter], n=len(cells))))
             continue
         for cell in cells:
-            rows = on.source_tokens if cell.kind == "encoder_self" else on.predicted_tokens
-            keys = ["<s>", *on.predicted_tokens] if cell.kind == "decoder_self" else on.source_tokens
+            rows, keys = _tokens(on, cell.kind)
             names = {"kind": say(_KIND_NAMES[cell.kind]), "query": _name(rows, cell.query)}
             code = Edits(cells=(cell,)).code.split("_")[1]
             made.append((code, say(text, **names, key=_name(keys, cell.key))))
-    if changes.locked and not edits.forced:
+    if changes.locked and all(force.kind == "encoder_self" for force in edits.forced):
         made.append(("prefix", say(_WRITTEN, step=len(locked), token=_name(locked, len(locked) - 1))))
     elif changes.locked:
         made.append(("prefix", say(_LOCKED, n=len(locked))))

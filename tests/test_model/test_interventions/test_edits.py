@@ -29,7 +29,12 @@ FORCED = Force(2, 3, 0.7)
 MIXED = Edits(
     off=(Head("encoder_self", 1, 0), Head("cross", 0, 2)),
     uniform=(Head("decoder_self", 1, 1), Head("cross", 1, 0), Head("encoder_self", 0, 2)),
-    forced=(FORCED, Force(3, 1, 1.0, ((0, 1), (1, 2)))),
+    forced=(
+        FORCED,
+        Force(3, 1, 1.0, ((0, 1), (1, 2))),
+        Force(1, 3, 0.4, (), "encoder_self"),
+        Force(3, 1, 0.6, (), "decoder_self"),
+    ),
     cells=(Cell("cross", 1, 0, False), Cell("decoder_self", 3, 1, False), Cell("encoder_self", 2, 4, False)),
 )
 
@@ -119,23 +124,26 @@ class TestHeads:
 
 
 class TestForced:
+    @pytest.mark.parametrize("kind", KIND_NAMES)
     @pytest.mark.parametrize("heads", [(), ((0, 0), (0, 2), (1, 1))], ids=["all", "some"])
-    def test_equals_the_weights_recomputed_by_hand(self, heads: tuple) -> None:
+    def test_equals_the_weights_recomputed_by_hand(self, heads: tuple, kind: str) -> None:
         model = tiny_model()
-        force = Force(2, 3, 0.7, heads)
+        key = 1 if kind == "decoder_self" else 3
+        force = Force(2, key, 0.7, heads, kind)
         with intervene(Edits(forced=(force,)).changes(model.config)), record() as trace, torch.no_grad():
             logits = model(SRC, TGT)
         for layer in range(2):
-            base = f"decoder.layers.{layer}.cross_attention"
+            base = f"{MODULES[kind][0]}.layers.{layer}.{MODULES[kind][1]}"
             expected = trace[f"{base}.scores"].softmax(-1)
             for head in range(H):
                 if not heads or (layer, head) in heads:
                     expected[:, head, 2] = 0.3 * expected[:, head, 2]
-                    expected[:, head, 2, 3] += 0.7
+                    expected[:, head, 2, key] += 0.7
             assert_near(trace[f"{base}.weights"], expected)
             assert_near(trace[f"{base}.context"], expected @ trace[f"{base}.v"])
         plain = logits_of(model)
-        assert_near(logits[:, :2], plain[:, :2])  # earlier steps know nothing of it
+        if kind != "encoder_self":
+            assert_near(logits[:, :2], plain[:, :2])  # earlier steps know nothing of it
         assert (logits[:, 2:] - plain[:, 2:]).abs().amax((0, 2)).min() > 1e-6
 
     def test_full_strength_reads_one_token_and_none_changes_nothing(self) -> None:
@@ -232,6 +240,7 @@ def some_edits(number: int) -> Edits:
     rng = random.Random(number)
     off = tuple(Head("cross", rng.randrange(3), rng.randrange(4)) for _ in range(3))
     forced = tuple(Force(t, rng.randrange(8), rng.random()) for t in range(6))
+    forced += (Force(3, rng.randrange(8), 0.5, (), "encoder_self"), Force(4, rng.randrange(5), 0.5, (), "decoder_self"))
     cells = tuple(Cell("encoder_self", rng.randrange(8), rng.randrange(8), False) for _ in range(1))
     future = (Cell("decoder_self", 0, 2, True), Cell("decoder_self", 2, 1, False))
     return Edits(off=off, uniform=(Head("encoder_self", 1, rng.randrange(4)),), forced=forced, cells=cells + future)
@@ -347,6 +356,8 @@ class TestRefusals:
         ("make", "words"),
         [
             (lambda: Edits(off=(Head("self", 0, 0),)), "one of encoder_self, decoder_self, cross, got 'self'"),
+            (lambda: Force(2, 3, 1.0, (), "decoder_self"), "step 2 of the decoder cannot attend to the later step 3"),
+            (lambda: Edits(forced=(Force(0, 0, 1.0, (), "self"),)), "one of .*, got 'self'"),
             (lambda: Force(0, 0, 1.5), "from 0 to 1, got 1.5"),
             (lambda: Force(0, 0, float("nan")), "from 0 to 1, got nan"),
             (

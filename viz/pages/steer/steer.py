@@ -149,7 +149,9 @@ def steering(request: Request, changes: Changes) -> dict:
         "chips": chips(request, changes),
         "off": [[head.kind, head.layer, head.head] for head in edits.off],
         "uniform": [[head.kind, head.layer, head.head] for head in edits.uniform],
-        "forced": [[force.query, force.key, [list(head) for head in force.heads]] for force in edits.forced],
+        "forced": [
+            [force.kind, force.query, force.key, [list(head) for head in force.heads]] for force in edits.forced
+        ],
         "cells": [[cell.kind, cell.query, cell.key, cell.open] for cell in edits.cells],
         "locked": list(changes.locked),
         "positions": [changes.scale, changes.shift, changes.stacks],
