@@ -18,8 +18,8 @@ def attention_heatmap(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    query_axis: str = message("query (asks)"),
-    key_axis: str = message("key (is read)"),
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
     title: str = "",
     mask: np.ndarray | None = None,
     shown: np.ndarray | None = None,
@@ -60,7 +60,7 @@ def attention_heatmap(
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
     colors = _weight_colors(weights, scale_to_max, value, say, most)
     description = say(
-        "Rows ask, columns are read: how much each query token attends to each key token, from 0 to {most:.3g}.",
+        "How much each query (row) attends to each key (column), from 0 to {most:.3g}.",
         most=most,
     )
     description += " " + say("Hatched cells are not allowed by the mask.") if blocked.any() else ""
@@ -208,8 +208,8 @@ def _names(
 
 def _at_a_glance(montage: Montage, say: Say) -> str:
     return say(
-        "Every map at a glance: rows are {first_row} to {last_row}, columns are {first_column} to {last_column}; "
-        "in each tile rows ask and columns are read. Click a tile to open it.",
+        "All maps: {first_row} to {last_row}, {first_column} to {last_column}; in each tile row = query, column = "
+        "key. Click a tile to open it.",
         first_row=montage.layer_names[0],
         last_row=montage.layer_names[-1],
         first_column=montage.head_names[0],

@@ -12,7 +12,7 @@ from viz.figures.drawn import Drawn
 from viz.figures.tables import Board, Points
 from viz.figures.wording import NUMBER, Say, english, message
 
-CELLS = message("A cell a head: rows are layers, columns heads.")
+CELLS = message("One cell per head: row = layer, column = head.")
 ROW_HEIGHT = 46  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
@@ -87,7 +87,7 @@ def head_board(
 
 def _description(value: str, say: Say) -> str:
     return say(
-        "A cell a head: rows are layers, columns heads; {value}, orange above 0, blue below.",
+        "One cell per head: row = layer, column = head; {value}, orange above 0, blue below.",
         value=say(value),
     )
 

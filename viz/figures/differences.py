@@ -19,8 +19,8 @@ def difference_heatmap(
     *,
     a: str = "A",
     b: str = "B",
-    query_axis: str = message("query (asks)"),
-    key_axis: str = message("key (is read)"),
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
     title: str = "",
     say: Say = english,
 ) -> Drawn:
@@ -58,8 +58,7 @@ def difference_heatmap(
             difference="%{z:+.3f}",
         ),
         description=say(
-            "Rows ask, columns are read: {a} minus {b} for each query and key token; "
-            "orange where {a} is larger, blue where {b} is.",
+            "{a} minus {b} for each query (row) and key (column); orange where {a} is larger, blue where {b} is.",
             a=say(a),
             b=say(b),
         ),

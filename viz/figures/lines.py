@@ -74,8 +74,8 @@ def attention_lines(
     keys: Sequence[str],
     *,
     head_names: Sequence[str] | None = None,
-    query_axis: str = message("query (asks)"),
-    key_axis: str = message("key (is read)"),
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
     title: str = "",
     shown: np.ndarray | None = None,
     say: Say = english,
@@ -128,8 +128,8 @@ def attention_lines(
         [*heads, _tokens(queries, _ASKING, "left", say), _tokens(keys, _READ, "right", say)],
         layout,
         description=say(
-            "Lines lead from who asks (left) to who is read (right): the stronger a line, the larger the weight, "
-            "a colour is a head. {n} lines are drawn, {left_out} fainter ones left out.",
+            "Lines lead from queries (left) to keys (right), stronger for larger weights, one colour per head. {n} "
+            "lines are drawn, {left_out} fainter ones left out.",
             n=len(lines.weight),
             left_out=lines.n_left_out,
         ),

@@ -158,7 +158,7 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
         candidate="%{customdata[2]}",
         number="%{z:.3f}",
     )
-    rows, columns = say("word that was written"), say("candidate (1 = most probable)")
+    rows, columns = say("written word"), say("candidate (1 = most probable)")
     look = _tokens(written, ranks, say, rows, columns, hover, SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = 0
     look["layout"]["margin"]["t"] = 50

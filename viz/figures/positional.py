@@ -129,8 +129,8 @@ def positional_waves(
             yaxis={"title": {"text": say("value")}, "range": [-1.08 * limit, 1.08 * limit], "automargin": False},
         ),
         description=say(
-            "One line a dimension: its value at each of {n_positions} positions "
-            "(dimensions {chosen} of {n_dimensions}).",
+            "One line per dimension: its value at each of {n_positions} positions (dimensions {chosen} of "
+            "{n_dimensions}).",
             n_positions=n_positions,
             chosen=", ".join(map(str, chosen)),
             n_dimensions=n_dimensions,

@@ -86,7 +86,7 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, title: str = "
         xaxis=heatmap.number_axis(similarity.shape[1], message("offset (positions apart)"), say),
         yaxis={"title": {"text": say("mean dot product")}, "automargin": False},
         description=say(
-            "One line for each of {n} encodings: how similar positions are that lie so far apart.", n=len(names)
+            "One line for each of {n} encodings: the similarity of positions by their distance.", n=len(names)
         ),
     )
 
@@ -115,9 +115,9 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, title: st
         names,
         title,
         say,
-        say("dimension {dimension}<br>{wavelength} positions a wave", dimension="%{x:d}", wavelength="%{y:.4g}"),
+        say("dimension {dimension}<br>wavelength: {wavelength} positions", dimension="%{x:d}", wavelength="%{y:.4g}"),
         xaxis=heatmap.number_axis(wavelengths.shape[1], message("dimension"), say),
-        yaxis={"title": {"text": say("positions a wave")}, "type": "log", "automargin": False},
+        yaxis={"title": {"text": say("wavelength (positions)")}, "type": "log", "automargin": False},
         description=say(
             "One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=len(names)
         ),

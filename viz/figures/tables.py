@@ -97,9 +97,9 @@ class Cells(Table):
         if self.values.dtype == bool:
             allowed = [key(cell) for cell in cells if cell[4]]
             if not allowed:
-                return say("{query} may read 0 of {total}: nothing.", query=asks, total=len(cells))
+                return say("{query} may attend to nothing.", query=asks, total=len(cells))
             counts = {"n": len(allowed), "total": len(cells)}
-            return say("{query} may read {n} of {total}: {keys}.", query=asks, keys=_listed(allowed), **counts)
+            return say("{query} may attend to {n} of {total}: {keys}.", query=asks, keys=_listed(allowed), **counts)
         known = sorted((cell for cell in cells if cell[4] is not None), key=lambda cell: -cell[4])
         if not known:
             return say("{name}: blank.", name=asks)
@@ -216,7 +216,7 @@ class Links(Table):
     def _line(self, line: tuple[int, int, int, float], say: Say) -> str:
         _, i, j, weight = line
         query, key = _named(self.queries[i], "query", i, say), _named(self.keys[j], "key", j, say)
-        return say("{query} reads {key} {weight:.3g}", query=query, key=key, weight=weight)
+        return say("{query} attends to {key} {weight:.3g}", query=query, key=key, weight=weight)
 
 
 @dataclass

@@ -138,8 +138,8 @@ def search_tree(
         traces,
         _layout(tree, drawn, (first, last), title, say),
         description=say(
-            "Row n holds the candidates for the n-th token, by rank; lines lead from what was read to what came "
-            "next: {kept} kept, {finished} finished, {pruned} pruned.",
+            "Row n holds the candidates for the n-th token, by rank; lines lead from each token to what followed it: "
+            "{kept} kept, {finished} finished, {pruned} pruned.",
             kept=fates.count(KEPT),
             finished=fates.count(FINISHED),
             pruned=fates.count(PRUNED),
@@ -168,7 +168,7 @@ def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int, sa
     names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"), say)
     largest = np.argsort(-looked_at, axis=1, kind="stable")[:, :LOOKED_AT]
     return [
-        "<br>" + say("its step looked at {tokens}", tokens=" · ".join(f"{names[key]} {row[key]:.2f}" for key in best))
+        "<br>" + say("its step attended to {tokens}", tokens=" · ".join(f"{names[key]} {row[key]:.2f}" for key in best))
         if row.any()
         else ""
         for row, best in zip(looked_at, largest, strict=True)

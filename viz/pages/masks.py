@@ -350,7 +350,7 @@ def live() -> None:
         with chosen:
             page = Page(request, result)
     except ValueError as error:
-        st.error(say("There is no model to show masks of."))
+        st.error(say("No translation model found."))
         folder = say("The folder is {folder}.", folder=checkpoints_folder())
         shared.small(f"{errors.sentence(error)} {folder}", "no-model")
         return

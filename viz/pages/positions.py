@@ -231,7 +231,7 @@ def show_order(pictures, beside) -> None:
             asked, head = ask()
     except ValueError as error:
         with pictures:
-            st.error(say("There is no model to change the positions of."))
+            st.error(say("No translation model found."))
             folder = say("The folder is {folder}.", folder=checkpoints_folder())
             shared.small(f"{errors.sentence(error)} {folder}", "no-model")
         return

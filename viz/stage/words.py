@@ -38,7 +38,7 @@ SIDES = {"source": message("Source"), "target": message("Translation")}
 AS_WAVES = message("{side} as waves")
 POSITIONS = message("Added to the embedding of each token: rows are positions, columns are dimensions.")
 WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
-CANDIDATES = message("The most probable next words at every step. Beam search may write another than the first.")
+CANDIDATES = message("The most probable next words at every step. Beam search may choose another one than the first.")
 BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
 EDITED_CELLS = message("{n} of {total} cells are blocked.")
 NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
@@ -82,7 +82,7 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "table": message("Table"),
     "projector": message("Projector: large type, PageUp and PageDown for steps (p)"),
     "probability": message("probability"),
-    "word": message("word that was written"),
+    "word": message("written word"),
     "copy": message("Copy"),
     "reset": message("Reset"),
     "png": message("Picture (PNG)"),

@@ -47,7 +47,7 @@ ERRORS = (
     # Changes of heads, attention and masks.
     message("the code of the edits has {n} characters; at most {most} are allowed"),
     message("the code of edits begins with {right}, got {value}"),
-    message("the edits cannot be read: {value} is no edit"),
+    message("the edits cannot be read: {value} is not a valid edit"),
     message("the strength of a forced attention must be from 0 to 1, got {value}"),
     message("a head is either switched off or made uniform, but both are asked of {what}"),
     message("the {kind} cell in row {row}, column {column} cannot be both open and blocked"),

@@ -16,18 +16,14 @@ SEARCH = message(
     "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
 )
 PENALTY = message(
-    "Among finished translations the score is divided by a power of the length: 0 compares bare probabilities and "
-    "prefers short ones, larger values prefer long ones."
+    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: 0 compares bare "
+    "log-probabilities and prefers short translations, larger values prefer long ones."
 )
+LINES_LEAD = message("Lines lead from query (left) to key (right), one colour per head, stronger for larger weights.")
 LINES = message(
-    "Point at a token to see its lines alone; a click keeps it so. A click on a head takes its lines away and brings "
-    "them back, a double-click (Shift+Enter) shows it alone."
+    "Point at a token to see only its lines; click to keep them. Click a head to hide or show its lines; "
+    "double-click (Shift+Enter) shows it alone."
 )
-PROBABILITIES = message(
-    "Rows are the tokens that were written, columns the most probable candidates of each step, by probability. The "
-    "written token is not always the first: a beam looks ahead, and a reference is given."
-)
-TABLES = message("The tokens with their probabilities, and the weights of the large map, to read and to download.")
 REPORT = message(
     "The translation, every head of every kind, masks, positions and settings in one file that needs no network."
 )
@@ -49,24 +45,13 @@ EXAMPLES = {
 }
 
 
-STRETCH = message(
-    "Lets the colours end at the largest weight instead of 1, so that faint maps can be read. Colours can then no "
-    "longer be compared between the overview and the large map: each has its own scale."
-)
+STRETCH = message("Lets the colours end at the largest weight of each map instead of 1.")
 
-SUMMARY = message(
-    "Mean, maximum or standard deviation over heads, layers or both, cell by cell. A summary is no head: no single "
-    "head may look like it, and rows of a maximum or a deviation do not add up to 1."
-)
-ROWS = message(
-    "A step of the translation reads one token and predicts the next one. Other tools name rows by one or the other "
-    "and do not say which."
-)
+SUMMARY = message("A summary is not a real head: no single head may look like it.")
+ROWS = message("Each step of the translation reads one token and predicts the next. Rows can be named by either.")
 MERGE = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
-HIDE = message("Leaves out the start and end tokens, where heads with nothing to do look. The rest is not scaled up.")
-SHARE = message(
-    "At 90 %, each row shows only its largest weights that together hold 90 % of its mass; the rest is left blank."
-)
+HIDE = message("Leaves out the start and end tokens. The rest is not scaled up.")
+SHARE = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
 
 
 @dataclass(frozen=True)
@@ -76,14 +61,13 @@ class KindWords:
     Attributes:
         name: short, for a button and the URL.
         title: for a heading.
-        rows, lines: how a map and how lines of this kind are read, in a sentence.
+        rows: who attends to what, in a sentence.
         query_axis, key_axis: titles of the axes, where rows are named by the token read.
     """
 
     name: str
     title: str
     rows: str
-    lines: str
     query_axis: str
     key_axis: str
 
@@ -92,48 +76,32 @@ KINDS = {
     "encoder_self": KindWords(
         name=message("Encoder self"),
         title=message("Encoder self-attention"),
-        rows=message("Rows ask, columns are read: the source sentence reads itself, every token all of it."),
-        lines=message(
-            "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
-            "the source sentence reads itself, every token all of it."
-        ),
-        query_axis=message("source token (asks)"),
-        key_axis=message("source token (is read)"),
+        rows=message("Every source token attends to the whole source."),
+        query_axis=message("source (query)"),
+        key_axis=message("source (key)"),
     ),
     "decoder_self": KindWords(
         name=message("Decoder self (masked)"),
         title=message("Masked decoder self-attention"),
-        rows=message("Rows ask, columns are read: each step reads what was written so far."),
-        lines=message(
-            "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
-            "each step reads what was written so far."
-        ),
-        query_axis=message("token this step read (asks)"),
-        key_axis=message("token so far (is read)"),
+        rows=message("Each step attends to what was written so far."),
+        query_axis=message("word just read (query)"),
+        key_axis=message("written so far (key)"),
     ),
     "cross": KindWords(
         name=message("Cross"),
         title=message("Cross-attention"),
-        rows=message("Rows ask, columns are read: each step reads the source."),
-        lines=message(
-            "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
-            "each step reads the source."
-        ),
-        query_axis=message("token this step read (asks)"),
-        key_axis=message("source token (is read)"),
+        rows=message("Each step attends to the source."),
+        query_axis=message("word just read (query)"),
+        key_axis=message("source (key)"),
     ),
 }
 TEXT_SELF = "text_self"  # of a language model, which has one kind
 KINDS[TEXT_SELF] = KindWords(
     name=message("Self (masked)"),
     title=message("Masked self-attention"),
-    rows=message("Rows ask, columns are read: each word reads itself and the words before it."),
-    lines=message(
-        "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
-        "each word reads itself and the words before it."
-    ),
-    query_axis=message("word that was read (asks)"),
-    key_axis=message("word so far (is read)"),
+    rows=message("Each word attends to itself and the words before it."),
+    query_axis=message("word just read (query)"),
+    key_axis=message("word so far (key)"),
 )
 
 
@@ -142,11 +110,11 @@ NAMED_BY = {
     READ: message("A step is named by the token it read; what it predicted is the next token."),
     PREDICTED: message("A step is named by the token it predicted; what it read is the token before."),
 }
-PREDICTED_AXIS = message("token this step predicted (asks)")
+PREDICTED_AXIS = message("word being written (query)")
 
 
 def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
-    """How to read a picture of a kind, as it is said, and the title of those who ask, in English.
+    """How to read a picture of a kind, as it is said, and the title of the query axis, in English.
 
     Args:
         kind: of attention.
@@ -154,7 +122,7 @@ def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
         lines: whether the picture is one of lines and no map.
     """
     spoken = KINDS[kind]
-    reading = say(spoken.lines if lines else spoken.rows)
+    reading = f"{say(LINES_LEAD)} {say(spoken.rows)}" if lines else say(spoken.rows)
     if kind in ("encoder_self", TEXT_SELF):
         return reading, spoken.query_axis
     return f"{reading} {say(NAMED_BY[names])}", PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
@@ -173,18 +141,15 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
     """A short guide for beginners, in Markdown, to maps of these tokens, whose rows add up to 1 if they are whole."""
     said = [
         say(
-            "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter "
-            "a cell, the more is read there; every row of a head adds up to 1."
-        )
-        if whole
-        else say(
-            "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter "
-            "a cell, the more is read there."
+            "**How to read a map.** Row = query, column = key: the brighter a cell, the more the query attends to "
+            "the key."
         )
     ]
+    if whole:
+        said.append(say("Every row of a head adds up to 1."))
     mark = word_mark(tokens)
     if mark == CONTINUED:
-        said.append(say("\\#\\# goes on with a word."))
+        said.append(say("\\#\\# continues a word."))
     elif mark:
         said.append(say("{mark} marks the start of a word.", mark=mark))
     if {"<s>", "</s>"} & set(tokens):
@@ -192,16 +157,14 @@ def how_to_read(tokens: list[str], whole: bool = True) -> str:
     if "<eos>" in tokens:
         said.append(say("\\<eos> is the end of a line."))
     if any("<0x" in token for token in tokens):
-        said.append(say("\\<0x…> is one byte: of a sign that is no token, or of one that cannot be seen."))
+        said.append(say("\\<0x…> is one byte of a character that is not a token or cannot be seen."))
     return " ".join(said)
 
 
 def how_decoded(beam: int, length_penalty: float, forced: bool) -> str:
     """One line on how the translation below came about."""
     if forced:
-        return say(
-            "Teacher-forced: the model was made to read this reference; it may have written something else itself."
-        )
+        return say("Teacher-forced with this reference; on its own the model may write something else.")
     if beam == 1:
         return say("Free-running, greedy: each step reads what the model wrote.")
     return say(

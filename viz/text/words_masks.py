@@ -67,8 +67,8 @@ def _padding(ids: str) -> dict[str, str]:
 
 
 _BOTH = "(tgt != pad)[:, None, :] & torch.ones(T, T).tril().bool()"
-_SOURCE = (message("query: source token"), message("key: source token"))
-_TARGET = (message("query: target token"), message("key: target token"))
+_SOURCE = (message("source (query)"), message("source (key)"))
+_TARGET = (message("target (query)"), message("target (key)"))
 MASKS = {
     "encoder_self": MaskWords(
         message("Padding, source"),

@@ -4,16 +4,17 @@ from viz.text.language import message
 
 TREE_LINE = message(
     "Row n holds the candidates for the n-th token, the most probable beginning first. A dot was kept, a star ended "
-    "there, a cross was pruned; numbers are log-probabilities. Point at a node to see what the step that wrote it "
-    "looked at (mean over all cross-attention heads); click one to lock the translation up to it."
+    "there, a cross was pruned; numbers are log-probabilities. Point at a node to see what its step attended to "
+    "(mean over all cross-attention heads); click one to lock the translation up to it."
 )
 RESCORE = message(
-    "Ranks the finished translations of this search anew: log-probability divided by ((5 + length) / 6) to this power. "
-    "The penalty decides nothing before, so this is what a search with it would have chosen."
+    "Ranks the finished translations of this search again: log-probability divided by ((5 + length) / 6) to this "
+    "power. The penalty only ranks finished translations, so a search with it would have chosen the same."
 )
 FUTURE = message(
-    "This mask opens the future: a step may read a token that is written later. A model that reads a given translation "
-    "can then copy what it should predict. While it writes, later tokens do not exist yet and nothing is read there."
+    "This mask opens the future: a step may attend to a token that is written later. With teacher forcing a model "
+    "can then copy what it should predict. While writing, later tokens do not exist yet, and this app keeps the keys "
+    "and values of the earlier ones, so nothing changes there."
 )
 LESS = message("The old translation is {factor} times less probable.")
 MORE = message("The old translation is {factor} times more probable.")

@@ -127,7 +127,7 @@ def show_translation(result: cached.Shown, request: cached.Request, card: dict) 
 
 def no_model(error: ValueError) -> None:
     """Say that there is no model, why, and how to get one."""
-    st.error(say("There is no model to translate with."))
+    st.error(say("No translation model found."))
     folder = say("The folder is {folder}.", folder=checkpoints_folder())
     shared.small(f"{errors.sentence(error)} {folder}", "no-model")
     shared.small(say("To train one: python -m model train --help"), "train")

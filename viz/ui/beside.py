@@ -14,13 +14,13 @@ from viz.ui.plot import pictures
 from viz.views import cached
 from viz.views.made import Plot
 
-LABEL = message("Words, code, files")
+LABEL = message("Description · Python · Download")
 IN_WORDS = message("The figure in words:")
 WORDS_HEIGHT = 200  # pixels; what is longer than a few lines scrolls
 FEW_LINES = 4
 LONGEST_NAME = 80  # characters; file systems take 255 bytes
 REPRODUCE = message("These lines make the same figure, in the folder of this project:")
-ONLY_HERE = message("No program makes this figure again: what it shows was computed here and is kept nowhere else.")
+ONLY_HERE = message("This figure has no code: it exists only in this session.")
 FILES = message("The figure as a picture, as a web page that needs no network, and its numbers:")
 
 

@@ -204,7 +204,7 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
     Returns:
         Checkpoint, beam width, length penalty, and whether a reference is read.
     """
-    with st.expander(say("Options of the translation")), st.container(horizontal=True, gap="medium"):
+    with st.expander(say("Translation options")), st.container(horizontal=True, gap="medium"):
         name = among(say("Model"), names, "model", default)
         forced = False
         if forcing:
@@ -247,13 +247,13 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
     Returns:
         The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
     """
-    with st.expander(say("Options of the maps")), st.container(horizontal=True, gap="medium"):
+    with st.expander(say("Map options")), st.container(horizontal=True, gap="medium"):
         summaries, over_what = view.SUMMARIES, view.OVER
         summary = choose(say("Draw"), list(summaries), "summary", "single", summaries, help=say(words.SUMMARY))
         single = summary == "single"
         over = choose(say("Summarised over"), list(over_what), "over", "heads", over_what, disabled=single)
         names = choose(
-            say("Rows are named by the token"),
+            say("Rows are named by"),
             [words.READ, words.PREDICTED],
             "rows",
             words.READ,
@@ -261,11 +261,11 @@ def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> 
             disabled=kind == "encoder_self" or not predicted,
         )
         with st.container(width="content", gap="xsmall"):
-            merge = words_known and switch(say("Merge subwords into words"), "merge", say(words.MERGE))
+            merge = words_known and switch(say("Words instead of subwords"), "merge", say(words.MERGE))
             hide = switch(say("Hide special tokens"), "hide", say(words.HIDE))
             stretch = switch(say("Stretch colours"), "stretch", say(words.STRETCH))
         share = slider(
-            say("Largest weights of a row, by share of its mass"),
+            say("Largest weights of a row"),
             50,
             100,
             100,

@@ -93,12 +93,12 @@ def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: boo
     if built.options.axes:
         title, in_file = say("All summaries"), say("{kind}: all summaries", kind=kind)
         line = say(
-            "Each tile is the {summary} of several heads: rows ask, columns are read. Click a tile to open it.",
+            "Each tile is the {summary} of several heads. Click a tile to open it.",
             summary=say(built.options.summary),
         )
     else:
         title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
-        line = say("Each tile is one head: rows ask, columns are read. Click a tile to open it.")
+        line = say("One tile per head. Click a tile to open it.")
     block = math.ceil(math.sqrt(built.weights.size / MOST_CELLS))
     if not built.mask.all():
         line += " " + say("Blank cells are blocked by the mask.")

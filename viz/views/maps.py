@@ -223,14 +223,14 @@ def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
         values = {"rows": rows, "columns": columns, "share": maps.removed[place].mean()}
         if options.axes:
             hidden = say(
-                "Special tokens are hidden, {rows} of the rows and {columns} of the columns; {share:.1%} of the "
-                "attention of the rows left went there (mean of the single heads). Nothing is renormalised.",
+                "Special tokens are hidden: {share:.1%} of the attention of the remaining rows goes to them (mean of "
+                "the single heads). Nothing is renormalised.",
                 **values,
             )
         else:
             hidden = say(
-                "Special tokens are hidden, {rows} of the rows and {columns} of the columns; {share:.1%} of the "
-                "attention of the rows left went there. Nothing is renormalised.",
+                "Special tokens are hidden: {share:.1%} of the attention of the remaining rows goes to them. Nothing "
+                "is renormalised.",
                 **values,
             )
         said.append(hidden)

@@ -32,7 +32,7 @@ def transpose(sentence: Sentence) -> Demo:
     noticed = [(f(changed)[1] - f(v)[1])[:-1].abs().amax().item() if v.size(1) > 1 else 0.0 for f in (right, wrong)]
     (weights, _), (mistaken, _) = right(v), wrong(v)
     heads = [say("head {head}", head=head) for head in range(len(q))]
-    axes = {"query_axis": message("head (asks)"), "key_axis": message("head (is read)")}
+    axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
     tokens = sentence.result.source_tokens
     return Demo(
         attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
@@ -77,7 +77,7 @@ def after(sentence: Sentence) -> Demo:
     right = torch.from_numpy(result.attention("cross")[-1].copy())
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
     shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
-    shared |= {"row_axis": message("token this step read (asks)"), "column_axis": message("source position (is read)")}
+    shared |= {"row_axis": message("word just read (query)"), "column_axis": message("source (key)")}
     return Demo(
         values_heatmap(wrong[0].numpy(), result.target_tokens, **shared, say=say),
         values_heatmap(right[0].numpy(), result.target_tokens, **shared, say=say),

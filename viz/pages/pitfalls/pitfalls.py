@@ -35,7 +35,7 @@ def sentence(notes: DeltaGenerator) -> Sentence | None:
         translator = cached.translator(name)
     except ValueError as error:
         with notes:
-            st.error(say("There is no model to show the pitfalls with."))
+            st.error(say("No translation model found."))
             shared.small(errors.sentence(error), "no-model")
         return None
     language = words.language(translator.card.get("source"), "Source")

@@ -205,7 +205,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     if lost := state.get(LOST):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
-            st.button(say("Take them back"), key="take-back", on_click=take_back)
+            st.button(say("Undo these changes"), key="take-back", on_click=take_back)
     answered = answer(Request.of(model, chosen, changes))
     if answered is None:
         return

@@ -18,10 +18,10 @@ _DASHES = {"solid": "", "dash": "8 5", "dot": "2 4", "dashdot": "8 4 2 4"}  # Pl
 _WORDS = {  # what the browser says; it fills the places in braces
     "heads": message("Heads"),
     "all": message("all"),
-    "reads": message("“{token}” reads {parts}"),
-    "read by": message("“{token}” is read by {parts}"),
-    "reads nothing": message("“{token}” reads nothing that is drawn."),
-    "read by nothing": message("“{token}” is read by nothing that is drawn."),
+    "reads": message("“{token}” attends to {parts}"),
+    "read by": message("“{token}” gets attention from {parts}"),
+    "reads nothing": message("“{token}” attends to nothing that is drawn."),
+    "read by nothing": message("“{token}” gets no attention that is drawn."),
     "part": message("“{token}” {weight} ({head})"),
 }
 _mount = st.components.v2.component(
