@@ -36,9 +36,10 @@ def sinusoidal(n_positions: int, d_model: int) -> Tensor:
 
 
 def sinusoidal_concatenated(n_positions: int, d_model: int) -> Tensor:
-    """The same waves with all sines first, then all cosines (tensor2tensor, Marian).
+    """The same waves with all sines first, then all cosines, as in the MarianMT of transformers.
 
-    It equals `sinusoidal` up to a permutation of the columns.
+    It equals `sinusoidal` up to a permutation of the columns. tensor2tensor and Marian itself divide the exponent by
+    d_model / 2 - 1 instead of d_model / 2, so their wavelengths differ.
 
     Args:
         n_positions: number of rows, from position 0.

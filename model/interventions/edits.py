@@ -264,4 +264,4 @@ def _read(item: str) -> tuple[str, Head | Force | Cell]:
     if match := _CELL.fullmatch(item):
         what, letter, query, key = match.groups()
         return "cells", Cell(_LETTERS[letter], int(query), int(key), what == "a")
-    raise ValueError(f"the edits cannot be read: {item[:20]!r} is no edit")
+    raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")

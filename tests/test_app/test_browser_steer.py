@@ -154,11 +154,11 @@ def test_heads_stay_off_for_the_next_sentence_and_another_visitor_sees_nothing_o
     show(page, app_server, "?edits=v1_oc1-2_bc1-0")
     type_in(page, "too too tired.")
     expect(page).to_have_url(re.compile(r"edits=v1_oc1-2(&|$)"))
-    expect(page.get_by_role("button", name="Take them back")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo these changes")).to_be_visible()
     other = context.new_page()
     show(other, app_server)
     expect(part(other, "translation")).to_have_text(recorded.translate(EXAMPLE).text)
-    changed(page, lambda: page.get_by_role("button", name="Take them back").click())
+    changed(page, lambda: page.get_by_role("button", name="Undo these changes").click())
     expect(page).to_have_url(re.compile(r"edits=v1_oc1-2_bc1-0"))
 
 

@@ -195,7 +195,7 @@ class TestAddress:
     def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         at = screen.open_page("compare.py")
-        assert not at.exception and [element.value for element in at.error] == ["There is no model to translate with."]
+        assert not at.exception and [element.value for element in at.error] == ["No translation model found."]
 
 
 def test_the_code_makes_the_difference(recorded):

@@ -16,6 +16,8 @@ from model.experiments import positions as position_experiments
 from model.interventions.edits import Edits, Head
 from model.measures import contribution
 from model.measures.checks import check
+from model.positional import sinusoidal
+from model.training import grid, schedules
 from tests.test_app import screen
 from viz.text import words_lessons
 from viz.text.words_lessons import LESSONS
@@ -142,15 +144,17 @@ def test_the_steps_of_the_head_that_is_opened_at_first_often_attend_to_one_or_tw
     assert np.mean(weights[:, :2].sum(-1) > 0.8) >= 0.5
 
 
-def test_without_scaling_entropy_and_gradient_are_nearly_0(bicycle) -> None:
-    arrays = inside.recorded(bicycle, "cross", 1)
-    plain, unscaled = (inside.row(arrays, 4, 5, switches) for switches in (inside.Switches(), inside.Switches(False)))
-
-    def entropy(weights) -> float:
-        return float(-(weights * np.log(weights + 1e-30)).sum())
-
-    assert entropy(plain.weights) > 0.2 and entropy(unscaled.weights) < 0.01
-    assert inside.softmax_gradient(plain.weights) > 0.05 and inside.softmax_gradient(unscaled.weights) < 0.005
+def test_what_scaling_does_to_the_cross_attention_of_the_sentence(bicycle) -> None:
+    arrays = [inside.recorded(bicycle, "cross", layer) for layer in range(3)]
+    answer = words_lessons.ATTENTION.steps[1].answer
+    for switches, largest, gradient in ((inside.Switches(), "0.64", "0.27"), (inside.Switches(False), "0.93", "0.09")):
+        rows = [
+            inside.row(one, head, row, switches).weights for one in arrays for head in range(8) for row in range(11)
+        ]
+        assert f"{np.mean([weights.max() for weights in rows]):.2f}" == largest and largest in answer
+        assert f"{np.mean([inside.softmax_gradient(weights) for weights in rows]):.2f}" == gradient
+        assert gradient in answer
+    assert inside.row(arrays[1], 4, 5, inside.Switches(False)).weights.max() > 0.99
 
 
 def test_the_first_self_attention_head_looks_at_the_next_token(bicycle) -> None:
@@ -179,9 +183,19 @@ def test_without_positions_in_the_encoder_nobody_knows_who_bites_whom(shipped) -
     assert len(lost) == 1
 
 
-def test_the_head_of_the_last_layer_reads_the_previous_token() -> None:
-    kinds = json.loads((CHECKPOINTS / "en-de" / "heads.json").read_text())["kinds"]["encoder_self"]
-    assert kinds["role"][2][0] == "previous token" and kinds["previous"][2][0] > 0.5
+def test_the_columns_that_tell_beginning_from_end() -> None:
+    table = sinusoidal(50, 64).numpy()  # as the page opens
+    assert np.abs(np.diff(table[:, :2], axis=0)).max(1).min() > 0.4, "the first change at every step"
+    falling = table[:, 21]
+    assert falling[0] == 1 and (np.diff(falling) < 0).all() and f"{falling[-1]:.2f}" == "-0.93"
+    assert np.ptp(table[:, -16:], axis=0).max() <= 0.05
+
+
+def test_few_heads_have_one_role_and_that_of_the_last_layer_attends_to_the_previous_token() -> None:
+    kinds = json.loads((CHECKPOINTS / "en-de" / "heads.json").read_text())["kinds"]
+    assert kinds["encoder_self"]["role"][2][0] == "previous token" and kinds["encoder_self"]["previous"][2][0] > 0.5
+    roles = [role for kind in kinds.values() for layer in kind["role"] for role in layer]
+    assert (roles.count("mixed"), len(roles)) == (56, 72)
 
 
 def test_single_heads_can_be_spared_and_a_layer_cannot(shipped, bicycle) -> None:
@@ -199,10 +213,12 @@ def test_single_heads_can_be_spared_and_a_layer_cannot(shipped, bicycle) -> None
     assert "Fahrrad" in without and without != bicycle.text
 
 
-def test_some_heads_align_far_better_than_others() -> None:
+def test_how_many_heads_align_better_than_the_diagonal() -> None:
     sets = json.loads((CHECKPOINTS / "en-de" / "alignment.json").read_text())
-    errors = np.array(next(iter(sets.values()))["aer"]["output"]["weights"]["heads"])
-    assert errors.max() - errors.min() > 0.25
+    for name, at_output in (("alignment-de-en", 13), ("multi30k/test_2016_flickr", 1)):
+        for read_at, expected in (("input", 1), ("output", at_output)):
+            errors = np.array(sets[name]["aer"][read_at]["weights"]["heads"])
+            assert errors.size == 24 and (errors < sets[name]["diagonal"]).sum() == expected
 
 
 def test_what_the_recorded_runs_show() -> None:
@@ -214,6 +230,12 @@ def test_what_the_recorded_runs_show() -> None:
     ends = {name: np.mean([entry["loss"] for entry in entries[-20:]]) for name, entries in runs.items()}
     assert max(ends, key=ends.get) == "no-warmup" and ends.pop("no-warmup") > 6
     assert max(ends, key=ends.get) == "pre-norm-no-warmup"
+    at_100 = {
+        name: next(entry["gradient_norm"] for entry in entries if entry["step"] == 100)
+        for name, entries in runs.items()
+    }
+    assert at_100["pre-norm-no-warmup"] < at_100["no-warmup"]
+    assert round(schedules.noam(128, 1)(1) / schedules.noam(128, 1000)(1000)) == 32
     norms = {
         name: np.array([entry["gradient_norm"] for entry in entries if 300 <= entry["step"] <= 1000])
         for name, entries in runs.items()
@@ -222,8 +244,20 @@ def test_what_the_recorded_runs_show() -> None:
     assert all(failed < other.mean() for other in norms.values())
 
 
-def test_the_gru_falls_off_with_the_length() -> None:
-    scores = json.loads((CHECKPOINTS / "multi30k-de-en-gru" / "card.json").read_text())["scores"]
-    by_length = next(score["by_length"] for score in scores.values() if "by_length" in score)
-    groups = [group for group in by_length if group["sentences"] >= 30]
-    assert groups[0]["bleu"] > groups[-1]["bleu"] + 5
+def test_the_peak_decides_whether_post_norm_learns_and_not_the_warmup_alone() -> None:
+    found = grid.read_grid(CHECKPOINTS / grid.FOLDER)
+    for warmup in grid.WARMUPS:
+        learned, failed = (found.runs[grid.Cell("post", peak, warmup)] for peak in (0.005, 0.1))
+        assert learned.validation[grid.STEPS] < found.entropy - 1
+        assert abs(failed.loss[-50:].mean() - found.entropy_smoothed) < 0.15, "it knows the frequencies of words only"
+
+
+def test_the_gru_falls_off_where_attention_does_not_and_all_fall_at_last() -> None:
+    bleu = {}
+    for name in ("multi30k-de-en-gru", "multi30k-de-en-gru-attention", "multi30k-de-en"):
+        scores = json.loads((CHECKPOINTS / name / "card.json").read_text())["scores"]
+        by_length = next(score["by_length"] for score in scores.values() if "by_length" in score)
+        bleu[name] = {round(group["words"]): group["bleu"] for group in by_length}
+        assert bleu[name][21] < bleu[name][16] - 5
+    rounded = {name: (f"{of[6]:.0f}", f"{of[16]:.0f}") for name, of in bleu.items()}
+    assert rounded["multi30k-de-en-gru"] == ("31", "22") and rounded["multi30k-de-en-gru-attention"] == ("32", "30")

@@ -35,7 +35,7 @@ def test_pointing_isolates_a_token_and_a_click_keeps_it(lines_page):
     query = page.locator(".column.query .token").nth(1)
     query.hover()
     assert visible(page) == {line for line in everything if line[1] == 1}
-    expect(page.locator(".lines .said")).to_contain_text(f"“{query.text_content()}” reads “")
+    expect(page.locator(".lines .said")).to_contain_text(f"“{query.text_content()}” attends to “")
     page.mouse.move(0, 0)
     assert visible(page) == everything
     key = page.locator(".column.key .token").nth(2)

@@ -20,7 +20,7 @@ class TestStart:
         cached.preload()
         at = screen.open_app()
         assert not at.exception and not screen.has_stage(at)
-        assert [element.value for element in at.error] == ["There is no model to translate with."]
+        assert [element.value for element in at.error] == ["No translation model found."]
         assert "There is no checkpoint 'en-de'" in screen.written(at)
 
     @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "card.json"])

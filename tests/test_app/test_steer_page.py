@@ -243,7 +243,7 @@ class TestSentences:
             ({"prefix": "v1_30-999999"}, "holds token 999999; tokens are numbered from 0 to"),
             ({"prefix": "v1_0"}, "cannot stand in a prefix"),
             ({"edits": "<script>"}, "begins with 'v1'"),
-            ({"edits": "v1_zz"}, "'zz' is no edit"),
+            ({"edits": "v1_zz"}, "'zz' is not a valid edit"),
             ({"edits": "v1_f1-99-1"}, "of the cross-attention are 0 to"),
             ({"edits": "v1_f1-1-7"}, "from 0 to 1, got 7"),
             ({"edits": "v1_oc9-0"}, "layers of the cross-attention are 0 to 1, got layer 9"),
@@ -286,7 +286,7 @@ class TestSentences:
     def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         at = screen.open_page("steer.py")
-        assert not at.exception and [element.value for element in at.error] == ["There is no model to translate with."]
+        assert not at.exception and [element.value for element in at.error] == ["No translation model found."]
 
 
 def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):

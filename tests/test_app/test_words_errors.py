@@ -240,8 +240,8 @@ CAUSES = {
     ),
     "no edits": (
         lambda translator, folder: Edits.from_code("v1_{oc}"),
-        "Die Änderungen sind nicht lesbar: '{{oc}}' ist keine Änderung.",
-        "변경을 읽을 수 없습니다. '{{oc}}'은(는) 변경이 아닙니다.",
+        "Die Änderungen sind nicht lesbar: '{{oc}}' ist keine gültige Änderung.",
+        "변경을 읽을 수 없습니다. '{{oc}}'은(는) 올바른 변경이 아닙니다.",
     ),
     "other edits": (
         lambda translator, folder: Edits.from_code("v9_oc0-0"),

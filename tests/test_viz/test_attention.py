@@ -30,8 +30,8 @@ def test_the_map_is_the_weights(weights):
     figure = attention_heatmap(weights, QUERIES, KEYS)
     np.testing.assert_array_equal(figure.data[0].z, weights.astype(np.float32))
     assert [trace.name for trace in figure.data[1:]] == [TICKS.name]
-    assert figure.layout.xaxis.title.text == "key (is read)"
-    assert figure.layout.yaxis.title.text == "query (asks)"
+    assert figure.layout.xaxis.title.text == "key"
+    assert figure.layout.yaxis.title.text == "query"
 
 
 def test_hover_reads_query_key_weight_in_this_order(weights):

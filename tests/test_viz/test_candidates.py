@@ -1,4 +1,4 @@
-"""What else could have been written: the numbers, their names, and the token that was written."""
+"""What else could have been written: the numbers, their names, and the written token."""
 
 import numpy as np
 import pytest

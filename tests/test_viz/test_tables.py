@@ -45,8 +45,8 @@ def test_a_mask_says_what_may_be_read():
     mask = np.tri(T, S, dtype=bool)
     mask[3] = False
     said = figures.mask_heatmap(mask, QUERIES, KEYS).table.in_words()
-    assert said[1] == "“der” (query 1) may read 2 of 5: “the” (key 0), “dog” (key 1)."
-    assert said[3] == "“</s>” (query 3) may read 0 of 5: nothing."
+    assert said[1] == "“der” (query 1) may attend to 2 of 5: “the” (key 0), “dog” (key 1)."
+    assert said[3] == "“</s>” (query 3) may attend to nothing."
 
 
 def test_numbers_with_a_sign_have_both_ends():

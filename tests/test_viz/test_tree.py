@@ -82,7 +82,7 @@ def test_hover_says_probability_sum_score_and_what_was_looked_at():
         f"log-probability {np.log(0.9):.3f} (90.0%)",
         f"sum so far {np.log(0.36):.3f}",
         "score -0.500, number 2 of 2",
-        "its step looked at 0 “x” 0.70 · 2 “x” 0.15 · 1 “<b>” 0.10",
+        "its step attended to 0 “x” 0.70 · 2 “x” 0.15 · 1 “<b>” 0.10",
     ]
     assert traces(figure)["kept"].hovertext[0] == "0 “&lt;s&gt;”, kept", "no step wrote the start token"
     assert traces(figure)["finished"].text[0] == f"&lt;/s&gt;<br>−{-np.log(0.9):.2f}"

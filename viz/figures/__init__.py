@@ -1,7 +1,7 @@
 """Figures as pure functions: arrays and labels in, one plotly Figure out.
 
 Nothing here shows, caches, or knows of models, pages and languages: what a figure says, it says through the `say` that
-it is given. In every map of tokens rows are queries (who asks, position 0 on top) and columns are keys (who is read);
+it is given. In every map of tokens rows are queries (position 0 on top) and columns are keys;
 positions are the coordinates and tokens only their labels. A figure gives along its `description`, a sentence for a
 caption or a screen reader, and its `table`.
 """

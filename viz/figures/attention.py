@@ -31,7 +31,7 @@ def attention_heatmap(
     most: float = 1.0,
     say: Say = english,
 ) -> Drawn:
-    """Draw the attention weights of one head, or a summary of several: who asks in rows, who is read in columns.
+    """Draw the attention weights of one head, or a summary of several: queries in rows, keys in columns.
 
     Args:
         weights: float (T, S), probabilities after softmax, or a summary of such within [0, 1].

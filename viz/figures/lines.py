@@ -80,7 +80,7 @@ def attention_lines(
     shown: np.ndarray | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw the attention of several heads as lines: who asks on the left, who is read on the right.
+    """Draw the attention of several heads as lines: queries on the left, keys on the right.
 
     Args:
         weights: float (H, T, S), probabilities after softmax, or summaries of such within [0, 1].

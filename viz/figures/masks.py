@@ -1,4 +1,4 @@
-"""Masks: who may attend whom."""
+"""Masks: which query may attend to which key."""
 
 from collections.abc import Sequence
 

@@ -89,7 +89,7 @@ class Cells(Table):
         return [self._row(list(cells), say) for _, cells in groupby(self.rows(), key=lambda cell: cell[0])]
 
     def _row(self, cells: list[Row], say: Say) -> str:
-        asks = _named(cells[0][1], self.axes[0], cells[0][0], say)
+        query = _named(cells[0][1], self.axes[0], cells[0][0], say)
 
         def key(cell: Row) -> str:
             return _named(cell[3], self.axes[1], cell[2], say)
@@ -97,18 +97,18 @@ class Cells(Table):
         if self.values.dtype == bool:
             allowed = [key(cell) for cell in cells if cell[4]]
             if not allowed:
-                return say("{query} may attend to nothing.", query=asks, total=len(cells))
+                return say("{query} may attend to nothing.", query=query, total=len(cells))
             counts = {"n": len(allowed), "total": len(cells)}
-            return say("{query} may attend to {n} of {total}: {keys}.", query=asks, keys=_listed(allowed), **counts)
+            return say("{query} may attend to {n} of {total}: {keys}.", query=query, keys=_listed(allowed), **counts)
         known = sorted((cell for cell in cells if cell[4] is not None), key=lambda cell: -cell[4])
         if not known:
-            return say("{name}: blank.", name=asks)
+            return say("{name}: blank.", name=query)
         said = [f"{key(cell)} = {cell[4]:.3g}" for cell in known]
         if known[-1][4] < 0:  # of numbers with a sign both ends count
-            return say("{name}: largest {high}, smallest {low}.", name=asks, high=said[0], low=said[-1])
+            return say("{name}: largest {high}, smallest {low}.", name=query, high=said[0], low=said[-1])
         if len(said) == 1:
-            return f"{asks}: {said[0]}."
-        return say("{name}: {first}, then {second}.", name=asks, first=said[0], second=said[1])
+            return f"{query}: {said[0]}."
+        return say("{name}: {first}, then {second}.", name=query, first=said[0], second=said[1])
 
 
 @dataclass
@@ -189,7 +189,7 @@ class Tiles(Table):
 
 @dataclass
 class Links(Table):
-    """A row a line from who asks to who is read.
+    """One row per line, from query to key.
 
     Args:
         heads, queries, keys: their names.

@@ -10,8 +10,8 @@ INTRO = message("A batch is padded to its longest sentence. Blue cells may be at
 SENTENCES, EXAMPLE = "sentences", "example"
 BATCHES = {SENTENCES: message("My sentences"), EXAMPLE: message("Worked example")}
 BATCH = message(
-    "Three sentences of 4, 2 and 6 tokens in a batch 7 wide: every token is written 2, every pad 1. The model of this "
-    "page pads with 0 and gets 0 for them. Source and target are the same."
+    "Three sentences of 4, 2 and 6 tokens in a batch 7 wide; tokens are written as 2, padding as 1 (this model pads "
+    "with 0). Source and target are the same."
 )
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),

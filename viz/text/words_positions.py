@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from viz.text.language import message, say
 
-INTRO = message("Attention alone does not know the order of words: a positional encoding is added to every token.")
+INTRO = message(
+    "Without a causal mask, attention does not know the order of words, so a positional encoding is added to every "
+    "token. (With the mask a model can learn order without one: Haviv et al. 2022.)"
+)
 VIEWS = {
     "encoding": message("Encoding"),
     "difference": message("Two compared"),
@@ -44,12 +47,12 @@ ENCODINGS = {
         message("concatenated: sines, then cosines"),
         message("concatenated"),
         message(
-            "The same waves with all sines first, then all cosines (tensor2tensor, Marian): only the columns are in "
-            "another order."
+            "The same waves with all sines first, then all cosines, as in the MarianMT of transformers. "
+            "(tensor2tensor and Marian also divide by d/2 − 1 instead of d/2, which changes the wavelengths.)"
         ),
     ),
     "literal_loop": EncodingWords(
-        message("the literal loop (a slip)"),
+        message("the literal loop (a common slip)"),
         message("literal loop"),
         message(
             "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast, and the "
@@ -60,14 +63,17 @@ ENCODINGS = {
     "learned_start": EncodingWords(
         message("learned, before training"),
         message("learned (random)"),
-        message("An nn.Embedding before training: random numbers (normal, standard deviation 0.02)."),
+        message(
+            "Random numbers before training (normal, standard deviation 0.02 as in BERT and GPT-2; nn.Embedding "
+            "itself begins with 1)."
+        ),
     ),
     "learned": EncodingWords(
         message("learned, on a toy task"),
         message("learned (toy)"),
         message(
-            "The same table after training here, not in a translator: one attention head that sees positions only "
-            "learned to attend to the place before each."
+            "The same table after training here, on a toy task: one attention head that sees only positions learned "
+            "to attend to the previous one."
         ),
     ),
 }
@@ -85,8 +91,8 @@ COLUMNS = {
 def learned(steps: int, loss: float, hits: float) -> str:
     """How the training of the learned table went."""
     return say(
-        "Trained here for {steps} steps to a loss of {loss:.3f}; the head then looks at the place before in {hits:.0%} "
-        "of the positions.",
+        "Trained here for {steps} steps to a loss of {loss:.3f}; the head then attends most to the previous position "
+        "in {hits:.0%} of the rows.",
         steps=steps - 1,
         loss=loss,
         hits=hits,
@@ -95,14 +101,16 @@ def learned(steps: int, loss: float, hits: float) -> str:
 
 TABLE = message("Row = position, column = dimension. Click a column to see its wave.")
 DIFFERENCE = message("First minus second, cell by cell: at most {difference}.")
-SAME_WAVES = message("With the columns in the same order at most {difference}: the waves are the same.")
+SAME_WAVES = message(
+    "With the columns in the same order the difference is at most {difference}: the waves are the same."
+)
 NO_DIMENSIONS = message("Choose at least one dimension to see its wave.")
 SIMILARITY = message(
     "The dot product of any two positions, below its mean by distance. If only the distance matters, each diagonal has "
     "one colour."
 )
 RESIDUAL = message("The residual is the largest deviation from that mean, in float64.")
-WAVELENGTH = message("How many positions one wave takes. In the paper's formula a sine and its cosine share one.")
+WAVELENGTH = message("Wavelength in positions. In the paper's formula a sine and its cosine share one.")
 NO_WAVES = message("Neither encoding has waves: none and learned positions have no wavelength.")
 
 LIVE = message("In the model, on Steer:")
@@ -112,9 +120,10 @@ ON_STEER = {
     message("half as strong"): {"scale": "0.5"},
     message("shifted by 20"): {"shift": "20"},
 }
-SCALE = message("What the encoding is multiplied with before it is added: 1 is as trained, 0 is off.")
+SCALE = message("Multiplies the encoding before it is added: 1 as trained, 0 off.")
 SHIFT = message(
-    "Every token seems to stand so many positions later. The paper chose sinusoids so that a shift is a rotation."
+    "Shifts every token by this many positions. The paper hypothesised that sinusoids help because a shift is a "
+    "rotation; learned positions did nearly as well."
 )
 WHERE = {"both": message("encoder and decoder"), "encoder": message("encoder only"), "decoder": message("decoder only")}
 SIDES = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}

@@ -19,7 +19,7 @@ from viz.text.language import message, say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-ASKED_IN_VAIN = message("The link asks for something that is not there ({parts}). Showing the default instead.")
+MISSING = message("The link asks for something that is not there ({parts}). Showing the default instead.")
 PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
 _PAGE = "choices-page"  # in the session: whose they are
 _PROBLEMS = "choices-problems"  # in the session, for one run
@@ -56,7 +56,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader[Value], de
 
 
 def missed(problems: Iterable[str]) -> None:
-    """Have the page tell what its address asks for in vain, each as name=code."""
+    """Have the page tell what its address asks for and is not there, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)
 
 
@@ -74,7 +74,7 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 
 @contextmanager
 def part(name: str = "") -> Iterator[None]:
-    """Draw a part of a page. Where it ends, the address says what is chosen, and the page what was asked for in vain.
+    """Draw a part of a page. Where it ends, the address says what is chosen, and the page what was missing.
 
     A part inside another one leaves that to it.
 
@@ -102,7 +102,7 @@ def part(name: str = "") -> Iterator[None]:
     if said != st.query_params.to_dict():
         st.query_params.from_dict(said)
     if problems := state.pop(_PROBLEMS, None):
-        notes.warning(literal(say(ASKED_IN_VAIN, parts="; ".join(problems))))
+        notes.warning(literal(say(MISSING, parts="; ".join(problems))))
 
 
 def address() -> dict[str, str]:

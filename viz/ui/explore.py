@@ -142,7 +142,7 @@ def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
 
 
 def show_lines(of: MapsMade, layer: int) -> None:
-    """Draw all heads of a layer as lines between those who ask and those who are read."""
+    """Draw all heads of a layer as lines between queries and keys."""
     built, spoken = of.built, words.KINDS[of.shown_as]
     at, _ = built.place(layer, 0)
     reading, query_axis = words.named_by(of.shown_as, of.named, lines=True)

@@ -16,7 +16,7 @@ def probabilities(result: Shown) -> np.ndarray:
 
 
 def weight_table(built: maps.Maps, layer: int, head: int) -> pd.DataFrame:
-    """One row a cell of the large map: who asks, who is read, how much, and whether it is drawn and allowed."""
+    """One row per cell of the large map: query, key, weight, and whether it is drawn and allowed."""
     place = built.place(layer, head)
     n_rows, n_columns = built.weights.shape[2:]
     rows, columns = (index.ravel() for index in np.indices((n_rows, n_columns)))

@@ -219,8 +219,7 @@ def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
     if options.merge:
         said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
-        rows, columns = maps.hidden
-        values = {"rows": rows, "columns": columns, "share": maps.removed[place].mean()}
+        values = {"share": maps.removed[place].mean()}
         if options.axes:
             hidden = say(
                 "Special tokens are hidden: {share:.1%} of the attention of the remaining rows goes to them (mean of "

@@ -20,7 +20,7 @@ def transpose(sentence: Sentence) -> Demo:
     """Attention without the transpose: heads attend to heads."""
     q, k, v = (sentence.tensor(f"encoder.layers.0.self_attention.{name}") for name in "qkv")  # (H, S, K)
     changed = v.clone()
-    changed[:, -1] += 1  # at the last token: what do the other tokens notice?
+    changed[:, -1] += 1  # at the last token: does it change the others?
 
     def right(v: Tensor) -> tuple[Tensor, Tensor]:
         weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
@@ -37,13 +37,11 @@ def transpose(sentence: Sentence) -> Demo:
     return Demo(
         attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
         attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
-        say("What the other tokens notice when the value of the last one grows by 1: right minus wrong"),
+        say("Effect on other tokens of adding 1 to the last value: right minus wrong"),
         noticed[0] - noticed[1],
         (
-            (say("Noticed, right"), f"{noticed[0]:.3f}"),
-            (say("Noticed, wrong"), f"{noticed[1]:.3f}"),
-            (say("Weights, right"), f"{weights.numel():,}"),
-            (say("Weights, wrong"), f"{mistaken.numel():,}"),
+            (say("Effect on the other tokens"), f"{noticed[0]:.3f}", f"{noticed[1]:.3f}"),
+            (say("Number of weights"), f"{weights.numel():,}", f"{mistaken.numel():,}"),
         ),
     )
 
@@ -60,13 +58,11 @@ def scaling(sentence: Sentence) -> Demo:
     return Demo(
         attention_heatmap(wrong[0].numpy(), tokens, tokens, say=say),
         attention_heatmap(right[0].numpy(), tokens, tokens, say=say),
-        say("Largest weight of a row, mean over rows and heads of the layer: wrong minus right"),
+        say("Mean of the largest row weights in this layer: wrong minus right"),
         largest[1] - largest[0],
         (
-            (say("Largest weight, right"), f"{largest[0]:.3f}"),
-            (say("Largest weight, wrong"), f"{largest[1]:.3f}"),
-            (say("Slope of the softmax (sum of w(1 − w) in a row), right"), f"{slopes[0]:.3f}"),
-            (say("Slope, wrong"), f"{slopes[1]:.3f}"),
+            (say("Mean of the largest row weights"), f"{largest[0]:.3f}", f"{largest[1]:.3f}"),
+            (say("Slope of the softmax, Σ w(1 − w) per row"), f"{slopes[0]:.3f}", f"{slopes[1]:.3f}"),
         ),
     )
 
@@ -81,12 +77,11 @@ def after(sentence: Sentence) -> Demo:
     return Demo(
         values_heatmap(wrong[0].numpy(), result.target_tokens, **shared, say=say),
         values_heatmap(right[0].numpy(), result.target_tokens, **shared, say=say),
-        say("How far a row's sum is from 1 at most, over the heads of the layer: wrong minus right"),
+        say("Largest deviation of a row sum from 1 in this layer: wrong minus right"),
         ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
         (
-            (say("Farthest sum, right"), f"{_farthest(right):.3f}"),
-            (say("Farthest sum, wrong"), f"{_farthest(wrong):.3f}"),
-            (say("Weights set to 0, wrong"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
+            (say("Row sum farthest from 1"), f"{_farthest(right):.3f}", f"{_farthest(wrong):.3f}"),
+            (say("Weights set to 0"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
             (say("In evaluation, largest difference"), f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
         ),
     )
@@ -117,15 +112,12 @@ def start(sentence: Sentence) -> Demo:
         float(maps[0][0, 1:].sum() - maps[1][0, 1:].sum()),
         (
             (
-                say("Whole pass against step by step, largest difference of logits"),
+                say("Largest difference of the logits, full pass against step by step"),
                 f"{(wrong - stepwise).abs().max():.3g}",
             ),
-            (say("Tokens that are ever a target, right"), ever_targets[0]),
-            (say("Tokens that are ever a target, wrong"), ever_targets[1]),
-            (say("Probability of the first token, right"), f"{chances[0]:.3f}"),
-            (say("Probability of the first token, wrong"), f"{chances[1]:.3f}"),
-            (say("Translation, right"), result.text),
-            (say("Translation, wrong"), sentence.translator.tokenizer.target.decode(written)),
+            (say("Tokens that are ever a target"), *ever_targets),
+            (say("Probability of the first token"), f"{chances[0]:.3f}", f"{chances[1]:.3f}"),
+            (say("Translation"), result.text, sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 

@@ -12,7 +12,7 @@ from model.text.special import BOS_ID, EOS_ID
 from model.translation import Translation
 from model.translator import Translator
 from viz.figures import values_heatmap
-from viz.text.language import counted, say
+from viz.text.language import counted, message, say
 
 PADS = 3
 DRAWN_DIMENSIONS = 64
@@ -28,14 +28,23 @@ class Demo:
         wrong, right: the figures.
         measured: what the difference is of, in the language of the visitor.
         difference: in a number.
-        more: further numbers: what they are, and the number as text, both in that language.
+        more: further numbers: what they are, in that language, and the number as text; or two, right and wrong.
     """
 
     wrong: go.Figure
     right: go.Figure
     measured: str
     difference: float
-    more: tuple[tuple[str, str], ...] = ()
+    more: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The further numbers as they are said."""
+        both = message("{what}: {right} (right), {wrong} (wrong)")
+        return [
+            say(both, what=what, right=values[0], wrong=values[1]) if values[1:] else f"{what}: {values[0]}"
+            for what, *values in self.more
+        ]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from viz.figures import bars, values_heatmap
 from viz.pages.pitfalls.common import DROPOUT, Demo, Sentence, both_drawn
 from viz.text.language import message, say
 
-NOTEBOOK_TABLE = (58_101, 512)  # vocabulary and d_model of the notebook that leaves out the factor
+TABLE_SIZES = (58_101, 512)  # vocabulary and d_model
 
 
 def tokenizer(sentence: Sentence) -> Demo:
@@ -38,10 +38,8 @@ def tokenizer(sentence: Sentence) -> Demo:
         say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
         (
-            (say("Pieces a word, right"), f"{right.mean():.2f}"),
-            (say("Pieces a word, wrong"), f"{wrong.mean():.2f}"),
-            (say("Cut, right"), pieces[1]),
-            (say("Cut, wrong"), pieces[0]),
+            (say("Pieces per word"), f"{right.mean():.2f}", f"{wrong.mean():.2f}"),
+            (say("Cut"), pieces[1], pieces[0]),
         ),
     )
 
@@ -65,23 +63,19 @@ def loop(sentence: Sentence) -> Demo:
 def scale(sentence: Sentence) -> Demo:
     """Embedding and positions at the start of training, with and without the factor."""
     tokens = sentence.result.source_tokens
-    vocab_size, d_model = NOTEBOOK_TABLE
+    vocab_size, d_model = TABLE_SIZES
     positions = sinusoidal(len(tokens), d_model).float()
     wrong = pitfalls.bare_embedding(len(tokens), vocab_size, d_model)
     right = torch.randn(wrong.shape, generator=torch.Generator().manual_seed(0)) * d_model**-0.5 * math.sqrt(d_model)
-    sizes = {
-        say("Of the embedding, right"): right,
-        say("Of the embedding, wrong"): wrong,
-        say("Of the embedding, wrong table, with the factor"): wrong * math.sqrt(d_model),
-    }
     encoding = _rms(positions)
     return Demo(
         *both_drawn(wrong + positions, right + positions, tokens, message("input"), 2.0),
-        say("How many times larger the positions are than the embedding, wrong version"),
+        say("Positions ÷ embedding (root mean squares), wrong version"),
         encoding / _rms(wrong),
         (
             (say("Root mean square of the positions"), f"{encoding:.3f}"),
-            *((name, f"{_rms(x):.3f}") for name, x in sizes.items()),
+            (say("Root mean square of the embedding"), f"{_rms(right):.3f}", f"{_rms(wrong):.3f}"),
+            (say("The same for the wrong table with the factor"), f"{_rms(wrong * math.sqrt(d_model)):.3f}"),
         ),
     )
 
@@ -104,8 +98,7 @@ def dropout(sentence: Sentence) -> Demo:
                 say("Largest difference in evaluation, where dropout does nothing"),
                 f"{(evaluated - wrong).abs().max():g}",
             ),
-            (say("Set to 0, right"), f"{(right == 0).float().mean():.1%}"),
-            (say("Set to 0, wrong"), f"{(wrong == 0).float().mean():.1%}"),
+            (say("Set to 0"), *(f"{(table == 0).float().mean():.1%}" for table in (right, wrong))),
         ),
     )
 

@@ -37,14 +37,13 @@ def residual(sentence: Sentence) -> Demo:
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
         (
             (say("Largest number in the right output"), f"{np.abs(right).max():.3g}"),
-            (say("Translation, right"), result.text),
-            (say("Translation, wrong"), sentence.translator.tokenizer.target.decode(written)),
+            (say("Translation"), result.text, sentence.translator.tokenizer.target.decode(written)),
         ),
     )
 
 
 def norm(sentence: Sentence) -> Demo:
-    """The tutorial's layer norm, at the start, after one step of Adam, and with trained weights."""
+    """The hand-written layer norm, at the start, after one step of Adam, and with trained weights."""
     tokens = sentence.result.source_tokens
     x = sentence.tensor("encoder.input.stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm

@@ -64,8 +64,8 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
     with st.container(gap="xxsmall"):
         shared.small(demo.measured, "measured")
         shared.large(number(demo.difference), "difference")
-        for row, (what, value) in enumerate(demo.more):
-            shared.small(f"{what}: {value}", f"number-{row}")
+        for row, line in enumerate(demo.lines):
+            shared.small(line, f"number-{row}")
 
 
 @choices.fragment

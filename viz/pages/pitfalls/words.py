@@ -58,9 +58,9 @@ PITFALLS = {
     "residual": PitfallWords(
         message("The double residual"),
         message(
-            "A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input twice. A "
-            "network trained that way gets used to it, but weights trained the right way, as here, meet a stream they "
-            "have never seen."
+            "A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input twice. "
+            "A network trained that way gets used to it, but weights trained the right way, as here, receive a "
+            "residual stream they have never seen."
         ),
         "def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
         "def feed_forward(x):\n    return w_2(relu(w_1(x)))",
@@ -70,9 +70,9 @@ PITFALLS = {
     "scale": PitfallWords(
         message("The missing √d_model"),
         message(
-            "The paper multiplies the embedding by √d_model before it adds the positions. With a Xavier-uniform table "
-            "of 58,101 × 512 and no factor, as in a well-known notebook, the words are about 120 times smaller than "
-            "the positions, so at the start of training only positions are to be seen."
+            "The paper multiplies the embedding by √d_model before it adds the positions. With a Xavier-uniform "
+            "table of 58,101 × 512 and no factor, the words are about 120 times smaller than the positions, so at "
+            "the start of training the input is almost only positions."
         ),
         "nn.init.xavier_uniform_(embedding.weight)\nx = embedding(ids) + positions",
         "nn.init.normal_(embedding.weight, std=d_model ** -0.5)\nx = embedding(ids) * sqrt(d_model) + positions",
@@ -82,9 +82,9 @@ PITFALLS = {
     "dropout": PitfallWords(
         message("Dropout that is never applied"),
         message(
-            "The paper drops parts of embedding plus position, and the tutorial builds that dropout and then does not "
-            "call it. Training sees the input whole and overfits sooner; in evaluation dropout does nothing, so there "
-            "the difference is exactly 0 and no test of translations shows the mistake."
+            "The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
+            "never calls it. Training then sees the whole input, while in evaluation dropout does nothing, so a "
+            "trained model translates the same with either code."
         ),
         "self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
         "self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
@@ -92,15 +92,15 @@ PITFALLS = {
         message("Applied: the input in training"),
     ),
     "norm": PitfallWords(
-        message("A layer norm of one's own"),
+        message("A hand-written layer norm"),
         message(
-            "The tutorial's own norm adds the bias inside the denominator, and takes the unbiased deviation with eps "
-            "outside the root. At the start the bias is 0 and both agree up to the constant √((d−1)/d), which hides "
-            "the mistake until the first step of training moves the bias."
+            "This norm adds the bias inside the denominator, and takes the unbiased deviation with eps outside the "
+            "root. At the start the bias is 0 and both agree up to the constant √((d−1)/d), which hides the mistake "
+            "until training moves the bias."
         ),
         "weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
         "weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
-        message("The tutorial's norm with trained weights"),
+        message("The hand-written norm with trained weights"),
         message("nn.LayerNorm with the same weights"),
     ),
     "best": PitfallWords(
@@ -130,9 +130,10 @@ PITFALLS = {
     "start": PitfallWords(
         message("No start token"),
         message(
-            "Without a start token the first word is read in training but never predicted, and decoding has to begin "
-            "with something else, here padding, so beginnings of translations get lost. The padded first row is fully "
-            "masked, and with −1e9 instead of −∞ it turns uniform over all tokens, later ones too."
+            "Without a start token and a shift, the first word is read in training but never predicted, so a model "
+            "that begins with padding here loses the beginning of the translation. T5 and Marian do start with their "
+            "padding token, but shift the target behind it and do not mask it; with −1e9 instead of −∞ a masked "
+            "first row turns uniform over all tokens, later ones too."
         ),
         "decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
         "decoder_input, target = [BOS, *ids], [*ids, EOS]",
@@ -142,21 +143,22 @@ PITFALLS = {
     "tokenizer": PitfallWords(
         message("One side's tokenizer for both"),
         message(
-            "A subword model learnt on one language cuts the other one into many small pieces, because its words and "
-            "some of its letters are unknown. The sentences get longer, and every piece says less; tokenizers here are "
-            "two small ones, each of the same size and learnt on the same few sentences in its own language."
+            "A subword model learned on one language cuts another into many small pieces, because its words and some "
+            "of its letters are unknown. The sentences get longer and each piece says less; the two small tokenizers "
+            "here have the same size and learned from the same few sentences, each in its own language."
         ),
         "labels = tokenizer(targets)                  # the source side's model",
         "labels = tokenizer(text_target=targets)      # the target side's model",
-        message("Cut by the source side's tokenizer: pieces a word"),
-        message("Cut by its own tokenizer: pieces a word"),
+        message("Cut by the source side's tokenizer: pieces per word"),
+        message("Cut by its own tokenizer: pieces per word"),
     ),
     "rows": PitfallWords(
         message("Padded rows, not columns"),
         message(
-            "A padding mask laid over the rows blanks what padded queries see, and leaves the padded keys visible. "
-            "With padding on the right the causal mask hides those keys from every real query anyway, so the honest "
-            "difference there is 0; with padding on the left, or without the causal mask, the pads are read."
+            "A padding mask laid over the rows blanks what padded queries see and leaves the padded keys visible. "
+            "With padding on the right the causal mask hides those keys from every real query anyway, so the "
+            "difference there is 0; with padding on the left, or without the causal mask, real queries attend to the "
+            "pads."
         ),
         "mask = (ids != PAD)[:, None, :, None] & causal",
         "mask = (ids != PAD)[:, None, None, :] & causal",
@@ -166,9 +168,9 @@ PITFALLS = {
     "scaling": PitfallWords(
         message("Scores without scaling"),
         message(
-            "The dot product of two vectors grows with their length d_k, so without the division by √d_k the softmax "
-            "gives nearly all weight to one key. Where it does, its slope is almost 0, and little can be learnt "
-            "through it."
+            "If components have unit variance, the standard deviation of a dot product is √d_k, so without the "
+            "division by √d_k the softmax gives nearly all weight to one key. There its slope is small, and the "
+            "paper suspects that little is learned through it."
         ),
         "weights = softmax(q @ k.transpose(-2, -1))",
         "weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",

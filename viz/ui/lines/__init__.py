@@ -43,7 +43,7 @@ def lines(
     key: str,
     shown: np.ndarray | None = None,
 ) -> int:
-    """Show the attention of several heads as lines: who asks on the left, who is read on the right.
+    """Show the attention of several heads as lines: queries on the left, keys on the right.
 
     Args:
         weights: float (H, T, S), probabilities, or summaries of such within [0, 1].
