@@ -1,4 +1,4 @@
-"""The README is true: its Python runs, its commands and folders exist, its picture is there."""
+"""README and docs are true: their Python runs, their links lead somewhere, their commands and folders exist."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 import torch
 
+from model import load_translator
 from model.__main__ import main
 from model.adapters.attention_file import read_attention
 from tests.test_model.test_adapters.other_models import model_of, theirs
+from viz.text.words import EXAMPLES
 from viz.text.words_open import RECIPE
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+# Those of from-bertviz.md are calls of BertViz with a model of the reader's.
+PAGES = "\n".join(text for path, text in DOCS.items() if path.stem not in ("from-bertviz", "inventory"))
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGES, flags=re.DOTALL)
 
 
 def block_with(words: str) -> str:
@@ -32,10 +35,22 @@ def test_every_block_is_run() -> None:
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
 
-def test_its_python_runs() -> None:
+def test_the_readmes_python_runs() -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict = {}
+    exec(block, names)  # our own pages
+    assert names["result"].text == "Ein Hund rennt."
+
+
+def test_it_loses_the_dog() -> None:
+    text = EXAMPLES["A long one"]
+    assert "dog" in text and "Hund" not in load_translator("en-de").translate(text, beam=4).text
+
+
+def test_the_python_of_the_docs_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
     for words in ("result.text ", "record(", "edits=", "stage(", "head_view"):
-        exec(block_with(words), names)  # our own README
+        exec(block_with(words), names)  # our own pages
     result = names["result"]
     assert result.text.startswith("Das Tier")
     assert result.attention("cross").shape[2:] == (len(result.target_tokens), len(result.source_tokens))
@@ -46,31 +61,38 @@ def test_its_python_runs() -> None:
 
 def test_its_figure_is_the_head_that_it_names() -> None:
     names: dict = {}
-    exec(block_with("attention_heatmap"), names)  # our own README
+    exec(block_with("attention_heatmap"), names)  # our own pages
     np.testing.assert_array_equal(names["figure"].data[0].z, names["result"].attention("cross")[2, 5])
 
 
 def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = {"model": model_of("bart"), "tokenizer": theirs("bart")}
-    exec(block_with("attention_of"), names)  # our own README
+    exec(block_with("attention_of"), names)  # our own pages
     found = read_attention(tmp_path / "mine.npz")
     assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
     assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
     assert block_with("attention_of").rstrip() == RECIPE.rstrip()
 
 
-def test_the_files_it_shows_exist() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", TEXT)
-    assert links
-    assert all((ROOT / link).exists() for link in links if not link.startswith("http"))
-    section = TEXT.split("## Where things are")[1].split("\n## ")[0]
+def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
+    linked = set()
+    for path, text in {ROOT / "README.md": README, **DOCS}.items():
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            if not link.startswith("http"):
+                assert (path.parent / link).exists(), f"{path.name}: {link}"
+                linked.add((path.parent / link).resolve())
+    assert {path for path in DOCS if path.stem != "inventory"} <= linked
+
+
+def test_the_folders_that_are_listed_exist() -> None:
+    section = DOCS[ROOT / "docs" / "how-it-is-built.md"].split("\n## ")[0]
     folders = re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
     assert len(folders) >= 6
     assert all((ROOT / folder).exists() for folder in folders)
 
 
-@pytest.mark.parametrize("command", re.findall(r"^python -m model (\w+)", TEXT, flags=re.MULTILINE))
+@pytest.mark.parametrize("command", re.findall(r"^python -m model (\w+)", PAGES, flags=re.MULTILINE))
 def test_its_commands_exist(command: str) -> None:
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])

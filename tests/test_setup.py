@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.support import browser as search
 from benchmarks.support.server import serve
-from tests.support import browser as search
 from tests.support.guard import Guard
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -480,11 +480,12 @@ class TestConfiguration:
         assert self.settings["server"]["enableCORS"] is self.settings["server"]["enableXsrfProtection"] is True
         assert 0 < self.settings["server"]["maxUploadSize"] <= 20
 
-    def test_what_is_remembered_for_visitors_has_the_size_that_the_readme_says(self):
+    def test_what_is_remembered_for_visitors_has_the_size_that_the_page_on_serving_says(self):
         from streamlit.byte_util import config_max_cache_data_size_to_bytes as in_bytes
 
         size = in_bytes(self.settings["server"].get("maxCacheDataSize"))
-        said = re.search(r"remembered for all takes at most (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
+        page = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+        said = re.search(r"remembered for all takes at most (\d+) MB", page)
         assert said and size == int(said[1]) << 20
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
