@@ -75,7 +75,7 @@ class Edits:
                 raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
         both = sorted(set(self.off) & set(self.uniform))
         if both:
-            raise ValueError(f"a head is either switched off or made uniform, but both are asked of {both[0]}")
+            raise ValueError(f"a head is either switched off or made uniform, but both are set for {both[0]}")
         places = Counter((cell.kind, cell.query, cell.key) for cell in self.cells)
         for (kind, query, key), count in places.items():
             if count > 1:

@@ -279,7 +279,7 @@ def kept(translator: Translator) -> dict[str, Any]:
     found = read_json(path) if path.is_file() else {}
     for name, result in found.items():
         if not _is_result(result):
-            raise ValueError(f"{path}: the result of {name!r} is no result of 'python -m model align'")
+            raise ValueError(f"{path}: the result of {name!r} is not a result of 'python -m model align'")
     return found
 
 

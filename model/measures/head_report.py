@@ -143,12 +143,12 @@ def read(folder: Path, config) -> dict[str, Any] | None:
         raise ValueError(f"{path} was measured with other weights: run python -m model heads again")
     for name, form in _FORM.items():
         if not has_form(report, {name: form}):
-            raise ValueError(f"{path} is no report of heads: {name} is incomplete")
+            raise ValueError(f"{path} is not a report of heads: {name} is incomplete")
     numbers = (*IMPORTANCE, *head_roles.NUMBERS)
     tables = dict.fromkeys((*numbers, "role", "divergence"), list)
     for kind, n_layers in layer_counts(config).items():
         if not has_form(report.get("kinds"), {kind: tables}):
-            raise ValueError(f"{path} is no report of heads: {kind} is incomplete")
+            raise ValueError(f"{path} is not a report of heads: {kind} is incomplete")
         measured, size = report["kinds"][kind], (n_layers, config.n_heads)
         n = n_layers * config.n_heads
         fits = is_table(measured["role"], size, "U") and is_table(measured["divergence"], (n, n))

@@ -111,7 +111,7 @@ def read_run(folder: Path) -> RecordedRun:
     for entry in entries:
         for name in SHOWN:
             if not isinstance(entry.get(name), (int, float)) or not math.isfinite(entry[name]):
-                raise ValueError(f"{path}: step {entry['step']} has {name} {entry.get(name)!r}, which is no number")
+                raise ValueError(f"{path}: step {entry['step']} has {name} {entry.get(name)!r}, which is not a number")
     folders = {int(one.name.removeprefix("step-")): one for one in sorted(folder.glob("step-" + "[0-9]" * 6))}
     if not folders:
         raise ValueError(f"{folder} has no snapshots (folders step-000200 and so on)")
@@ -136,5 +136,5 @@ def read_object(path: Path, number: int, line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise ValueError(f"{path}, line {number}, is no JSON object")
+        raise ValueError(f"{path}, line {number}, is not a JSON object")
     return values

@@ -88,7 +88,7 @@ def test_a_damaged_file_is_told_in_a_sentence(measured):
     (translator.folder / alignment.FILE).write_text(json.dumps({"x": {}}))
     at = open_page()
     assert [error.value for error in at.error] == ["The results of this model cannot be read."]
-    assert "the result of 'x' is no result of 'python -m model align'" in screen.written(at)
+    assert "the result of 'x' is not a result of 'python -m model align'" in screen.written(at)
 
 
 def test_another_model_can_be_chosen(measured, tmp_path):

@@ -130,7 +130,7 @@ def test_where_a_run_comes_from_is_on_the_page(shipped):
 def test_a_damaged_run_is_one_sentence_and_the_others_stay(shipped):
     (shipped / "no-warmup" / "history.jsonl").write_text("nothing")
     at = open_page()
-    assert not at.exception and "is no JSON object" in at.warning[0].value
+    assert not at.exception and "is not a JSON object" in at.warning[0].value
     assert [one["name"] for one in screen.figure(at, "runs-curves")["data"]] == ["warmup-200"]
 
 

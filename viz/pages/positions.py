@@ -189,7 +189,7 @@ def show_wavelengths(pictures, beside) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the encoder shall read in two orders.
+    """What the encoder reads in two orders.
 
     Attributes:
         checkpoint: the model's name.

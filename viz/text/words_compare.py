@@ -13,8 +13,8 @@ CHANGE_B = message("Nothing differs yet: change a word of sentence B.")
 ONE_MODEL = message(
     "There is one checkpoint only, so both sides are the same model. To train another: python -m model train --help"
 )
-NO_ORDER = message("Heads of two models have no order in common: head 3 of A has nothing to do with head 3 of B.")
-LANGUAGES = message("A translates {a}, B {b}: one of them reads a language that it does not know.")
+NO_ORDER = message("Heads of different models do not correspond: head 3 of A has nothing to do with head 3 of B.")
+LANGUAGES = message("A translates {a}, B {b}: one of them gets a language it was not trained on.")
 
 
 def two_models(a: tuple[object, object], b: tuple[object, object]) -> str:

@@ -231,8 +231,8 @@ def translation_options(names: list[str], default: str, forcing: bool = True) ->
 
 
 def reference(label: str) -> str:
-    """Ask for the translation that the decoder shall read."""
-    hint = say("Type the translation to be read")
+    """Ask for the translation for the decoder to read."""
+    hint = say("Type a translation for the model to read")
     return text(label, "", "reference", live="200ms", placeholder=hint)
 
 

@@ -152,7 +152,7 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
 def check_reference(reference: str) -> None:
     """Refuse an empty reference with a ValueError."""
     if not reference.strip():
-        raise ValueError(say("there is no reference to read: type the translation that the model shall read"))
+        raise ValueError(say("there is no reference: type the translation for the model to read"))
 
 
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Reading the reference …")), show_time=True)
@@ -177,14 +177,14 @@ def force(checkpoint: str, text: str, reference: str) -> Shown:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What shall be translated, and how.
+    """What to translate, and how.
 
     Attributes:
         checkpoint: its name.
         text: what the visitor typed.
         beam: width of the search.
         length_penalty: of the search.
-        reference: what the decoder shall read; None lets it run freely.
+        reference: what the decoder reads; None lets it run freely.
     """
 
     checkpoint: str

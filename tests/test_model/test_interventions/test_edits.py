@@ -362,7 +362,7 @@ class TestRefusals:
             (lambda: Force(0, 0, float("nan")), "from 0 to 1, got nan"),
             (
                 lambda: Edits(off=(Head("cross", 0, 1),), uniform=(Head("cross", 0, 1),)),
-                "both are asked of cross, layer 0, head 1",
+                "both are set for cross, layer 0, head 1",
             ),
             (lambda: Edits(forced=(Force(1, 2), Force(1, 3, 0.5, ((0, 0),)))), "step 1 is forced twice"),
             (

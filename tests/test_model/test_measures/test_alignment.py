@@ -295,7 +295,7 @@ def test_the_command_prints_and_keeps_the_result(translator, tmp_path, monkeypat
     typed = [kept | {name: None} for name in kept if name not in ("source", "target")]
     for damaged in (3, {"aer": 3}, *(kept | {"aer": one} for one in aer), *typed):
         alignment.keep(translator, "others", damaged)
-        with pytest.raises(ValueError, match="the result of 'others' is no result of 'python -m model align'"):
+        with pytest.raises(ValueError, match="the result of 'others' is not a result of 'python -m model align'"):
             alignment.kept(translator)
 
 

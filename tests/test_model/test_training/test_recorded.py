@@ -124,8 +124,8 @@ def test_another_run_is_not_overwritten_and_the_command_says_so_in_a_line(record
 @pytest.mark.parametrize(
     ("line", "content", "words"),
     [
-        (0, "", "no JSON object"),
-        (0, "[]", "no JSON object"),
+        (0, "", "not a JSON object"),
+        (0, "[]", "not a JSON object"),
         (0, '{"step": 0}', "'command', a str"),
         (1, '{"step": 20}', "has loss None"),
         (1, '{"step": 20, "loss": NaN}', "has loss nan"),

@@ -29,7 +29,7 @@ def lock(ids: list[int]) -> None:
 
 def show_tree(request: Request, result: cached.Shown) -> None:
     """Draw the tree of the search and rank what ended."""
-    title = say("Everything the search looked at")
+    title = say("Everything the search tried")
     explore.heading(title, say(words_steer.TREE_LINE))
     found = tree(request)
     nodes = found.search.tree

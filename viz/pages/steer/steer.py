@@ -221,7 +221,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
     if request.reference is None:
         with choices.part("search-tree"):
-            if st.toggle(say("Everything the search looked at"), key="search-tree", help=say(words_steer.TREE_LINE)):
+            if st.toggle(say("Everything the search tried"), key="search-tree", help=say(words_steer.TREE_LINE)):
                 search.show_tree(request, result)
 
 
