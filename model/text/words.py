@@ -95,7 +95,7 @@ class WordTokenizer:
         for key, kind in _KEYS.items():
             value = values[key]
             if not isinstance(value, kind) or (kind is list and not all(isinstance(word, str) for word in value)):
-                problem = "no list of texts" if kind is list else repr(value)
+                problem = "not a list of texts" if kind is list else repr(value)
                 raise ValueError(f"not a list of words: {key} is {problem}")
         return cls(**values)
 
