@@ -185,6 +185,12 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "deviations": Case(
+        lambda t, s: {"values": np.abs(signed(t, 3))},
+        lambda a, q, k, **say: viz.figures.deviations(a["values"], [f"<b>{n}</b>" for n in range(len(q))], **say),
+        tokens=(),
+        z=False,
+    ),
     "difference_heatmap": Case(
         lambda t, s: {"a_minus_b": signed(t, s)},
         lambda a, q, k, **say: viz.figures.difference_heatmap(a["a_minus_b"], q, k, **say),

@@ -11,6 +11,7 @@ from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
+from viz.figures.deviations import deviations
 from viz.figures.differences import difference_heatmap
 from viz.figures.drawn import Drawn
 from viz.figures.lines import attention_lines
@@ -28,6 +29,7 @@ __all__ = [
     "bars",
     "candidates_heatmap",
     "curves",
+    "deviations",
     "Drawn",
     "difference_heatmap",
     "head_board",
