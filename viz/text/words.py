@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from model.analysis.maps import CONTINUED, word_mark
+from model.analysis.maps import word_mark
 from viz.text.language import message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
@@ -52,20 +52,6 @@ EXAMPLES = {
 STRETCH = message(
     "Lets the colours end at the largest weight instead of 1, so that faint maps can be read. Colours can then no "
     "longer be compared between the overview and the large map: each has its own scale."
-)
-
-SUMMARY = message(
-    "Mean, maximum or standard deviation over heads, layers or both, cell by cell. A summary is no head: no single "
-    "head may look like it, and rows of a maximum or a deviation do not add up to 1."
-)
-ROWS = message(
-    "A step of the translation reads one token and predicts the next one. Other tools name rows by one or the other "
-    "and do not say which."
-)
-MERGE = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
-HIDE = message("Leaves out the start and end tokens, where heads with nothing to do look. The rest is not scaled up.")
-SHARE = message(
-    "At 90 %, each row shows only its largest weights that together hold 90 % of its mass; the rest is left blank."
 )
 
 
@@ -169,23 +155,16 @@ def without_line(count: int, least: float, most: int) -> str:
     return say(text, count=count, least=least, most=most)
 
 
-def how_to_read(tokens: list[str], whole: bool = True) -> str:
-    """A short guide for beginners, in Markdown, to maps of these tokens, whose rows add up to 1 if they are whole."""
+def how_to_read(tokens: list[str]) -> str:
+    """A short guide for beginners, in Markdown, to maps of these tokens."""
     said = [
         say(
             "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter "
             "a cell, the more is read there; every row of a head adds up to 1."
         )
-        if whole
-        else say(
-            "**How to read a map.** Each row is a token that asks, each column a token that it can read. The brighter "
-            "a cell, the more is read there."
-        )
     ]
     mark = word_mark(tokens)
-    if mark == CONTINUED:
-        said.append(say("\\#\\# goes on with a word."))
-    elif mark:
+    if mark:
         said.append(say("{mark} marks the start of a word.", mark=mark))
     if {"<s>", "</s>"} & set(tokens):
         said.append(say("\\<s> and \\</s> are the start and the end of the sentence."))
