@@ -25,6 +25,7 @@ from viz.figures.wording import english
 from viz.pages.pitfalls.words import PITFALLS
 from viz.stage import packing
 from viz.text.language import say
+from viz.text.words_lessons import LESSONS
 from viz.ui import beside
 from viz.views.made import Plot
 
@@ -122,6 +123,8 @@ PAGES = [
     ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
     ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),
+    *(("lessons.py", {"tour": name}, ["picture"]) for name in LESSONS if name != "recurrent"),
+    ("check.py", {"run": "mine", "text": SENTENCE}, ["claims"]),
 ]
 
 
@@ -144,7 +147,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_models(offered, elsewhere):
     save_comparison(elsewhere)
-    check(screen.open_page("models.py", beam="1"), offered, "map-0", "map-1", "map-2", "lengths")
+    at = screen.open_page("models.py", beam="1", **{"models-show": "all"})
+    check(at, offered, "map-0", "map-1", "map-2")
+    check(screen.choose(at, **{"models-show": "lengths"}), offered, "lengths")
 
 
 def test_language_model(offered, elsewhere):

@@ -170,7 +170,10 @@ def systems(checkpoints):
 @pytest.mark.long
 def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems):
     open_page(page, app_server, "Four systems")
-    assert_it_fits(page, "map-0", "map-1", "map-2", "lengths")
+    choose(page, "Side by side")
+    assert_it_fits(page, "map-0", "map-1", "map-2")
+    choose(page, "Quality by length")
+    assert_it_fits(page, "lengths")
     choose(page, "English → German")
     expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
     assert_nothing_sticks_out(page)

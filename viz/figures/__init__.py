@@ -15,6 +15,7 @@ from viz.figures.deviations import deviations
 from viz.figures.differences import difference_heatmap
 from viz.figures.drawn import Drawn
 from viz.figures.lines import attention_lines
+from viz.figures.losses import loss_board
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.shares import share_board
@@ -36,6 +37,7 @@ __all__ = [
     "head_map",
     "share_board",
     "head_overview",
+    "loss_board",
     "mask_heatmap",
     "offset_lines",
     "positional_heatmap",

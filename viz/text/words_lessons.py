@@ -10,11 +10,7 @@ from dataclasses import dataclass, field
 
 from viz.text.language import message, say
 
-INTRO = message(
-    "Each lesson is a short tour over the real pages: every step opens a page with everything set, says what to look "
-    "at, and asks a question before it shows the answer. Change whatever you like on the way; the links of a lesson "
-    "bring its own settings back."
-)
+INTRO = message("Short tours over the real pages, with a question at every step.")
 ANSWER = message("Show the answer")
 NEXT, BACK, END, START = message("Next step"), message("Back"), message("All lessons"), message("Start")
 BICYCLE = "A man is riding a bicycle down the street."
@@ -252,6 +248,7 @@ WARMUP = Lesson(
             ),
             message("Where is the peak, and what happens to it when the warmup is made longer?"),
             message("It is at the last step of the warmup; a longer warmup puts it later and makes it lower."),
+            {"section": "schedules"},
         ),
         Step(
             "training",
@@ -295,14 +292,14 @@ RECURRENT = Lesson(
                 "Only its one vector: it is the same for every word that is written, so there is no telling which "
                 "source word is behind which translated word."
             ),
-            {"direction": "de-en"},
+            {"direction": "de-en", "models-show": "all"},
         ),
         Step(
             "models",
-            message("Further down: quality by the length of the sentence, over the whole test set."),
+            message("Quality by the length of the sentence, over the whole test set."),
             message("What happens to the GRU when sentences get longer?"),
             message("It falls off: the longer the sentence, the more has to fit into the same vector."),
-            {"direction": "de-en", "quality": "bleu"},
+            {"direction": "de-en", "models-show": "lengths", "quality": "bleu"},
         ),
         Step(
             "",
