@@ -122,6 +122,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         ["cosine", "linear"],
         "against",
         selection_mode="multi",
+        wrap=True,
         format_func=lambda name: say(words.SCHEDULES[name]),
         help=say(words.AGAINST),
     )

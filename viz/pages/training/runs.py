@@ -92,6 +92,7 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
             say("Runs"),
             list(by_name),
             selection_mode="multi",
+            wrap=True,
             default=list(by_name),
             format_func=names.__getitem__,
             key="runs",
