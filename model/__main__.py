@@ -184,6 +184,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_checkpoint(command)
     command.set_defaults(run=commands.agree)
 
+    command = subcommands.add_parser("check", help="measure what must be true of every map; prints JSON")
+    command.add_argument(
+        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
+    )
+    command.add_argument("--sentences", type=int, default=30, metavar="N", help="read N; default: %(default)s")
+    command.add_argument("--save", action="store_true", help="keep the result in check.json beside the weights")
+    _add_checkpoint(command)
+    command.set_defaults(run=commands.check)
+
     command = subcommands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
     command.add_argument(
         "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"

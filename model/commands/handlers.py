@@ -242,6 +242,21 @@ def agree(arguments: argparse.Namespace) -> None:
     print(json.dumps(found))
 
 
+def check(arguments: argparse.Namespace) -> None:
+    """Measure what must be true of every map; the last line is JSON."""
+    from model.measures import checks
+    from model.measures.evaluate import read_pairs
+
+    _at_least_one(arguments, "sentences")
+    sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
+    translator = _load(arguments)
+    found = {"command": arguments.command_line, "data": arguments.data.name}
+    found |= checks.measure(translator, sources, _say)
+    if arguments.save:
+        checks.keep(translator.folder, found)
+    print(json.dumps(found))
+
+
 def train(arguments: argparse.Namespace) -> None:
     """Train a model."""
     from model.commands.train import train

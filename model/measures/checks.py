@@ -7,7 +7,11 @@ positions, V vocabulary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,9 +19,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model import attribution
+from model.checkpoint import read_json, write_json
 from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
 from model.experiments import masks as mask_experiments
+from model.measures.head_report import weights_digest
+from model.measures.kept import has_form
 from model.positional import TABLES
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
@@ -36,6 +43,7 @@ CLAIMS = (
     "positions",
     "effects",
 )
+FILE = "check.json"  # beside a checkpoint's weights
 PADS = 3
 CUTS_AT_A_TIME = 8  # batch rows of (T, V) logits
 # float32 carries seven digits: a weight of at most 1 is good to about 1e-6, a sum over hundreds of products to 1e-4.
@@ -98,6 +106,77 @@ def check(translator: Translator, result: Translation) -> list[Check]:
         _positions(translator, result),
         _effects(translator, result),
     ]
+
+
+def measure(translator: Translator, sources: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict:
+    """Measure every claim on the translations of some texts.
+
+    Args:
+        translator: as for `check`.
+        sources: texts that it can read; at least one.
+        say: told how far it is.
+
+    Returns:
+        "sentences", how many; and "claims": the Checks in the order of CLAIMS, each that of the sentence that uses the
+        largest share of what is allowed, but with all numbers compared and the smallest control.
+    """
+    found = []
+    for number, source in enumerate(sources, start=1):
+        found.append(check(translator, translator.translate(source)))
+        if number % 10 == 0:
+            say(f"{number} of {len(sources)} sentences")
+    return {"sentences": len(sources), "claims": [asdict(_worst(of_claim)) for of_claim in zip(*found, strict=True)]}
+
+
+def _worst(checks: Sequence[Check]) -> Check:
+    """All that was measured of one claim as one Check."""
+
+    def share(one: Check) -> float:
+        return float("inf") if np.isnan(one.deviation) else one.deviation / (one.allowed or 1e-300)
+
+    worst, controls = max(checks, key=share), [one.control for one in checks if one.control is not None]
+    compared = sum(one.compared for one in checks)
+    return Check(worst.claim, worst.deviation, worst.allowed, compared, min(controls, default=None))
+
+
+def keep(folder: Path, found: dict[str, Any]) -> Path:
+    """Keep what `measure` found, with its command and data, beside the weights it is of; returns the file."""
+    write_json(folder / FILE, {**found, "weights": weights_digest(folder)})
+    return folder / FILE
+
+
+def kept(folder: Path) -> dict[str, Any] | None:
+    """What `keep` wrote, "claims" as Checks; None where there is nothing.
+
+    Args:
+        folder: the checkpoint's.
+
+    Raises:
+        ValueError: if the file is not what `keep` writes, or of other weights.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    found = read_json(path)
+    numbers = {"claim": str, "deviation": float, "allowed": float, "compared": int}
+    claims = found.get("claims")
+    fits = has_form(found, {"command": str, "data": str, "sentences": int}) and isinstance(claims, list)
+    fits = fits and all(has_form(one, numbers) and _is_control(one.get("control")) for one in claims)
+    fits = fits and tuple(one["claim"] for one in claims) == CLAIMS
+    if not fits or found.get("weights") != weights_digest(folder):
+        raise ValueError(
+            f"{path} is not of these weights, or not what python -m model check --save writes: run it again"
+        )
+    return found | {"claims": [Check(**{name: one.get(name) for name in (*numbers, "control")}) for one in claims]}
+
+
+def _is_control(value: Any) -> bool:
+    return value is None or has_form(value, float)
+
+
+def source_of(claim: str) -> str:
+    """The lines of Python that measure a claim (of CLAIMS)."""
+    return inspect.getsource(_MEASURED_BY[claim])
 
 
 def _largest(*differences: np.ndarray | float) -> float:
@@ -234,3 +313,12 @@ def _effects(translator: Translator, result: Translation) -> Check:
     effects = attribution.split(translator.model, result, None)
     allowed = OF_PARTS * max(1.0, float(np.abs(effects.logits).max()))
     return Check("effects", effects.rest, allowed, len(effects.logits))
+
+
+_MEASURED_BY = dict(
+    zip(
+        CLAIMS,
+        (_rows, _softmax, _masked, _future, _padding, _cached, _cached, _decoded, _positions, _effects),
+        strict=True,
+    )
+)

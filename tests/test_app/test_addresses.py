@@ -56,7 +56,7 @@ def choose_other(element: Any, state: Any) -> None:
     elif element.type == "slider":
         now = state.double_array_value.data
         now[:] = [proto.min if now[0] == proto.max else proto.max]
-    elif element.type == "selectbox":
+    elif element.type in ("selectbox", "radio"):
         state.string_value = after(element.options, state.string_value)
     else:
         now = state.string_array_value.data

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 import streamlit as st
 
+from model import load_translator
 from model.measures import checks
 from tests.test_app import screen
+from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
 from viz.text import words, words_check
 
@@ -19,12 +22,16 @@ def table(at) -> dict[str, tuple[str, ...]]:
     return {title: tuple(row) for title, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)}
 
 
+def open_page(**query: str):
+    return screen.open_page("check.py", **({"run": "mine"} | query))
+
+
 def test_every_claim_has_words() -> None:
     assert tuple(words_check.CLAIMS) == checks.CLAIMS
 
 
 def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
-    at = screen.open_page("check.py")
+    at = open_page()
     assert not at.exception and not at.error
     rows = table(at)
     found = checks.check(recorded, recorded.translate(EXAMPLE))
@@ -33,13 +40,41 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
         holds, _, _, compared, control = rows[words_check.CLAIMS[one.claim][0]]
         assert (holds, compared) == ("yes", f"{one.compared:,}")
         assert bool(control) == (one.control is not None)
-    assert at.success[0].value == words_check.ALL_HOLD
+    data = screen.figure(at, "claims")["data"]
+    measured, allowed = (screen.values(trace["x"]) for trace in data[:2])
+    assert (measured <= allowed).all()
+    np.testing.assert_allclose(allowed[1], found[1].allowed, rtol=1e-6)
+    assert words_check.ALL_HOLD in screen.written(at)
+
+
+def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = load_translator(str(save_tiny(tmp_path / "en-de")))
+    found = checks.measure(translator, [EXAMPLE, "A man is riding."])
+    checks.keep(translator.folder, {"command": "python -m model check", "data": "d.tsv", **found})
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    st.cache_data.clear()
+    at = screen.open_page("check.py")
+    assert not at.exception and not at.text_input
+    assert "worst of 2 held-out sentences (d.tsv)" in screen.written(at)
+    for one in checks.kept(translator.folder)["claims"]:
+        assert table(at)[words_check.CLAIMS[one.claim][0]][3] == f"{one.compared:,}"
+    at = screen.click_marker(at, "claims", checks.CLAIMS.index("future"))
+    assert [code.value for code in at.code][-1] == checks.source_of("future").strip()
+    at = screen.choose(at, run="mine")
+    assert at.text_input(key="text").value == EXAMPLE
+    assert screen.open_page("check.py", text="A man.").text_input(key="text").value == "A man."
+    card = translator.folder / checks.FILE
+    card.write_text(card.read_text().replace('"weights": "', '"weights": "0'))
+    st.cache_data.clear()
+    at = screen.open_page("check.py")
+    assert "is not of these weights" in at.warning[0].value and at.text_input
+    st.cache_data.clear()
 
 
 def test_a_reference_has_nothing_that_was_decoded() -> None:
-    at = screen.open_page("check.py", mode=words.FORCED, reference="Das Tier war zu müde.")
+    at = open_page(mode=words.FORCED, reference="Das Tier war zu müde.")
     assert table(at)[words_check.CLAIMS["decoded"][0]][0] == words_check.NOTHING
-    assert at.success[0].value == words_check.ALL_HOLD
+    assert words_check.ALL_HOLD in screen.written(at)
 
 
 def test_a_breach_is_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,15 +86,15 @@ def test_a_breach_is_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
     st.cache_data.clear()
     monkeypatch.setattr(checks, "check", off)
-    at = screen.open_page("check.py", text="A man is riding a bicycle.")
+    at = open_page(text="A man is riding a bicycle.")
     assert [error.value for error in at.error] == [words_check.broken(["Rows sum to 1"])]
     assert table(at)["Rows sum to 1"][:2] == ("NO", "nan")
-    assert not at.success
+    assert words_check.ALL_HOLD not in screen.written(at)
     st.cache_data.clear()
 
 
 def test_what_cannot_be_translated_is_told_and_the_last_claims_stay() -> None:
-    at = screen.open_page("check.py")
+    at = open_page()
     at.text_input(key="text").set_value("a" * 3000).run()
     assert at.warning and not at.exception
     assert len(table(at)) == len(checks.CLAIMS)

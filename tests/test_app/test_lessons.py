@@ -95,12 +95,12 @@ def test_a_step_opens_its_page_with_its_settings(shipped_pages, name, number) ->
 
 
 def test_the_links_walk_through_every_lesson() -> None:
-    at = screen.open_page("lessons.py")
-    assert not at.exception
-    assert [heading.value for heading in at.subheader] == [lesson.name for lesson in LESSONS.values()]
-    bodies = "".join(element.proto.body for element in at.get("html"))
-    for name, number in STOPS:
-        assert tour.address(name, number).replace("&", "&amp;") in bodies
+    for name, lesson in LESSONS.items():
+        at = screen.open_page("lessons.py", tour=name)
+        assert not at.exception and at.radio(key="tour").options == [one.name for one in LESSONS.values()]
+        bodies = "".join(element.proto.body for element in at.get("html"))
+        for number in range(1, len(lesson.steps) + 1):
+            assert tour.address(name, number).replace("&", "&amp;") in bodies
     name, lesson = "warmup", words_lessons.WARMUP
     target, seen = tour.address(name, 1), []
     while target:
@@ -110,6 +110,12 @@ def test_the_links_walk_through_every_lesson() -> None:
         assert found.get(words_lessons.BACK) == (seen[-2] if len(seen) > 1 else None)
         target = found.get(words_lessons.NEXT)
     assert seen == [tour.address(name, number) for number in range(1, len(lesson.steps) + 1)]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_begins_with_its_picture(shipped_pages, name) -> None:
+    at = screen.open_page("lessons.py", tour=name)
+    assert not at.exception and list(screen.charts(at)) == ["picture"]
 
 
 @pytest.mark.parametrize(

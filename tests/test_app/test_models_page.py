@@ -37,7 +37,7 @@ def shipped(systems, tmp_path, monkeypatch):
 
 
 def open_page(**query):
-    at = screen.open_page("models.py", **({"beam": "1"} | query))
+    at = screen.open_page("models.py", **({"beam": "1", "models-show": "all"} | query))
     assert not at.exception
     return at
 
@@ -90,8 +90,21 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
         assert "ows " in screen.described(chart) or "curve" in screen.described(chart), key
 
 
+def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):
+    at = open_page(**{"models-show": "one"})
+    assert set(screen.charts(at)) == {"map-0"}
+    captions = at.radio(key="system").proto.captions
+    for name, caption in zip(NAMES, captions, strict=True):
+        result, _, _ = expected(shipped, name)
+        assert f"log-probability {result.log_probabilities.sum():.1f}" in caption and " ms · " in caption
+        assert (result.text or "(the model wrote nothing)").rstrip(".") in caption.replace("\\", "")
+    at = at.radio(key="system").set_value("a-gru").run()
+    assert set(screen.charts(at)) == {"map-2"} and names_in(at) == ["a-gru"]
+    assert at.query_params["system"] in ("a-gru", ["a-gru"])
+
+
 def test_the_words_as_a_table(shipped):
-    table = open_page().dataframe[0].value
+    table = open_page(**{"models-show": "words"}).dataframe[0].value
     for name in NAMES:
         result, written, read = expected(shipped, name)
         assert [word for word in table[name] if word] == written.names
@@ -144,7 +157,7 @@ def test_a_sentence_too_long_for_one_model_is_translated_by_the_others():
 
 
 def test_quality_by_length_is_that_of_the_card():
-    at = open_page()
+    at = open_page(**{"models-show": "lengths"})
     for quality, label in words_models.QUALITIES.items():
         at = screen.choose(at, quality=quality)
         (trace,) = screen.figure(at, "lengths")["data"]
@@ -152,7 +165,7 @@ def test_quality_by_length_is_that_of_the_card():
         np.testing.assert_allclose(screen.values(trace["x"]), [row["words"] for row in BY_LENGTH], rtol=1e-6)
         np.testing.assert_allclose(screen.values(trace["y"]), [row[quality] for row in BY_LENGTH], rtol=1e-6)
         assert screen.figure(at, "lengths")["layout"]["yaxis"]["title"]["text"] == label
-    assert at.dataframe[1].value["sentences"].tolist() == [80, 200]
+    assert at.dataframe[0].value["sentences"].tolist() == [80, 200]
     assert f"b-gru-attention: {MEASURED['command']} · {MEASURED['signature']}" in screen.written(at)
     assert "Not measured yet for c-transformer, a-gru." in screen.written(at)
     command = next(code.value for code in at.code if "--by-length" in code.value)
@@ -167,7 +180,7 @@ def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
     write_json(shipped / "c-transformer" / CARD, card)
     for name in ("a-gru", "c-transformer"):
         seal(shipped / name)
-    at = screen.choose(open_page(), test="other")
+    at = screen.choose(open_page(**{"models-show": "lengths"}), test="other")
     assert [trace["name"] for trace in screen.figure(at, "lengths")["data"]] == ["a-gru"]
     assert "c-transformer: The scores by length of 'other' have other keys" in screen.written(at)
     assert "no command on its card" in screen.written(at)

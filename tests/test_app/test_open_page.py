@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import pandas as pd
 import pytest
+import streamlit as st
 
 from model.adapters.attention_file import Attention, read_attention
 from model.analysis import head_roles
 from model.measures import contribution
 from model.translation import KINDS
 from tests.test_app import screen
-from viz.text import words, words_open
-from viz.ui import explore
+from viz.stage import words as stage_words
+from viz.text import words_open
+from viz.views import view
 
 S, T = 7, 5
 SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]
@@ -59,11 +60,17 @@ def drawn(at, key: str) -> np.ndarray:
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
 
-def options(at, key: str) -> list[str]:
-    return [option.content for option in at.button_group(key=key).proto.options]
+def told(at, kind: str) -> dict:
+    """What the stage is told of a kind."""
+    (found,) = [one for one in screen.stage(at)["kinds"] if one["code"] == kind]
+    return found
 
 
-def test_before_a_file_the_page_says_what_one_holds() -> None:
+def rows(at, kind: str) -> list[str]:
+    return told(at, kind)["look"]["layout"]["yaxis"]["ticktext"]
+
+
+def test_an_example_is_open_before_a_file(recorded) -> None:
     at = open_page()
     said = " ".join(element.value for element in at.markdown)
     for name in ("source_tokens", "target_tokens", "predicted_tokens", *KINDS, "decoder_self_mask"):
@@ -71,91 +78,72 @@ def test_before_a_file_the_page_says_what_one_holds() -> None:
     assert [element.value for element in at.code] == [
         text.strip() for text in (words_open.RECIPE, words_open.COMMANDS, words_open.BY_HAND)
     ]
-    assert not screen.charts(at)
+    expected = recorded.translate(view.EXAMPLE)
+    for kind in KINDS:
+        np.testing.assert_allclose(screen.weights(at, kind), expected.attention(kind), atol=2e-5)
+    assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
+    assert screen.charts(screen.choose(at, part="roles")) and screen.charts(screen.choose(at, part="rollout"))
 
 
-def test_every_kind_layer_and_head_of_a_file() -> None:
+def test_without_a_model_the_page_takes_files(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    st.cache_data.clear()
+    at = open_page()
+    assert [element.value for element in at.info] == [words_open.NOTHING_OPEN]
+    np.testing.assert_allclose(screen.weights(upload(at, WHOLE), "cross"), WEIGHTS["cross"], atol=2e-5)
+    st.cache_data.clear()
+
+
+def test_every_head_of_a_file_is_on_the_stage() -> None:
     at = upload(open_page(), WHOLE)
     assert "mine.npz" in screen.written(at)
     for kind, weights in WEIGHTS.items():
-        at = screen.choose(at, kind=kind)
-        for layer, head in ((0, 0), (weights.shape[0] - 1, weights.shape[1] - 1)):
-            at = screen.choose(at, layer=layer, head=head)
-            np.testing.assert_allclose(drawn(at, "heatmap"), weights[layer, head], atol=1e-6)
-    assert screen.tokens(at, "heatmap", "y") == ["&lt;s&gt;", "▁die", "▁Katze", "▁sitzt", "&#36;x&#36;"]
-    assert "&lt;b&gt;sat&lt;/b&gt;" in screen.tokens(at, "heatmap", "x")
-    at = screen.click_head(at, 1, 1)
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][1, 1], atol=1e-6)
+        np.testing.assert_allclose(screen.weights(at, kind), weights, atol=2e-5)
+    stage = screen.stage(at)
+    assert stage["source"]["tokens"] == SOURCE and stage["target"]["tokens"] == ["die", "Katze", "sitzt", "$x$", "</s>"]
+    assert stage["effects"] == {"reason": words_open.NO_EFFECTS}
+    assert stage["code"]["cross"].count("read_attention('mine.npz')") == 1
 
 
 def test_rows_are_named_by_what_was_predicted_where_that_is_known() -> None:
-    at = screen.choose(upload(open_page(), WHOLE), kind="cross", rows=words.PREDICTED)
-    assert screen.tokens(at, "heatmap", "y")[-1] == "&lt;/s&gt;"
+    for query, last in (({}, "&lt;/s&gt;"), ({"rows": "read"}, "&#36;x&#36;")):
+        at = upload(open_page(**query), WHOLE)
+        assert rows(at, "cross")[-1] == last and "rows" in [one["name"] for one in screen.stage(at)["options"]]
     at = upload(at, DECODER)
-    assert at.button_group(key="rows").disabled
-    assert screen.tokens(at, "heatmap", "y")[0] == "&lt;s&gt;"
+    assert "rows" not in [one["name"] for one in screen.stage(at)["options"]]
+    assert rows(at, "decoder_self")[0] == "&lt;s&gt;"
 
 
 def test_options_of_the_maps() -> None:
-    at = screen.choose(upload(open_page(), WHOLE), kind="encoder_self", summary="mean")
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0].mean(0), atol=1e-6)
-    at = screen.choose(at, summary="single heads")
-    assert any("every row of a head adds up to 1" in element.value for element in at.caption)
-    at.toggle(key="hide").set_value(True).run()
-    assert not any("every row of a head adds up to 1" in element.value for element in at.caption)
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0, 0, 1:-1, 1:-1], atol=1e-6)
-    at.toggle(key="merge").set_value(True).run()
-    assert not at.exception
-    # Without marks of words nothing can be merged, whatever was chosen before.
-    at = upload(at, DECODER)
-    assert "merge" not in [toggle.key for toggle in at.toggle]
-    assert drawn(at, "heatmap").shape == (T - 1, T - 1)
+    own = WEIGHTS["encoder_self"]
+    at = upload(open_page(summary="mean"), WHOLE)
+    np.testing.assert_allclose(screen.weights(at, "encoder_self")[:, 0], own.mean(1), atol=2e-5)
+    at = upload(open_page(hide="1"), WHOLE)
+    np.testing.assert_allclose(screen.weights(at, "encoder_self"), own[..., 1:-1, 1:-1], atol=2e-5)
 
 
-def test_views() -> None:
-    at = screen.choose(upload(open_page(), WHOLE), kind="decoder_self", view="mask")
-    np.testing.assert_array_equal(drawn(at, "mask").astype(bool), np.tri(T, dtype=bool))
-    at = screen.choose(at, kind="cross")
-    assert [element.value for element in at.info] == [words_open.NO_MASK] and "mask" not in screen.charts(at)
-    at = screen.choose(at, view="lines", layer=1)
-    weights = np.array(screen.component(at, "lines")["weights"]).reshape(-1)
-    assert weights.size and not at.exception
-
-
-def test_the_table_is_that_of_the_map() -> None:
-    at = screen.choose(upload(open_page(), WHOLE), kind="cross", layer=2, head=1)
-    at.toggle(key="tables").set_value(True).run()
-    table = at.dataframe[0].value
-    assert isinstance(table, pd.DataFrame) and len(table) == T * S
-    np.testing.assert_allclose(table["weight"].to_numpy().reshape(T, S), WEIGHTS["cross"][2, 1], atol=1e-6)
-
-
-def test_a_decoder_alone() -> None:
-    at = upload(open_page(kind="cross", layer="5"), DECODER)
-    assert at.button_group(key="kind").value == "decoder_self"
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["decoder_self"][0, 0], atol=1e-6)
+def test_masks_are_shown_where_they_are_known() -> None:
+    masks = {one["kind"]: one for one in screen.stage(upload(open_page(), WHOLE))["views"]["mask"]}
+    np.testing.assert_array_equal(masks["decoder_self"]["z"], np.tri(T))
+    assert np.isnan(masks["cross"]["z"]).all() and masks["cross"]["line"] == stage_words.NO_MASK
+    assert not screen.stage(upload(open_page(), DECODER))["views"]["mask"]
 
 
 def test_sums_are_told() -> None:
-    at = upload(open_page(), WHOLE)
-    assert any("adds up to 1, to within" in element.value for element in at.caption)
-    at = upload(at, content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2))
-    assert any("do not add up to 1: the worst is off by 0.5" in element.value for element in at.caption)
-    assert not any("adds up to 1" in element.value for element in at.caption)
+    def said(weights: np.ndarray) -> str:
+        at = upload(open_page(), content(source_tokens=SOURCE, encoder_self=weights))
+        return next(line for line in screen.written(at).split("\n") if line.startswith("Encoder self: "))
+
+    assert "adds up to 1, to within" in said(WEIGHTS["encoder_self"])
+    assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)
     even = np.full((2, 2, S, S), 1 / 8, np.float32)
     even[..., :1] = 2 / 8
-    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
-    assert "Every row of this kind adds up to exactly 1." in [element.value for element in at.caption]
+    assert said(even) == "Encoder self: Every row of this kind adds up to exactly 1."
     even[1, 0] = 0
-    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
-    said = "7 of 28 rows are 0 throughout: they read nothing. Every other row of this kind adds up to exactly 1."
-    assert said in [element.value for element in at.caption]
-    assert not any("every row of a head adds up to 1" in element.value for element in at.caption)
+    assert "7 of 28 rows are 0 throughout: they read nothing. Every other row of this kind adds" in said(even)
     even[1, 0, 1:] = 1 / S
-    at = upload(at, content(source_tokens=SOURCE, encoder_self=even))
-    assert any(element.value.startswith("One of 28 rows is 0 throughout: it reads") for element in at.caption)
-    at = upload(at, content(source_tokens=SOURCE, encoder_self=even * 0))
-    assert "Every weight of this kind is 0: nothing is read." in [element.value for element in at.caption]
+    assert "One of 28 rows is 0 throughout: it reads" in said(even)
+    assert "Every weight of this kind is 0: nothing is read." in said(even * 0)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +160,13 @@ def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str
     at = upload(open_page(), data, "**wrong** <b>.npz")
     assert [element.value for element in at.warning] == ["This file could not be read."]
     assert "**wrong** <b>.npz: " in screen.written(at) and problem in screen.written(at)
-    assert not screen.charts(at)
+    assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
     at = upload(upload(open_page(), WHOLE), data)
     assert [element.value for element in at.warning] == ["This file could not be read. Shown below: the one before."]
     assert problem in screen.written(at)
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
+    np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at = upload(at, DECODER)
-    assert not at.warning and drawn(at, "heatmap").shape == (T, T)
+    assert not at.warning and [one["code"] for one in screen.stage(at)["kinds"]] == ["decoder_self"]
 
 
 def test_a_file_stays_until_it_is_closed() -> None:
@@ -186,9 +174,9 @@ def test_a_file_stays_until_it_is_closed() -> None:
     at = upload(open_page(), WHOLE)
     at.file_uploader(key="file").clear().run()
     assert not at.exception and not at.warning
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["cross"][0, 0], atol=1e-6)
+    np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at.button(key="close-file").click().run()
-    assert not at.exception and not screen.charts(at)
+    assert not at.exception and words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -271,20 +259,14 @@ def test_words_of_other_vocabularies() -> None:
     """The source says what the mark is, also for the target, where it happens not to stand."""
     source, target = ["[CLS]", "cat", "##s", "sat", "[SEP]"], ["[CLS]", "eine", "Katze"]
     weights = np.random.default_rng(0).dirichlet(np.ones(5), (1, 1, 3)).astype(np.float32)
-    at = upload(open_page(), content(source_tokens=source, target_tokens=target, cross=weights))
-    assert any("goes on with a word." in element.value for element in at.caption)
-    at.toggle(key="merge").set_value(True).run()
-    assert screen.tokens(at, "heatmap", "x") == ["[CLS]", "cats", "sat", "[SEP]"]
-    assert screen.tokens(at, "heatmap", "y") == target
+    at = upload(open_page(words="1"), content(source_tokens=source, target_tokens=target, cross=weights))
     expected = weights[0, 0]
     merged = np.stack([expected[:, 0], expected[:, 1] + expected[:, 2], expected[:, 3], expected[:, 4]], axis=1)
-    np.testing.assert_allclose(drawn(at, "heatmap"), merged, atol=1e-6)
+    np.testing.assert_allclose(screen.weights(at, "cross")[0, 0], merged, atol=2e-5)
+    assert rows(at, "cross") == target
     lines = ["the", "Ġcat", "s", "Ċ", "."]
     at = upload(at, content(target_tokens=lines, decoder_self=WEIGHTS["decoder_self"]))
-    assert screen.tokens(at, "heatmap", "x") == ["the", "cats", "Ċ", "."]
-    assert not any("marks the start of a word." in element.value for element in at.caption), "no token has it now"
-    at.toggle(key="merge").set_value(False).run()
-    assert any("Ġ marks the start of a word." in element.value for element in at.caption)
+    assert rows(at, "decoder_self") == ["the", "cats", "Ċ", "."]
 
 
 def test_one_token_leaves_no_choice() -> None:
@@ -299,14 +281,6 @@ def test_too_many_heads_are_not_compared() -> None:
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
     assert any("with 12800 heads over so many tokens" in element.value for element in at.caption)
     assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
-
-
-def test_large_maps_are_drawn_coarse_in_the_overview(monkeypatch) -> None:
-    monkeypatch.setattr(explore, "MOST_CELLS", WEIGHTS["encoder_self"].size // 2)
-    at = screen.choose(upload(open_page(), WHOLE), kind="encoder_self")
-    assert any("the largest of 2 × 2 weights" in element.value for element in at.caption)
-    assert drawn(at, "overview")[0, 0] == pytest.approx(WEIGHTS["encoder_self"][0, 0, :2, :2].max())
-    np.testing.assert_allclose(drawn(at, "heatmap"), WEIGHTS["encoder_self"][0, 0], atol=1e-6)
 
 
 def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:

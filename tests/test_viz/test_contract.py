@@ -147,6 +147,11 @@ CASES = {
         ),
         tokens=("tokens",),
     ),
+    "loss_board": Case(
+        lambda t, s: {"losses": np.abs(signed(t, s))},
+        lambda a, q, k, **say: viz.figures.loss_board(a["losses"], q, k, limit=2, selected=[(0, 1)], **say),
+        kilobytes=400,  # a number in every cell
+    ),
     "mask_heatmap": Case(
         lambda t, s: {"mask": mask(t, s)}, lambda a, q, k, **say: viz.figures.mask_heatmap(a["mask"], q, k, **say)
     ),
@@ -182,6 +187,12 @@ CASES = {
             ["kept" if node % 3 else "pruned" for node in range(len(a["log_probabilities"]))],
             **say,
         ),
+        tokens=(),
+        z=False,
+    ),
+    "deviations": Case(
+        lambda t, s: {"values": np.abs(signed(t, 3))},
+        lambda a, q, k, **say: viz.figures.deviations(a["values"], [f"<b>{n}</b>" for n in range(len(q))], **say),
         tokens=(),
         z=False,
     ),
@@ -407,7 +418,8 @@ def test_a_marked_cell_appears_at_its_query_and_key(name):
 def test_the_colour_range_is_fixed_and_said(case):
     trace = draw(case, QUERIES, KEYS).data[0]
     low, high = trace.zmin, trace.zmax
-    assert low < high and ((low, high) == (0, 1) or low == -high)
+    of_losses = case is CASES["loss_board"]  # which have no largest value
+    assert low < high and ((low, high) == (0, 1) or low == -high or of_losses)
     assert trace.colorscale is not None, "the default scale is flipped on dark pages"
 
 

@@ -11,9 +11,11 @@ from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
 from viz.figures.curves import curves
+from viz.figures.deviations import deviations
 from viz.figures.differences import difference_heatmap
 from viz.figures.drawn import Drawn
 from viz.figures.lines import attention_lines
+from viz.figures.losses import loss_board
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
 from viz.figures.shares import share_board
@@ -28,12 +30,14 @@ __all__ = [
     "bars",
     "candidates_heatmap",
     "curves",
+    "deviations",
     "Drawn",
     "difference_heatmap",
     "head_board",
     "head_map",
     "share_board",
     "head_overview",
+    "loss_board",
     "mask_heatmap",
     "offset_lines",
     "positional_heatmap",

@@ -1,16 +1,23 @@
-"""The page Self-check: what must be true of every map, measured on the visitor's sentence."""
+"""The page Self-check: what must be true of every map, as it was last measured and on the visitor's sentence."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.measures.checks import Check, check
+from model.catalogue import checkpoints_folder
+from model.measures import checks
+from model.measures.checks import Check
 from viz.app.turns import in_turn
-from viz.text import words_check
+from viz.figures import deviations
+from viz.text import errors, words_check
 from viz.text.language import counted, message, say
-from viz.ui import asking, choices, shared
-from viz.views import cached
+from viz.ui import asking, choices, controls, explore, shared
+from viz.views import cached, recipes
+from viz.views.made import Recipe, made
+
+RUN = "run"
 
 
 @st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Measuring …")), show_time=True)
@@ -18,11 +25,17 @@ def measured(checkpoint: str, text: str, beam: int, length_penalty: float, refer
     """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
     loaded = cached.translator(checkpoint)
     if reference is None:
-        return in_turn(check)(loaded, loaded.translate(text, beam, length_penalty))
-    return in_turn(check)(loaded, loaded.force(text, reference))
+        return in_turn(checks.check)(loaded, loaded.translate(text, beam, length_penalty))
+    return in_turn(checks.check)(loaded, loaded.force(text, reference))
 
 
-def claim_table(checks: list[Check]) -> pd.DataFrame:
+@st.cache_data(max_entries=4, show_spinner=False)
+def recorded(checkpoint: str) -> dict | None:
+    """What `python -m model check --save` kept beside the weights; None where there is nothing."""
+    return checks.kept(checkpoints_folder() / checkpoint)
+
+
+def claim_table(found: list[Check]) -> pd.DataFrame:
     """The claims as rows of plain text."""
 
     def row(one: Check) -> tuple[str, ...]:
@@ -41,32 +54,68 @@ def claim_table(checks: list[Check]) -> pd.DataFrame:
         )
 
     columns = list(map(say, words_check.COLUMNS))
-    return pd.DataFrame([row(one) for one in checks], columns=columns).set_index(columns[0])
+    return pd.DataFrame([row(one) for one in found], columns=columns).set_index(columns[0])
 
 
-def show(result: cached.Shown, request: cached.Request, card: dict) -> None:
-    """Measure the claims and show them."""
-    checks = measured(request.checkpoint, request.text, request.beam, request.length_penalty, request.reference)
-    broken = [words_check.CLAIMS[one.claim][0] for one in checks if one.compared and not one.holds]
+def show(found: list[Check], recipe: Recipe) -> None:
+    """Draw the claims and say whether they hold."""
+    claims, none = words_check.CLAIMS, -np.inf
+    numbers = [(one.deviation, one.allowed, one.control) if one.compared else (none,) * 3 for one in found]
+    numbers = made(
+        np.nan_to_num(np.array(numbers, float), nan=none, neginf=none),
+        "np.nan_to_num(np.array([(one.deviation, one.allowed, one.control) for one in found], float), nan=-np.inf)",
+    )
+    plot = recipe.plot(say("Self-check"), deviations, numbers, [say(claims[one.claim][0]) for one in found])
+    explore.draw(plot, "claims", on_click=lambda row, *_: st.session_state.update(claim=found[row].claim))
+    broken = [claims[one.claim][0] for one in found if one.compared and not one.holds]
     if broken:
         st.error(words_check.broken(broken))
     else:
-        st.success(say(words_check.ALL_HOLD))
-    with st.container(key="claims"):
-        st.table(claim_table(checks))
-    st.caption(f"{say(words_check.DIGITS)} {say(words_check.MASK_OFF)}")
-    with st.expander(say("What is measured")):
-        for title, how in words_check.CLAIMS.values():
-            shared.small(f"{say(title)}. {say(how)}", title)
-    st.caption(say(words_check.NEXT))
+        shared.small(f"{say(words_check.ALL_HOLD)} {say(words_check.DIGITS)}", "all")
+    st.table(claim_table(found))
+    st.caption(f"{say(words_check.MASK_OFF)} {say(words_check.NEXT)}")
+
+
+def show_code() -> None:
+    """Show what is compared for one of the claims."""
+    claims = words_check.CLAIMS
+    names = {claim: title for claim, (title, _) in claims.items()}
+    claim = controls.among(say("What was compared"), list(claims), "claim", "rows", names, width="stretch")
+    shared.small(say(claims[claim][1]), "how")
+    st.code(checks.source_of(claim), "python", wrap_lines=True)
+
+
+def on_sentence(result: cached.Shown, request: cached.Request, card: dict) -> None:
+    """Measure the claims on a translation and show them."""
+    found = measured(request.checkpoint, request.text, request.beam, request.length_penalty, request.reference)
+    show(found, recipes.translation(request).then("found = checks.check(translator, result)"))
 
 
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    claims, beside = shared.picture_first()
-    with claims:
-        asking.one_translation(show, beside)
+    name, state = cached.default_checkpoint(), st.session_state
+    try:
+        kept = recorded(name)
+    except ValueError as error:
+        kept = shared.warn(errors.sentence(error))
+    if RUN not in state and any(key in st.query_params for key in asking.TRANSLATED):
+        state[RUN] = words_check.MINE  # a link to a sentence
+    pictures, beside = shared.picture_first()
+    with beside:
+        runs = words_check.RUNS if kept else {words_check.MINE: words_check.RUNS[words_check.MINE]}
+        run = controls.choose(say("Measured"), list(runs), RUN, next(iter(runs)), runs, label_visibility="collapsed")
+        if run == words_check.LAST:
+            shared.small(say(words_check.OVER, n=kept["sentences"], data=kept["data"], model=name), "over")
+            st.code(kept["command"], "bash", wrap_lines=True)
+    with pictures:
+        if run == words_check.LAST:
+            lines = (recipes.loading(name), "found = checks.kept(translator.folder)['claims']")
+            show(kept["claims"], Recipe(kept["command"], lines))
+        else:
+            asking.one_translation(on_sentence, beside)
+    with beside:
+        show_code()
 
 
 shared.opening(say("Self-check"), say(words_check.INTRO))

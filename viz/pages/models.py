@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,12 +15,14 @@ from model.catalogue import checkpoints_folder
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words, words_masks, words_models
 from viz.text.language import say
+from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
-from viz.views import cached
+from viz.views import cached, codes
 from viz.views.made import Plot, Recipe, made
 from viz.views.model_results import Side, compare, map_made, recipe, usable
 
 IN_A_ROW = 2  # models beside each other
+LARGE = 480  # pixels of the map of one model
 VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 Rows = list[tuple[int | None, ...]]
 
@@ -31,8 +35,12 @@ def choose_direction(found: dict[catalogue.Direction, list[str]]) -> catalogue.D
     return options[controls.choose(say("Direction"), list(options), "direction", default, names)]
 
 
-def ask(languages: catalogue.Direction) -> tuple[str, str, int]:
-    """Ask for a sentence and how to search; return the sentence, the example, and the width of the search."""
+def ask(languages: catalogue.Direction) -> tuple[str, str, int, DeltaGenerator]:
+    """Ask for a sentence and how to search.
+
+    Returns:
+        The sentence, the example, the width of the search, and a place below the sentence.
+    """
     source = languages[0]
     examples = words_models.EXAMPLES.get(source, words.EXAMPLES)
     example = next(iter(examples.values()))
@@ -40,8 +48,9 @@ def ask(languages: catalogue.Direction) -> tuple[str, str, int]:
     key = "text" if source == "en" else f"text-{source}"
     label = say("{language} sentence", language=say(words.LANGUAGES.get(source, source)))
     text = controls.sentence(label, example, key, examples)
+    place = st.container()
     beam = controls.choose(say("Beam width"), list(words.BEAMS), "beam", 4, words.BEAMS, help=say(words.SEARCH))
-    return text, example, beam
+    return text, example, beam, place
 
 
 def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
@@ -71,6 +80,28 @@ def in_columns(sides: list[Side]):
         for number, (column, side) in enumerate(zip(st.columns(len(group), gap="medium"), group, strict=True), start):
             with column:
                 yield number, side
+
+
+def choose_system(sides: list[Side]) -> int:
+    """Show what every model wrote, how long it took and how probable it is; return the number of the chosen one."""
+    by_name = {side.name: side for side in sides}
+    captions = []
+    for side in sides:
+        wrote = literal(side.result.text or say("(the model wrote nothing)"))
+        score = float(side.result.log_probabilities.sum(dtype="float64"))
+        captions.append(f"{wrote}  \n{say(words_models.TOOK, ms=1000 * side.seconds, score=score)}")
+    name = choices.control(
+        st.radio,
+        say("System"),
+        list(by_name),
+        key="system",
+        reader=codes.one_of(by_name),
+        default=sides[0].name,
+        format_func=lambda name: f"{say(words_models.SYSTEMS[by_name[name].system].name)} · {literal(name)}",
+        captions=captions,
+        help=say(words_models.SCORE),
+    )
+    return list(by_name).index(name)
 
 
 def show_translation(number: int, side: Side) -> None:
@@ -136,20 +167,54 @@ def picture(side: Side, layer: int, head: int | None, made_by: Recipe) -> tuple[
     return side.map(layer, head)[1], made_by.plot("", attention_heatmap, known, names, keys, **axes)
 
 
-def show_maps(sides: list[Side], rows: Rows, layer: int, head: int | None, beam: int) -> None:
-    """Draw what every output word read, in the same row where words belong together, under each translation."""
-    for number, side in in_columns(sides):
+@dataclass(frozen=True)
+class Asked:
+    """What the views show: the models' translations, and which of them and which map is chosen."""
+
+    sides: list[Side]
+    rows: Rows
+    chosen: int
+    layer: int
+    head: int | None
+    beam: int
+
+
+def draw_map(asked: Asked, number: int, height: int | None = None) -> None:
+    """Draw what every output word of a model read, in the same row as words of other models that belong to it."""
+    side = asked.sides[number]
+    made_by = recipe(side, asked.beam)
+    line, plot = picture(side, asked.layer, asked.head, made_by)
+    title = say(words_models.SYSTEMS[side.system].map)
+    places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
+    plot = made_by.plot(f"{title}, {line}", aligned_rows, plot, places, len(asked.rows))
+    figure = plot.draw(say)
+    figure.layout.height = max(height or 0, figure.layout.height)
+    explore.draw(plot, f"map-{number}", figure=figure)
+    st.caption(f"{title}, {line}")
+    if side.weights is None:
+        difference = float(np.abs(side.context - side.context[0]).max())
+        st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
+
+
+def show_one(asked: Asked) -> None:
+    """Draw the map of the chosen model large."""
+    draw_map(asked, asked.chosen, LARGE)
+    show_model(asked.chosen, asked.sides[asked.chosen])
+
+
+def show_all(asked: Asked) -> None:
+    """Draw the maps of all models under their translations."""
+    for number, side in in_columns(asked.sides):
         show_translation(number, side)
-        made_by = recipe(side, beam)
-        line, plot = picture(side, layer, head, made_by)
-        title = say(words_models.SYSTEMS[side.system].map)
-        places = [place for place, row in enumerate(rows) if row[number] is not None]
-        explore.draw(made_by.plot(f"{title}, {line}", aligned_rows, plot, places, len(rows)), f"map-{number}")
-        st.caption(f"{title}, {line}")
-        if side.weights is None:
-            difference = float(np.abs(side.context - side.context[0]).max())
-            st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
+        draw_map(asked, number)
         show_model(number, side)
+    st.caption(say(words_models.MAPS))
+
+
+def show_words(asked: Asked) -> None:
+    """Show the translations word by word."""
+    st.dataframe(word_table(asked.sides, asked.rows, asked.layer, asked.head), hide_index=True, key="words")
+    st.caption(f"{say(words_models.MAPS)} {say(words_models.ALIGNED)}")
 
 
 def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
@@ -166,7 +231,6 @@ def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
 
 def show_lengths(names: list[str]) -> None:
     """Draw the quality of every model by length of sentence, and say how it was measured."""
-    st.header(say("Quality by length"), divider=True)
     found = read_lengths(names)
     measured: dict[str, list[lengths.Group]] = {}
     if found:
@@ -175,7 +239,6 @@ def show_lengths(names: list[str]) -> None:
             names_of = words_models.QUALITIES
             quality = controls.choose(say("Quality"), list(names_of), "quality", "bleu", names_of)
         measured = found[test]
-        st.caption(say(words_models.LENGTHS))
         lines = {
             name: np.array([[group.words, getattr(group, quality)] for group in groups]).T
             for name, groups in measured.items()
@@ -189,6 +252,7 @@ def show_lengths(names: list[str]) -> None:
         )
         made_by, title = Recipe(f"{test} · {' · '.join(measured)}", lines_code), say("Quality by length of sentence")
         explore.draw(made_by.plot(title, curves, made(lines, "lines"), **axes), "lengths")
+        st.caption(say(words_models.LENGTHS))
         with st.expander(say("The numbers, and the commands that made them")):
             rows = [{"model": name, **group.to_dict()} for name, groups in measured.items() for group in groups]
             table = pd.DataFrame(rows).rename(columns=lambda name: say(words_models.COLUMNS.get(name, name)))
@@ -224,23 +288,31 @@ def show_problems(problems: list[str]) -> None:
             shared.small(problem, f"unreadable-{number}")
 
 
+VIEWS = {words_models.ONE: show_one, words_models.ALL: show_all, words_models.WORDS: show_words}
+
+
 def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
     """Ask for a sentence, and draw what every model of a direction makes of it."""
+    shows = words_models.SHOWS
+    with pictures:
+        label = say("Show")
+        view = controls.choose(label, list(shows), "models-show", words_models.ONE, shows, label_visibility="collapsed")
+        if view == words_models.LENGTHS_OF:
+            show_lengths(names)
     with beside:
-        text, example, beam = ask(languages)
-    with pictures:
-        with st.container():
-            sides = answer(names, text, example, beam)
-    if sides:
-        with beside:
-            layer, head = choose_head(sides)
-        rows = comparison.align([side.words for side in sides])
+        text, example, beam, place = ask(languages)
+    with pictures, st.container():
+        sides = answer(names, text, example, beam)
+    if not sides:
+        return
+    with place:
+        chosen = choose_system(sides)
+    with beside:
+        layer, head = choose_head(sides)
+    if view in VIEWS:
         with pictures:
-            show_maps(sides, rows, layer, head, beam)
-            explore.heading(say("Word by word"), f"{say(words_models.MAPS)} {say(words_models.ALIGNED)}")
-            st.dataframe(word_table(sides, rows, layer, head), hide_index=True, key="words")
-    with pictures:
-        show_lengths(names)
+            rows = comparison.align([side.words for side in sides])
+            VIEWS[view](Asked(sides, rows, chosen, layer, head, beam))
 
 
 @choices.fragment

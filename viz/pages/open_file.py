@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
-from model.analysis import maps as analysis
+from model.catalogue import available
 from model.interventions.edits import Head
 from model.measures import contribution
+from model.translation import KINDS
 from viz.app.turns import TURNS
+from viz.stage import alone, assets
+from viz.stage import message as stage_message
+from viz.stage.effects import Without
+from viz.stage.form import form
+from viz.stage.stage import stage
 from viz.text import errors, words
 from viz.text import words_open as spoken
 from viz.text.language import message, say
-from viz.ui import choices, controls, explore, heads_roles, rollout, shared, tokens
-from viz.views import heads_results, maps, recipes
+from viz.ui import choices, controls, heads_roles, rollout, shared, speaking, staged
+from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
-from viz.views.recipes import MapsMade
 
-VIEWS = {"map": message("Attention"), "lines": message("Lines"), "mask": message("Mask")}
+PAGE = "open_file"
 MAX_MEGABYTES = 20
 NUMBERS = "opened-numbers"  # where the session keeps what the heads of the file do
 
@@ -42,43 +49,48 @@ def close() -> None:
 
 
 def choose_file() -> tuple[str, Attention] | None:
-    """Ask for a file.
+    """Offer to open a file; the last one that could be read, its name and content, or None."""
+    with st.popover(say("Open a file"), key="files"):
+        st.markdown(say(spoken.INTRODUCTION))
+        st.file_uploader(
+            say("A file of attention (.npz)"),
+            "npz",
+            key="file",
+            on_change=open_uploaded,
+            max_upload_size=MAX_MEGABYTES,
+            help=say(spoken.PRIVATE),
+        )
+        with st.expander(say("What a file holds, and how to make one")):
+            st.markdown(say(spoken.FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS))
+            st.markdown(say(spoken.FROM_TRANSFORMERS))
+            st.code(spoken.RECIPE, language="python")
+            st.markdown(say(spoken.FROM_COMMANDS))
+            st.code(spoken.COMMANDS, language="bash")
+            st.markdown(say(spoken.FROM_ANY_TOOL))
+            st.code(spoken.BY_HAND, language="python")
+    return st.session_state.get("opened")
 
-    Returns:
-        Name and content of the last one that could be read, or None.
-    """
-    st.file_uploader(
-        say("A file of attention (.npz)"),
-        "npz",
-        key="file",
-        on_change=open_uploaded,
-        max_upload_size=MAX_MEGABYTES,
-        help=say(spoken.PRIVATE),
+
+def tell_problem(before: bool) -> None:
+    """Say why the file that was chosen last is not shown."""
+    if "file-problem" in st.session_state:
+        name, problem = st.session_state["file-problem"]
+        told = [say("This file could not be read.")] + [say("Shown below: the one before.")] * before
+        st.warning(" ".join(told))
+        shared.small(f"{name}: {problem}", "problem")
+
+
+@st.cache_data(max_entries=2, show_spinner=cached.Waiting(message("Translating …")))
+def example() -> tuple[cached.Request, Attention]:
+    """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
+    ours = spoken.EXAMPLE_MODEL in available("transformer")
+    request = (spoken.EXAMPLE_MODEL, spoken.EXAMPLE) if ours else (cached.default_checkpoint(), view.EXAMPLE)
+    result = cached.translate(*request, view.BEAM)
+    weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
+    tokens = result.source_tokens, result.target_tokens
+    return cached.Request(*request, view.BEAM, cached.LENGTH_PENALTY), Attention(
+        *tokens, weights, masks, result.predicted_tokens
     )
-    opened = st.session_state.get("opened")
-    with st.container():
-        if "file-problem" in st.session_state:
-            name, problem = st.session_state["file-problem"]
-            told = [say("This file could not be read.")] + [say("Shown below: the one before.")] * (opened is not None)
-            st.warning(" ".join(told))
-            shared.small(f"{name}: {problem}", "problem")
-    with st.expander(say("What a file holds, and how to make one"), expanded=opened is None):
-        st.markdown(say(spoken.FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS))
-        st.markdown(say(spoken.FROM_TRANSFORMERS))
-        st.code(spoken.RECIPE, language="python")
-        st.markdown(say(spoken.FROM_COMMANDS))
-        st.code(spoken.COMMANDS, language="bash")
-        st.markdown(say(spoken.FROM_ANY_TOOL))
-        st.code(spoken.BY_HAND, language="python")
-    return opened
-
-
-def show(attention: Attention, name: str) -> None:
-    """Draw the chosen part of the page."""
-    part = controls.choose(say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS)
-    recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
-    with st.container():
-        SHOW[part](attention, recipe)
 
 
 def choose_kind(attention: Attention) -> str:
@@ -88,34 +100,22 @@ def choose_kind(attention: Attention) -> str:
     return controls.choose(say("Attention"), attention.kinds, "kind", default, names)
 
 
-def show_maps(attention: Attention, recipe: Recipe) -> None:
-    """Let the visitor choose a kind, a head and a view, and draw it."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        kind = choose_kind(attention)
-        place = st.container(horizontal=True, gap="medium", width="content")
-    marked = analysis.word_mark([*attention.source_tokens, *attention.target_tokens]) is not None
-    options, named, stretch = controls.map_options(kind, bool(attention.predicted_tokens), marked)
-    with place:
-        layer, head = controls.choose_place(*attention.attention(kind).shape[:2], options.axes)
-    residual, (zeros, total) = attention.residual(kind), attention.zero_rows(kind)
-    st.caption(spoken.sums(residual, zeros, total))
-    whole = residual <= spoken.WHOLE_ROWS and not zeros
-    built = explore.maps_of(attention, kind, options, named)
-    drawn = MapsMade(recipe, attention, built, kind, named)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        explore.show_overview(drawn, layer, head, stretch, whole)
-    with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", "map", VIEWS, label_visibility="collapsed")
-        if view == "lines":
-            explore.show_lines(drawn, layer)
-        elif view == "mask":
-            show_mask(attention, kind, named, recipe)
-        else:
-            explore.show_attention(drawn, layer, head, stretch)
-    if controls.switch(say("Numbers as a table"), "tables", say(spoken.TABLE)):
-        title = f"{say(words.KINDS[kind].title)}, {maps.title(built, layer, head)}"
-        explore.show_table("weights", title, tokens.weight_table(built, layer, head))
+def show_stage(attention: Attention, recipe: Recipe) -> None:
+    """Put the maps on the stage, and say of each kind what its rows add up to."""
+    state = st.session_state
+    if state.get(staged.PAGE) != PAGE:
+        state[staged.PAGE], state[staged.QUERY] = PAGE, st.query_params.to_dict()
+    chosen, problems = view.read(state[staged.QUERY], [])
+    choices.missed(problems)
+    given = alone.of_attention(attention, chosen)
+    made_by = staged.code(attention, given.built, recipe, replace(chosen, rows=given.rows))
+    options = [one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens]
+    told = replace(given, options=options, code=made_by, address=speaking.address(chosen.address()))
+    told = replace(told, effects=Without(spoken.NO_EFFECTS))
+    stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
+    for kind in attention.kinds:
+        said = spoken.sums(attention.residual(kind), *attention.zero_rows(kind))
+        shared.small(f"{say(words.KINDS[kind].name)}: {said}", f"sums-{kind}")
 
 
 def show_roles(attention: Attention, recipe: Recipe) -> None:
@@ -183,39 +183,35 @@ def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], st
     return [], {}, problem
 
 
-SHOW = {spoken.MAPS: show_maps, spoken.ROLES: show_roles, spoken.ROLLOUT: show_rollout}
-
-
-def show_mask(attention: Attention, kind: str, named: str, recipe: Recipe) -> None:
-    """Draw the mask of a kind, or say that the file has none."""
-    if kind not in attention.masks:
-        st.info(say(spoken.NO_MASK))
-        return
-    title = say("{kind}, mask", kind=say(words.KINDS[kind].title))
-    explore.heading(title, say(spoken.MASK))
-    axes = {"query_axis": words.named_by(kind, named)[1], "key_axis": words.KINDS[kind].key_axis}
-    axes["legend"] = False  # the line above names the colours
-    explore.draw(recipes.mask(recipe, title, attention, kind, named, **axes), "mask")
+SHOW = {spoken.MAPS: show_stage, spoken.ROLES: show_roles, spoken.ROLLOUT: show_rollout}
 
 
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    opened = choose_file()
-    if opened is None:
-        return
-    name, attention = opened
     with st.container(horizontal=True, vertical_alignment="center"):
-        shared.small(name, "file-name")
-        st.button(say("Close this file"), key="close-file", on_click=close)
-    show(attention, name)
+        part = controls.choose(
+            say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS, label_visibility="collapsed"
+        )
+        opened = choose_file()
+        if opened is not None:
+            st.button(say("Close this file"), key="close-file", on_click=close)
+    tell_problem(opened is not None)
+    if opened is not None:
+        name, attention = opened
+        recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
+    else:
+        try:
+            request, attention = example()
+        except ValueError:  # there is no model: the other pages say so
+            st.info(say(spoken.NOTHING_OPEN))
+            return
+        name = say(spoken.OF_EXAMPLE, model=request.checkpoint)
+        recipe = recipes.translation(request)
+    with st.container():
+        SHOW[part](attention, recipe)
+    shared.small(name, "file-name")
 
 
-def page() -> None:
-    """Draw the page."""
-    st.title(say("Your own model"))
-    st.markdown(say(spoken.INTRODUCTION))
-    live()
-
-
-page()
+shared.opening(say("Your own model"), say(spoken.LINE))
+live()

@@ -18,10 +18,12 @@ from model.translation import Translation
 from model.translator import Translator
 from model.writer import Writer
 from viz.stage import message
+from viz.stage.form import options
 from viz.stage.message import Shown
 from viz.stage.shell import MARK, shell
 from viz.views import maps
 from viz.views.next_words import next_words
+from viz.views.view import View
 
 HEIGHT = 780  # pixels of the frame in a notebook
 
@@ -103,7 +105,7 @@ def stage(
     if attention is not None:
         result = attention_from(attention, tokens)
     if isinstance(result, Attention):
-        shown = _of_attention(result)
+        shown = of_attention(result)
     elif isinstance(result, Translation):
         shown = _of_translation(result, translator)
     else:
@@ -140,6 +142,9 @@ def _of_translation(result: Translation, translator: Translator | Writer | None)
     return replace(shown, candidates=found.candidates, entropy=found.entropy)
 
 
+_PLAIN = View()
+
+
 class _Foreign:
     """The attention of a model that is not ours, by the names of a translation."""
 
@@ -162,11 +167,17 @@ class _Foreign:
         raise ValueError(f"the positional encoding of the {side} is not known")
 
 
-def _of_attention(given: Attention) -> Shown:
+def of_attention(given: Attention, chosen: View = _PLAIN) -> Shown:
+    """What the stage shows of the attention of any model.
+
+    Args:
+        given: it.
+        chosen: the options of the maps; rows are named by the token read where it is not known what was predicted.
+    """
     foreign, aligned = _Foreign(given), not given.predicted_tokens
-    rows = "read" if aligned else "predicted"
-    made = message.built(foreign, maps.Options(), rows)
+    rows = "read" if aligned else chosen.rows
+    made = message.built(foreign, options(chosen), rows)
     if aligned:
         made = {kind: replace(one, others=None) for kind, one in made.items()}
-    masked = all(kind in given.masks for kind in given.kinds)
-    return Shown(foreign, made, None, rows=rows, aligned=aligned, masked=masked, rowwise=False)
+    told = {"rows": rows, "stretch": chosen.stretch, "aligned": aligned, "masked": list(given.masks), "rowwise": False}
+    return Shown(foreign, made, None, **told)

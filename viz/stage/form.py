@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viz.text.language import message, say
+from viz.views import maps, view
 from viz.views.view import View
 
 SUMMARIES = {
@@ -18,6 +19,11 @@ WORDS_HELP = message("Attention to a word is the sum over its tokens, attention 
 HIDE_HELP = message("Leaves out the start and end tokens. The rest is not scaled up.")
 STRETCH_HELP = message("Lets the colours end at the largest weight of each map instead of 1.")
 SHARE_HELP = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
+
+
+def options(chosen: View) -> maps.Options:
+    """The options of the maps as the maps take them."""
+    return maps.Options(view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share)
 
 
 def form(view: View) -> list[dict]:

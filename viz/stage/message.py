@@ -66,7 +66,7 @@ class Shown:
         signed: whether the maps are differences or effects, which have no entropy and no other views.
         aligned: whether each token of the translation's line has the row and the column of its own place, as where
             it is not known what a model predicted: then `rows` is "read".
-        masked: whether the masks are known.
+        masked: the kinds whose masks are known.
         limits: by kind where the numbers of the maps end, 1 where nothing is said.
         effects: the direct effects, where they were asked for; or why there are none.
     """
@@ -87,7 +87,7 @@ class Shown:
     rowwise: bool = True
     signed: bool = False
     aligned: bool = False
-    masked: bool = True
+    masked: Sequence[str] = KINDS
     limits: Mapping[str, float] = field(default_factory=dict)
     effects: effects.Found | effects.Without | None = None
 
@@ -382,7 +382,10 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
         causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
         some = words.BLOCKED if causal else words.EDITED_CELLS
         line = say(some, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
-        masks.append({"name": "", "kind": kind, "look": look, "z": mask.astype(np.uint8), "line": line})
+        z = mask.astype(np.uint8)
+        if kind not in shown.masked:
+            line, z = say(words.NO_MASK), np.full(mask.shape, np.nan, np.float32)
+        masks.append({"name": "", "kind": kind, "look": look, "z": z, "line": line})
     positions = []
     for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
         try:

@@ -41,6 +41,7 @@ WAVES = message("Each line is one dimension of the encoding, over the positions 
 CANDIDATES = message("The most probable next words at every step. Beam search may choose another one than the first.")
 BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
 EDITED_CELLS = message("{n} of {total} cells are blocked.")
+NO_MASK = message("The mask of this kind of attention is not known.")
 NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
 
 WORDS = {  # by the names that the browser code uses; it fills the places in braces

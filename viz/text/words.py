@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from model.analysis.maps import CONTINUED, word_mark
+from model.analysis.maps import word_mark
 from viz.text.language import message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
@@ -46,12 +46,6 @@ EXAMPLES = {
 
 
 STRETCH = message("Lets the colours end at the largest weight of each map instead of 1.")
-
-SUMMARY = message("A summary is not a real head: no single head may look like it.")
-ROWS = message("Each step of the translation reads one token and predicts the next. Rows can be named by either.")
-MERGE = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
-HIDE = message("Leaves out the start and end tokens. The rest is not scaled up.")
-SHARE = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
 
 
 @dataclass(frozen=True)
@@ -137,20 +131,16 @@ def without_line(count: int, least: float, most: int) -> str:
     return say(text, count=count, least=least, most=most)
 
 
-def how_to_read(tokens: list[str], whole: bool = True) -> str:
-    """A short guide for beginners, in Markdown, to maps of these tokens, whose rows add up to 1 if they are whole."""
+def how_to_read(tokens: list[str]) -> str:
+    """A short guide for beginners, in Markdown, to maps of these tokens."""
     said = [
         say(
             "**How to read a map.** Row = query, column = key: the brighter a cell, the more the query attends to "
-            "the key."
+            "the key. Every row of a head adds up to 1."
         )
     ]
-    if whole:
-        said.append(say("Every row of a head adds up to 1."))
     mark = word_mark(tokens)
-    if mark == CONTINUED:
-        said.append(say("\\#\\# continues a word."))
-    elif mark:
+    if mark:
         said.append(say("{mark} marks the start of a word.", mark=mark))
     if {"<s>", "</s>"} & set(tokens):
         said.append(say("\\<s> and \\</s> are the start and the end of the sentence."))

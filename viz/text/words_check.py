@@ -2,9 +2,12 @@
 
 from viz.text.language import message, say
 
-INTRO = message("Is what this app draws what the model computed? Measured now, on your sentence.")
+INTRO = message("Is what this app draws what the model computed?")
+LAST, MINE = "last", "mine"
+RUNS = {LAST: message("Last recorded run"), MINE: message("Run on my sentence")}
+OVER = message("The worst of {n} held-out sentences ({data}) with the model {model}, recorded by the command below.")
 DIGITS = message("Numbers of 32 bits carry about seven digits: two ways to compute the same differ in the last ones.")
-ALL_HOLD = message("All claims hold for this sentence.")
+ALL_HOLD = message("All claims hold.")
 COLUMNS = (
     message("Claim"),
     message("Holds"),

@@ -10,11 +10,7 @@ from dataclasses import dataclass, field
 
 from viz.text.language import message, say
 
-INTRO = message(
-    "Each lesson is a short tour of the real pages. Every step opens a page with everything set, says what to look "
-    "at, and asks a question before it shows the answer. Change whatever you like; the links of a lesson restore its "
-    "settings."
-)
+INTRO = message("Short tours over the real pages, with a question at every step.")
 ANSWER = message("Show the answer")
 NEXT, BACK, END, START = message("Next step"), message("Back"), message("All lessons"), message("Start")
 BICYCLE = "A man is riding a bicycle down the street."
@@ -271,6 +267,7 @@ WARMUP = Lesson(
             ),
             message("Where is the peak, and what happens to it when the warmup is made longer?"),
             message("It is at the last step of the warmup; a longer warmup puts it later and makes it lower."),
+            {"section": "schedules"},
         ),
         Step(
             "training",
@@ -315,17 +312,17 @@ RECURRENT = Lesson(
                 "Only its one vector, the same for every word that it writes. It has no map of attention; but "
                 "leaving out one source word at a time shows what each written word depends on (occlusion)."
             ),
-            {"direction": "de-en"},
+            {"direction": "de-en", "models-show": "all"},
         ),
         Step(
             "models",
-            message("Further down: quality by sentence length, over the whole test set."),
+            message("Quality by the length of the sentence, over the whole test set."),
             message("What happens to the GRU when sentences get longer?"),
             message(
                 "From about 6 to 16 words its BLEU falls from 31 to 22; with attention from 32 to 30, so here the "
                 "one vector is what costs. At about 21 words all three systems fall."
             ),
-            {"direction": "de-en", "quality": "bleu"},
+            {"direction": "de-en", "models-show": "lengths", "quality": "bleu"},
         ),
         Step(
             "",

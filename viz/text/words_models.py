@@ -8,7 +8,19 @@ from model import catalogue
 from viz.text import words
 from viz.text.language import message, say
 
-INTRO = message("One sentence through every model of a direction: what each word that it wrote attended to.")
+INTRO = message("One sentence through every model of a direction.")
+ONE, ALL, WORDS, LENGTHS_OF = "one", "all", "words", "lengths"
+SHOWS = {
+    ONE: message("One system"),
+    ALL: message("Side by side"),
+    WORDS: message("Word by word"),
+    LENGTHS_OF: message("Quality by length"),
+}
+TOOK = message("{ms:.0f} ms · log-probability {score:.1f}")
+SCORE = message(
+    "Computing time on this machine, and the sum of the log-probabilities of the written tokens. Models that cut text "
+    "into other tokens cannot be compared by it."
+)
 EXAMPLES = {
     "en": words.EXAMPLES,
     "de": {

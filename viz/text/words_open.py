@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from viz.text.language import message, say
 
+LINE = message("The attention of any model, from a file.")
 INTRODUCTION = message(
-    "Look at the attention of another model: any tool can write the file that is drawn here. The model itself is not "
-    "in it, so no head can be switched off and nothing translated again: that needs a model of this project, or an "
-    "imported one."
+    "Any tool can write the file that is drawn here. The model itself is not in it: to switch heads off, import the "
+    "model or train one here."
 )
+EXAMPLE_MODEL, EXAMPLE = "multi30k-de-en", "Ein Mann fährt auf einem Fahrrad die Straße hinunter."
+OF_EXAMPLE = message("Example: a translation by {model}, as python -m model trace writes it.")
+NO_EFFECTS = message("A file holds weights alone: direct effects need the model.")
+NOTHING_OPEN = message("Nothing is open. Open a file above.")
 PRIVATE = message("The file is read, checked and drawn by this app; it is not kept, and nothing in it can run.")
 FORMAT = message("""
 An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
@@ -48,8 +52,6 @@ import numpy as np
 np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
          cross=np.full((1, 1, 2, 2), 0.5, dtype="float32"))      # layers, heads, target, source
 """
-MASK = message("Rows ask, columns are read: blue cells may be read, orange ones are blocked, as the file says.")
-NO_MASK = message("The file does not say which cells were blocked: no mask of this kind is in it, and none is guessed.")
 MAPS, ROLES, ROLLOUT = "maps", "roles", "rollout"
 PARTS = {MAPS: message("Maps"), ROLES: message("Roles"), ROLLOUT: message("Through all layers")}
 EVERY_KEY = message(
@@ -59,7 +61,6 @@ EVERY_KEY = message(
 NO_DECODER = message(
     "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
 )
-TABLE = message("The weights of the large map, to read and to download.")
 WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
 
 

@@ -11,7 +11,7 @@ from model.translation import KINDS
 from viz.text import words
 from viz.text.language import say
 from viz.ui.choices import control
-from viz.views import cached, codes, maps, view
+from viz.views import cached, codes, view
 
 BEAM = 4  # at first
 
@@ -112,18 +112,17 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
     return kind, layer, head
 
 
-def choose_place(n_layers: int, n_heads: int, summarised: Sequence[str] = ()) -> tuple[int, int]:
+def choose_place(n_layers: int, n_heads: int) -> tuple[int, int]:
     """Let the visitor choose a layer and a head.
 
     Args:
         n_layers, n_heads: how many there are.
-        summarised: "layers" or "heads", of which none is to be chosen.
 
     Returns:
         Layer and head.
     """
-    layer = choose(say("Layer"), list(range(n_layers)), "layer", 0, disabled="layers" in summarised)
-    head = choose(say("Head"), list(range(n_heads)), "head", 0, disabled="heads" in summarised)
+    layer = choose(say("Layer"), list(range(n_layers)), "layer", 0)
+    head = choose(say("Head"), list(range(n_heads)), "head", 0)
     return layer, head
 
 
@@ -234,46 +233,3 @@ def reference(label: str) -> str:
     """Ask for the translation for the decoder to read."""
     hint = say("Type a translation for the model to read")
     return text(label, "", "reference", live="200ms", placeholder=hint)
-
-
-def map_options(kind: str, predicted: bool = True, words_known: bool = True) -> tuple[maps.Options, str, bool]:
-    """Let the visitor choose what the maps show.
-
-    Args:
-        kind: of attention.
-        predicted: whether it is known what each step predicted.
-        words_known: whether tokens say where words begin.
-
-    Returns:
-        The options, whether rows are named by the token "read" or "predicted", and whether colours are stretched.
-    """
-    with st.expander(say("Map options")), st.container(horizontal=True, gap="medium"):
-        summaries, over_what = view.SUMMARIES, view.OVER
-        summary = choose(say("Draw"), list(summaries), "summary", "single", summaries, help=say(words.SUMMARY))
-        single = summary == "single"
-        over = choose(say("Summarised over"), list(over_what), "over", "heads", over_what, disabled=single)
-        names = choose(
-            say("Rows are named by"),
-            [words.READ, words.PREDICTED],
-            "rows",
-            words.READ,
-            help=say(words.ROWS),
-            disabled=kind == "encoder_self" or not predicted,
-        )
-        with st.container(width="content", gap="xsmall"):
-            merge = words_known and switch(say("Words instead of subwords"), "merge", say(words.MERGE))
-            hide = switch(say("Hide special tokens"), "hide", say(words.HIDE))
-            stretch = switch(say("Stretch colours"), "stretch", say(words.STRETCH))
-        share = slider(
-            say("Largest weights of a row"),
-            50,
-            100,
-            100,
-            step=1,
-            format="%d %%",
-            key="share",
-            help=say(words.SHARE),
-            width=320,
-        )
-    options = maps.Options(summaries[summary], over_what[over], merge, hide, share)
-    return options, names if predicted else words.READ, stretch

@@ -4,51 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
-from model.analysis import maps as analysis
-from model.translation import Translation
 from viz.figures import Drawn, attention_lines, head_overview
 from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.figures.tables import no_formula
 from viz.text import words
 from viz.text.language import say
 from viz.ui import beside, shared
 from viz.ui.lines import lines
 from viz.ui.plot import plot as show
-from viz.views import maps, view
+from viz.views import maps
 from viz.views.made import Plot, made
 from viz.views.recipes import MapsMade
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
 CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
-
-
-def show_table(key: str, name: str, table: pd.DataFrame) -> None:
-    """Show a table under its name, with a file to keep."""
-    st.markdown(f"**{name}**")
-    st.dataframe(table, hide_index=True, key=f"table-{key}", height=min(320, 40 + 35 * len(table)))
-    st.download_button(
-        say("Download as CSV"),
-        table.map(no_formula).to_csv(index=False, lineterminator="\r\n").encode("utf-8"),
-        f"headlight-{key}.csv",
-        "text/csv",
-        key=f"csv-{key}",
-        on_click="ignore",
-    )
-
-
-def maps_of(result: Translation, kind: str, options: maps.Options, named: str) -> maps.Maps:
-    """The maps of a kind, with rows named by the token read or predicted."""
-    queries, keys, others = maps.axis_tokens(result, kind, named)
-    if options.merge:
-        mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
-        options = replace(options, mark=mark or options.mark)
-    return maps.build(result.attention(kind), result.mask(kind), queries, keys, options, others)
 
 
 def heading(title: str, line: str) -> None:
@@ -79,26 +51,14 @@ def draw(
 
 def open_head(layer: int, head: int) -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
-    state = st.session_state
-    summary, over = view.SUMMARIES[state.get("summary", "single")], view.OVER[state.get("over", "heads")]
-    for name, number in (("layer", layer), ("head", head)):
-        if f"{name}s" not in maps.Options(summary, over).axes:  # a tile of a summary names none
-            state[name] = number
-    state["view"] = "map"
+    st.session_state.update(layer=layer, head=head, view="map")
 
 
-def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: bool = True) -> None:
-    """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
+def show_overview(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
+    """Draw all maps of a kind; a click on one opens it."""
     built, kind = of.built, say(words.KINDS[of.shown_as].title)
-    if built.options.axes:
-        title, in_file = say("All summaries"), say("{kind}: all summaries", kind=kind)
-        line = say(
-            "Each tile is the {summary} of several heads. Click a tile to open it.",
-            summary=say(built.options.summary),
-        )
-    else:
-        title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
-        line = say("One tile per head. Click a tile to open it.")
+    title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
+    line = say("One tile per head. Click a tile to open it.")
     block = math.ceil(math.sqrt(built.weights.size / MOST_CELLS))
     if not built.mask.all():
         line += " " + say("Blank cells are blocked by the mask.")
@@ -113,10 +73,9 @@ def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: boo
         of.weights,
         selected=selected,
         n_columns=n_columns,
-        shown=None if of.plain and built.mask.all() else made(built.shown & built.mask, of.drawn),
+        shown=None if built.mask.all() else made(built.shown & built.mask, of.drawn),
         layer_names=of.of("layer_names"),
         head_names=of.of("head_names"),
-        value=of.of("value"),
         scale_to_max=stretch or None,
         block=block if block > 1 else None,
     )
@@ -124,8 +83,7 @@ def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: boo
     # Not stretched, the large map has the same scale, and the tiles need the room.
     figure.data[0].showscale = stretch
     draw(plot, "overview", on_click=open_head, figure=figure)
-    whole = whole and not built.options.hide and built.options.summary not in maps.NO_SUMS
-    st.caption(words.how_to_read([*built.queries, *built.keys, *(built.others or ())], whole))
+    st.caption(words.how_to_read([*built.queries, *built.keys]))
 
 
 def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:

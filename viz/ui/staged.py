@@ -8,14 +8,16 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
+from model.adapters.attention_file import Attention
 from model.catalogue import by_direction
 from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.measures import alignment
+from model.translation import Translation
 from viz.stage import inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
-from viz.stage.form import form
+from viz.stage.form import form, options
 from viz.text import words, words_heads
 from viz.text.language import current, message, say, using
 from viz.ui import asking, choices, speaking
@@ -186,7 +188,7 @@ def _best_aligner(checkpoint: str) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def code(result: cached.Shown, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
+def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
     named = view.ROWS[chosen.rows]
     found = {}
@@ -197,8 +199,9 @@ def code(result: cached.Shown, built: dict[str, maps.Maps], recipe: Recipe, chos
         drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
         found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
         found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
-    found["positions"] = recipes.positions(recipe, result).code
-    found["words"] = recipes.candidates(recipe, "", result).code
+    if isinstance(result, Translation):
+        found["positions"] = recipes.positions(recipe, result).code
+        found["words"] = recipes.candidates(recipe, "", result).code
     return found
 
 
@@ -233,10 +236,7 @@ def shown_of(
         recipe: the lines that make it.
         rowwise: whether rows can be looked into where the model allows it.
     """
-    options = maps.Options(
-        view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share
-    )
-    built = stage_message.built(result, options, chosen.rows)
+    built = stage_message.built(result, options(chosen), chosen.rows)
     notes = []
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))

@@ -54,9 +54,12 @@ def bar() -> None:
 
 def _show(name: str, number: int, lesson: Lesson) -> None:
     step = lesson.steps[number - 1]
-    with st.container(border=True, key="tour", gap="small"):
+    with st.container(border=True, key="tour"):
+        look, think = st.columns([8, 3], gap="medium")
+    with look:
         st.caption(words_lessons.progress(lesson, number))
         st.markdown(say(step.look))
+    with think:
         st.markdown(f"**{say(step.question)}**")
         with st.expander(say(words_lessons.ANSWER)):
             st.markdown(say(step.answer))

@@ -27,8 +27,9 @@ _IMPORTS = {
 }
 _MODULES = {
     "model.analysis": ("comparison", "differences", "head_roles", "lengths"),
-    "model.measures": ("agreement", "alignment", "contribution", "head_report"),
+    "model.measures": ("agreement", "alignment", "checks", "contribution", "head_report"),
     "model.catalogue": ("checkpoints_folder",),
+    "model.checkpoint": ("read_json",),
     "model.experiments": ("learned_positions",),
     "model.interventions.edits": ("Edits",),
     "model.measures.head_importance": ("without_each_head",),
@@ -39,6 +40,7 @@ _MODULES = {
     "model.measures.search_attention": ("looked_at",),
     "model.taps": ("intervene",),
     "model.training": ("schedules",),
+    "model.training.grid": ("read_grid",),
     "model.training.runs": ("read_run",),
     "viz.figures": figures.__all__,
     "viz.pages.pitfalls.common": ("Sentence",),

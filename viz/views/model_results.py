@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import thread_time
 
 import numpy as np
+import streamlit as st
 
 from model import catalogue
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.text import errors
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.views import cached, recipes
 from viz.views.made import Made, Recipe, call, made
 
@@ -29,6 +31,7 @@ class Side:
         words, keys: what was written and read, in words, the end included.
         weights: float32 (L, H, T, S), what each word read; None without attention.
         context: float32 (T, D), the vector that each word's step read where there is no attention; else None.
+        seconds: of computing that the translation took when it was made.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Side:
     keys: list[str]
     weights: np.ndarray | None
     context: np.ndarray | None
+    seconds: float
 
     def unknown(self, side: str) -> int:
         """How many words of the "source" or the "target" are <unk>."""
@@ -61,10 +65,27 @@ class Side:
         return self.weights[layer, head], line
 
 
+@st.cache_resource(show_spinner=False)
+def _warm(name: str) -> None:
+    """Translate once, so that no time counts what a model does only the first time."""
+    cached.translator(name).translate("a", beam=1)
+
+
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Translating …")), show_time=True)
+def _timed(name: str, text: str, beam: int) -> tuple[cached.Shown, float]:
+    """Translate, and measure how long this thread computes: waiting for other visitors does not count."""
+    loaded = cached.translator(name)
+    _warm(name)
+    began = thread_time()
+    result = loaded.translate(text, beam, cached.LENGTH_PENALTY)
+    seconds = thread_time() - began
+    return cached.cut(result, loaded), seconds
+
+
 def side_of(name: str, text: str, beam: int) -> Side:
     """Translate with one model; errors as `cached.translate`."""
     loaded = cached.translator(name)
-    result = cached.translate(name, text, beam)
+    result, seconds = _timed(name, text, beam)
     written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
     system = catalogue.system_of(loaded.config)
@@ -74,7 +95,7 @@ def side_of(name: str, text: str, beam: int) -> Side:
         context = result.trace["decoder.context"][firsts]
     else:
         weights = analysis.merge_words(result.attention("cross"), written, read)
-    return Side(name, system, result, written.names, read.names, weights, context)
+    return Side(name, system, result, written.names, read.names, weights, context, seconds)
 
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import json
@@ -19,6 +20,7 @@ from model import checkpoint, load_translator
 from model.__main__ import main
 from model.analysis.lengths import Group, read
 from model.config import TransformerConfig
+from model.measures import checks
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
@@ -148,6 +150,15 @@ def test_agree_prints_its_report(run, tmp_path: Path) -> None:
     report = json.loads(out)
     assert code == 0 and report["sentences"] == 2
     assert np.shape(report["keys"]["occlusion"]) == np.shape(report["decoder_self"]["runner-up"]) == (1, 2)
+
+
+def test_check_keeps_what_it_measured(run, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
+    code, out, _ = run("check", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--save", "--checkpoint", "small")
+    assert code == 0 and json.loads(out)["sentences"] == 2
+    kept = checks.kept(folder)
+    assert [dataclasses.asdict(one) for one in kept["claims"]] == json.loads(out)["claims"]
+    assert kept["command"].endswith("--save --checkpoint small")
 
 
 @pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from model import checkpoint
+from model.catalogue import checkpoints_folder
 from model.config import TransformerConfig
 from model.measures import checks
 from model.taps import intervene
@@ -35,6 +36,19 @@ def translator_of(tmp_path, **changes) -> Translator:
             model.output.bias[EOS_ID] = 2.5
     checkpoint.save(tmp_path / "tiny", model, tokenizer, {"task": "test"})
     return Translator(checkpoint.load(tmp_path / "tiny"))
+
+
+def test_the_worst_of_several_sentences_counts_and_nan_is_worst() -> None:
+    one, two = (checks.Check("rows", deviation, 1e-5, 4, control) for deviation, control in ((2e-6, 0.5), (1e-6, 0.2)))
+    assert checks._worst([two, one]) == checks.Check("rows", 2e-6, 1e-5, 8, 0.2)
+    assert np.isnan(checks._worst([one, dataclasses.replace(two, deviation=float("nan"))]).deviation)
+    exact = checks.Check("masked", 0.0, 0.0, 4)
+    assert checks._worst([exact, dataclasses.replace(exact, deviation=1e-9)]).deviation == 1e-9
+
+
+def test_what_ships_is_of_the_weights_that_ship() -> None:
+    found = checks.kept(checkpoints_folder() / "en-de")
+    assert tuple(one.claim for one in found["claims"]) == checks.CLAIMS and all(one.holds for one in found["claims"])
 
 
 @pytest.fixture(scope="module")

@@ -33,14 +33,11 @@ AXES = {
 
 def ask() -> practice.Settings:
     """Ask for schedule, norm, heads, warmup and peak."""
-    with st.container(horizontal=True, gap="medium"):
-        schedule = controls.choose(say("Schedule"), list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
-        norm = controls.choose(say("Norm"), list(words.NORMS), "practice-norm", "pre", words.NORMS)
-        heads = controls.choose(say("Number of heads"), list(practice.HEADS), "practice-heads", 4)
-    with st.container(horizontal=True, gap="medium"):
-        help = say(words.NO_WARMUP)
-        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", width=240, help=help)
-        peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak", width=240)
+    schedule = controls.choose(say("Schedule"), list(words.SCHEDULES), "practice-schedule", "noam", words.SCHEDULES)
+    norm = controls.choose(say("Norm"), list(words.NORMS), "practice-norm", "pre", words.NORMS)
+    heads = controls.choose(say("Number of heads"), list(practice.HEADS), "practice-heads", 4)
+    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=say(words.NO_WARMUP))
+    peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak")
     return practice.Settings(schedule, norm, int(heads), int(warmup), float(peak))
 
 
@@ -81,17 +78,21 @@ def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
 
 def here() -> None:
     """The whole section."""
-    st.markdown(say(words.PRACTICE))
-    settings = ask()
-    run = st.session_state.get(NOW)
-    buttons(settings, run)
-    if run is None:
-        st.caption(say(words.NOT_STARTED))
-        return
-    head = controls.choose(say("Head"), list(range(run.settings.n_heads)), "practice-head", 0)
-    active = run.active
-    st.fragment(watch, run_every=REFRESH if active else None)(head, active)
-    try_it(run, head)
+    pictures, beside = shared.picture_first()
+    run, head = st.session_state.get(NOW), 0
+    with beside:
+        settings = ask()
+        buttons(settings, run)
+        if run is not None:
+            head = controls.choose(say("Head"), list(range(run.settings.n_heads)), "practice-head", 0)
+        st.caption(say(words.PRACTICE))
+    with pictures:
+        if run is None:
+            st.caption(say(words.NOT_STARTED))
+            return
+        active = run.active
+        st.fragment(watch, run_every=REFRESH if active else None)(head, active)
+        try_it(run, head)
 
 
 def watch(head: int, was_active: bool) -> None:

@@ -109,11 +109,10 @@ def peaks(rates: pd.DataFrame) -> dict[str, tuple[int, float]]:
 
 def ask() -> tuple[list[Noam], list[str], int, int]:
     """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
-    with st.container(horizontal=True, gap="medium"):
-        d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d", width=240)
-        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup", width=240)
-        factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor", width=240)
-        n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps", width=240)
+    d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d")
+    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup")
+    factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor")
+    n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps")
     present = Noam(d_model, warmup, factor)
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
     others = controls.some(
@@ -123,12 +122,13 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         ["cosine", "linear"],
         "against",
         selection_mode="multi",
+        wrap=True,
         format_func=lambda name: say(words.SCHEDULES[name]),
         help=say(words.AGAINST),
     )
     epoch = 1000
     if "step_decay" in others:
-        epoch = controls.steps(say("Steps an epoch"), EPOCHS, epoch, key="epoch", width=240)
+        epoch = controls.steps(say("Steps an epoch"), EPOCHS, epoch, key="epoch")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         full = len(kept) >= MOST_KEPT
         label, help = say("Keep this Noam curve"), say(words.KEEP)
@@ -146,14 +146,19 @@ def keep(noam: Noam) -> None:
 
 def lab() -> None:
     """Draw the schedules with their peaks."""
-    st.markdown(say(words.NOAM))
-    noams, others, n_steps, epoch = ask()
-    rates = table(noams, others, n_steps, epoch)
-    with st.container(horizontal=True, gap="medium"):
+    pictures, beside = shared.picture_first()
+    with beside:
+        noams, others, n_steps, epoch = ask()
         kinds = [LINEAR, LOGARITHMIC]
         log_x = controls.choose(say("Training steps"), kinds, "log-x", LINEAR) == LOGARITHMIC
         log_y = controls.choose(say("Learning rate"), kinds, "log-y", LINEAR) == LOGARITHMIC
-    explore.heading(say("Learning rate over the steps"), say("A diamond marks the peak of each curve."))
+    with pictures:
+        draw(noams, others, n_steps, epoch, log_x, log_y)
+
+
+def draw(noams: list[Noam], others: list[str], n_steps: int, epoch: int, log_x: bool, log_y: bool) -> None:
+    """Draw the curves that were asked for, name their peaks, and offer the numbers."""
+    rates = table(noams, others, n_steps, epoch)
     steps, highest, names = rates["step"].to_numpy(), peaks(rates), legend(noams, others)
     texts = {name: f"{names[name]}: {spoken(place)}" for name, place in highest.items()}
     lines = {names[name]: np.stack([steps, rates[name]]) for name in highest}
@@ -167,6 +172,7 @@ def lab() -> None:
         marks=[(names[name], *place, texts[name]) for name, place in highest.items()],
     )
     explore.draw(plot, "schedules")
+    st.markdown(say(words.NOAM))
 
     with st.container(gap="xxsmall"):
         for row, text in enumerate(texts.values()):

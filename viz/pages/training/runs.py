@@ -86,35 +86,39 @@ def show_curves(found: list[runs.RecordedRun]) -> None:
     """Lay loss, learning rate or gradient norm of the chosen runs over each other."""
     by_name = {run.name: run for run in found}
     names = {run.name: f"{run.name} ({spoken(run)})" for run in found}
-    chosen = st.pills(
-        say("Runs"),
-        list(by_name),
-        selection_mode="multi",
-        default=list(by_name),
-        format_func=names.__getitem__,
-        key="runs",
-    )
-    with st.container(horizontal=True, gap="medium"):
+    pictures, beside = shared.picture_first()
+    with beside:
+        chosen = st.pills(
+            say("Runs"),
+            list(by_name),
+            selection_mode="multi",
+            wrap=True,
+            default=list(by_name),
+            format_func=names.__getitem__,
+            key="runs",
+        )
         what = controls.choose(say("Show"), list(runs.SHOWN), "runs-show", runs.SHOWN[0], words.RUN_QUANTITIES)
         kinds = [LINEAR, LOGARITHMIC]
         log_x = controls.choose(say("Training steps"), kinds, "runs-log-x", LINEAR) == LOGARITHMIC
         log_y = controls.choose(say("Values"), kinds, "runs-log-y", LINEAR) == LOGARITHMIC
+    with pictures:
+        if chosen:
+            draw_curves({name: run for name, run in by_name.items() if name in chosen}, what, log_x, log_y)
+        else:
+            st.caption(say("Choose at least one run."))
+
+
+def draw_curves(chosen: dict[str, runs.RecordedRun], what: str, log_x: bool, log_y: bool) -> None:
+    """Draw what was logged of some runs."""
     title = say(words.RUN_QUANTITIES[what])
-    explore.heading(title, say(words.RUN_READING[what]))
-    if not chosen:
-        st.caption(say("Choose at least one run."))
-        return
-    lines = {
-        name: np.array([[entry["step"], entry[what]] for entry in by_name[name].entries]).T
-        for name in by_name
-        if name in chosen
-    }
+    lines = {name: np.array([[entry["step"], entry[what]] for entry in run.entries]).T for name, run in chosen.items()}
     try:
         recipe = Recipe(" · ".join(lines), run_lines(list(lines), what))
         axes = {"y_axis": words.RUN_AXES[what], "log_x": log_x, "log_y": log_y}
         explore.draw(recipe.plot(title, curves, made(lines, "lines"), **axes), "runs-curves")
     except ValueError as error:
         shared.warn(errors.sentence(error))
+    st.caption(say(words.RUN_READING[what]))
 
 
 def run_lines(names: list[str], what: str) -> tuple[str, ...]:
@@ -190,8 +194,8 @@ def recorded() -> None:
         st.info(say(words.NO_RUNS))
         st.code(words.RECORD_COMMAND.format(name=next(iter(runs.PRESETS)), folder=f"checkpoints/{runs.FOLDER}"), "bash")
         return
-    st.markdown(say(words.RUNS))
     show_curves(found)
+    st.caption(say(words.RUNS))
     explore.heading(say("What these runs show"), say("Computed from their histories."))
     with st.container(gap="xxsmall"):
         for row, sentence in enumerate(findings(found)):

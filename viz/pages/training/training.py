@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from viz.pages.training import here, lab, runs
+from viz.pages.training import grid, here, lab, runs
 from viz.pages.training import words as words
 from viz.text.language import say
-from viz.ui import choices, controls
+from viz.ui import choices, controls, shared
 
-SECTIONS = {"schedules": lab.lab, "here": here.here, "runs": runs.recorded}
+SECTIONS = {"grid": grid.compared, "schedules": lab.lab, "here": here.here, "runs": runs.recorded}
 
 
 @choices.fragment
 def live() -> None:
     """The part that every choice redraws."""
+    sections = list(SECTIONS)[not grid.there() :]
     section = controls.choose(
-        say("Section"), list(SECTIONS), "section", "schedules", words.SECTIONS, label_visibility="collapsed"
+        say("Section"), sections, "section", sections[0], words.SECTIONS, label_visibility="collapsed"
     )
-    SECTIONS[section]()
+    with st.container():
+        SECTIONS[section]()
 
 
-def page() -> None:
-    """Draw the page."""
-    st.title(say("Warm-up"))
-    st.markdown(say(words.INTRO))
-    live()
-
-
-page()
+shared.opening(say("Warm-up"), say(words.INTRO))
+live()

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from viz.text.language import message, say
 
-INTRO = message(
-    "How the learning rate moves, what that does to a training run, and a small model that learns while you watch."
+INTRO = message("What the learning rate does to a training run.")
+CELL = message("{norm}, peak {peak}, warmup {warmup}")
+BOARD = message("Loss at the end")
+READING = message(
+    "Loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to compare runs."
 )
-SECTIONS = {"schedules": message("Schedules"), "here": message("Train here"), "runs": message("Recorded runs")}
+UNFINISHED = message("The grid is not finished: {n} of its runs are there.")
+MAP_OF = message("The maps are those of “{text}” with its reference.")
+SECTIONS = {
+    "grid": message("Peak and warmup"),
+    "schedules": message("Schedules"),
+    "here": message("Train here"),
+    "runs": message("Recorded runs"),
+}
 
 SCHEDULES = {
     "noam": message("Noam"),

@@ -1,0 +1,73 @@
+"""The grid of small runs on the page Warm-up: what ships is drawn, clicked, compared and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, read_grid
+from tests.test_app import screen
+from viz.pages.training import grid as page
+
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return read_grid(CHECKPOINTS / FOLDER)
+
+
+@pytest.fixture(autouse=True)
+def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(CHECKPOINTS))
+
+
+def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
+    at = screen.open_page("training.py")
+    assert not at.exception
+    columns = [(norm, warmup) for norm in NORMS for warmup in WARMUPS]
+    ends = [
+        [grid.runs[Cell(norm, peak, warmup)].validation[1000] for norm, warmup in columns] for peak in reversed(PEAKS)
+    ]
+    np.testing.assert_allclose(screen.figure(at, "grid")["data"][0]["z"], ends, rtol=1e-6)
+    assert f"{grid.entropy:.2f} is what word frequencies alone reach" in screen.written(at)
+    runs = list(grid.runs)
+    first = [runs.index(Cell(*one)) for one in page.FIRST]
+    assert at.multiselect(key=page.PICKED).value == first
+    at = screen.click_cell(at, "grid", 0, 1)
+    added = runs.index(Cell(NORMS[0], PEAKS[-1], WARMUPS[1]))
+    assert at.multiselect(key=page.PICKED).value == [*first[1:], added]
+    at = screen.click_cell(at, "grid", 0, 1)
+    assert at.multiselect(key=page.PICKED).value == first[1:]
+
+
+def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
+    runs = list(grid.runs.values())
+    failed = next(place for place, run in enumerate(runs) if run.cell.schedule == "constant" and run.cell.peak == 0.1)
+    at = screen.open_page("training.py", **{page.PICKED: f"0.{failed}", "grid-step": "100", "grid-layer": "0"})
+    assert not at.exception
+    for quantity in ("learning_rate", "loss"):
+        data = screen.figure(at, f"grid-{quantity}")["data"]
+        for trace, place in zip(data, (0, failed)):
+            means = getattr(runs[place], quantity).reshape(-1, page.EVERY).mean(1)
+            np.testing.assert_allclose(screen.values(trace["y"]), means, rtol=1e-5)
+        assert screen.values(data[2]["x"])[0] == 100
+    assert data[1]["name"].endswith("constant")
+    for place in (0, failed):
+        assert (runs[place].texts[100][0] or "(the model wrote nothing)") in screen.written(at)
+        drawn = screen.values(screen.figure(at, f"grid-map-{place}")["data"][0]["z"])
+        np.testing.assert_allclose(drawn, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
+    at = at.multiselect(key=page.PICKED).set_value([]).run()
+    assert not at.exception and "grid-loss" not in screen.charts(at)
+
+
+def test_a_damaged_grid_is_one_sentence(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / FOLDER).mkdir()
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    st.cache_data.clear()
+    at = screen.open_page("training.py")
+    assert not at.exception and len(at.warning) == 1 and not screen.charts(at)
+    assert "schedules" in screen.charts(screen.choose(at, section="schedules"))
