@@ -23,10 +23,6 @@ LINES = message(
     "Point at a token to see its lines alone; a click keeps it so. A click on a head takes its lines away and brings "
     "them back, a double-click (Shift+Enter) shows it alone."
 )
-PROBABILITIES = message(
-    "Rows are the tokens that were written, columns the most probable candidates of each step, by probability. The "
-    "written token is not always the first: a beam looks ahead, and a reference is given."
-)
 TABLES = message("The tokens with their probabilities, and the weights of the large map, to read and to download.")
 REPORT = message(
     "The translation, every head of every kind, masks, positions and settings in one file that needs no network."
@@ -123,19 +119,6 @@ KINDS = {
         key_axis=message("source token (is read)"),
     ),
 }
-TEXT_SELF = "text_self"  # of a language model, which has one kind
-KINDS[TEXT_SELF] = KindWords(
-    name=message("Self (masked)"),
-    title=message("Masked self-attention"),
-    rows=message("Rows ask, columns are read: each word reads itself and the words before it."),
-    lines=message(
-        "Lines lead from who asks (left) to who is read (right), a colour a head, stronger for larger weights: "
-        "each word reads itself and the words before it."
-    ),
-    query_axis=message("word that was read (asks)"),
-    key_axis=message("word so far (is read)"),
-)
-
 
 READ, PREDICTED = message("read"), message("predicted")
 NAMED_BY = {
@@ -155,7 +138,7 @@ def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
     """
     spoken = KINDS[kind]
     reading = say(spoken.lines if lines else spoken.rows)
-    if kind in ("encoder_self", TEXT_SELF):
+    if kind == "encoder_self":
         return reading, spoken.query_axis
     return f"{reading} {say(NAMED_BY[names])}", PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
 

@@ -25,7 +25,6 @@ from viz.views.recipes import MapsMade
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
-CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 
 
 def show_table(key: str, name: str, table: pd.DataFrame) -> None:
@@ -89,7 +88,7 @@ def open_head(layer: int, head: int) -> None:
 
 def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: bool = True) -> None:
     """Draw all maps of a kind, whose rows add up to 1 if they are whole; a click on one opens it."""
-    built, kind = of.built, say(words.KINDS[of.shown_as].title)
+    built, kind = of.built, say(words.KINDS[of.kind].title)
     if built.options.axes:
         title, in_file = say("All summaries"), say("{kind}: all summaries", kind=kind)
         line = say(
@@ -130,8 +129,8 @@ def show_overview(of: MapsMade, layer: int, head: int, stretch: bool, whole: boo
 
 def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
     """Draw one map large."""
-    built, spoken = of.built, words.KINDS[of.shown_as]
-    reading, query_axis = words.named_by(of.shown_as, of.named)
+    built, spoken = of.built, words.KINDS[of.kind]
+    reading, query_axis = words.named_by(of.kind, of.named)
     title = maps.heading(spoken.title, built, layer, head)
     heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
     axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
@@ -143,9 +142,9 @@ def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
 
 def show_lines(of: MapsMade, layer: int) -> None:
     """Draw all heads of a layer as lines between those who ask and those who are read."""
-    built, spoken = of.built, words.KINDS[of.shown_as]
+    built, spoken = of.built, words.KINDS[of.kind]
     at, _ = built.place(layer, 0)
-    reading, query_axis = words.named_by(of.shown_as, of.named, lines=True)
+    reading, query_axis = words.named_by(of.kind, of.named, lines=True)
     title = maps.heading(spoken.title, built, layer, None)
     heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(
