@@ -50,7 +50,7 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 # Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
 FileResponse.chunk_size = 1 << 20
-HEAD = page_head.SERVER + page_head.ONE_ENTRY + page_head.INTO_POPOVERS + assets.head()
+HEAD = page_head.SERVER % (assets.root() or "/") + page_head.ONE_ENTRY + page_head.INTO_POPOVERS + assets.head()
 app = st.App(
     "viz/app/main.py",
     lifespan=loading,

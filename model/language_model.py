@@ -78,11 +78,15 @@ class AdaptiveSoftmax(nn.Module):
             config.d_model, config.vocab_size, list(config.cutoffs), div_value=1.0, head_bias=config.output_bias
         )
 
-    @property
-    def table(self) -> Tensor:
-        """(V, D): the row of every word, which may serve as its embedding."""
+    def rows(self, ids: Tensor) -> Tensor:
+        """The rows of words, which may serve as their embeddings: ids of any shape, and one more axis, D."""
         shortlist = self.output.head.weight[: self.output.shortlist_size]
-        return torch.cat([shortlist, *(group[1].weight for group in self.output.tail)])
+        found, low = None, 0
+        for table in [shortlist, *(group[1].weight for group in self.output.tail)]:
+            own = F.embedding((ids - low).clamp(0, len(table) - 1), table)
+            found = own if found is None else torch.where((ids >= low)[..., None], own, found)
+            low += len(table)
+        return found
 
     def forward(self, hidden: Tensor) -> Tensor:
         """(..., D) to log-probabilities (..., V), which are logits too."""
@@ -109,7 +113,7 @@ class SharedTable(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Args: ids, any shape. Returns: one more axis, D."""
-        return F.embedding(ids, self._softmax[0].table)
+        return self._softmax[0].rows(ids)
 
 
 @dataclass

@@ -58,6 +58,7 @@ def serve(
     module: str = "streamlit",
     environment: Mapping[str, str] | None = None,
     pause: float = 0.1,
+    path: str = "",
 ) -> Iterator[str]:
     """Serves a Streamlit script for as long as the block lasts.
 
@@ -67,6 +68,7 @@ def serve(
         module: what Python runs: Streamlit, or one that hands over to it.
         environment: variables to set on top of those of this process.
         pause: seconds between two looks at whether it is ready.
+        path: below which it is served, without slashes at its ends.
 
     Yields:
         The address, like http://127.0.0.1:40123.
@@ -75,10 +77,11 @@ def serve(
         RuntimeError: the server ended or did not get ready; the message has what it printed.
     """
     port = free_port()
-    url = f"http://127.0.0.1:{port}"
+    url = f"http://127.0.0.1:{port}" + (f"/{path}" if path else "")
     command = [sys.executable, "-m", module, "run", str(script)]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
     command += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
+    command += ["--server.baseUrlPath", path] if path else []
     with tempfile.TemporaryFile("w+b") as printed:
         process = subprocess.Popen(
             command,

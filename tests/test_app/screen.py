@@ -8,6 +8,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
@@ -187,6 +188,16 @@ def do(at: AppTest, what: str, **action: Any) -> AppTest:
     """Sends what the stage sends of a change; returns the page, after it ran again."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
     return _trigger(at, part.proto.id, "did", json.dumps({"do": what} | action))
+
+
+def ask(at: AppTest, **query: Any) -> AppTest:
+    """Sends what the stage sends where it asks for another message; returns the page, after it ran again.
+
+    Args:
+        query: the parameters of the address as they are then.
+    """
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+    return _trigger(at, part.proto.id, "asked", "?" + urlencode(query))
 
 
 def _trigger(at: AppTest, component: str, event: str, value: Any) -> AppTest:

@@ -16,7 +16,7 @@ from model.measures.word_links import LinkedPair, LinkedText
 from model.training import runs
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
-from tests.test_app.systems import save_comparison, save_language_model
+from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
 from tests.test_app.test_training_runs import LOSSES, write_run
 from viz.figures import Drawn
@@ -150,12 +150,6 @@ def test_models(offered, elsewhere):
     at = screen.open_page("models.py", beam="1", **{"models-show": "all"})
     check(at, offered, "map-0", "map-1", "map-2")
     check(screen.choose(at, **{"models-show": "lengths"}), offered, "lengths")
-
-
-def test_language_model(offered, elsewhere):
-    save_language_model(elsewhere / "wikitext2-lm")
-    query = {"beginning": "the cat's <b>", "temperature": "0.7", "top-k": "5"}
-    check(screen.open_page("language_model.py", **query), offered, "next-own", "next-drawn", "overview", "mask")
 
 
 def test_recorded_runs(offered, elsewhere):

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
+from model import load_translator
 from tests.test_app.systems import save_comparison, save_language_model
 from viz.pages.pitfalls.words import PITFALLS
 from viz.text.words_check import ALL_HOLD, CLAIMS
@@ -168,7 +169,7 @@ def systems(checkpoints):
 
 
 @pytest.mark.long
-def test_models_are_compared_and_a_language_model_goes_on(page, app_server, systems):
+def test_models_are_compared(page, app_server, systems):
     open_page(page, app_server, "Four systems")
     choose(page, "Side by side")
     assert_it_fits(page, "map-0", "map-1", "map-2")
@@ -177,15 +178,64 @@ def test_models_are_compared_and_a_language_model_goes_on(page, app_server, syst
     choose(page, "English → German")
     expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
     assert_nothing_sticks_out(page)
-    page.goto(f"{app_server}/language_model?beginning=the+cat")
-    assert_it_fits(page, "next-own", "next-drawn", "overview", "heatmap", "mask")
-    page.get_by_role("button", name="Draw again").click()
-    expect(page.get_by_text("Drawn with seed 1,")).to_be_visible()
+
+
+BARS = """() => document.querySelector("[data-testid=stage-map] .js-plotly-plot").data.map(({x}) => [...x])"""
+
+
+def bars(page: Page, writer, text: str, **chance) -> None:
+    """Waits until the bars are those of the distribution that is drawn from; words that fall out are grey."""
+    own, drawn = writer.distribution(text), writer.distribution(text, **chance, unknown=False)
+    best = np.argsort(-own, kind="stable")[:20]
+    expected, found = [np.where(drawn > 0, drawn, 0)[best], np.where(drawn > 0, 0, own)[best], own[best]], None
+    for _ in range(200):
+        found = [[share or 0 for share in row] for row in page.evaluate(BARS)]
+        if len(found) == 3 and np.abs(np.array(found) - expected).max() < 1e-6:
+            return
+        page.wait_for_timeout(25)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app_server, systems, checkpoints):
+    writer, text = load_translator(str(checkpoints / "language")), "the cat"
+    look_at(page, f"{app_server}/language_model?text=the+cat", *WIDE)
+    stage, translation = page.locator(".hl-stage"), page.get_by_test_id("stage-translation")
+    expect(stage).to_have_attribute("data-ready", "1")
+    bars(page, writer, text)
+    expect(translation).to_be_hidden()
+    assert page.get_by_test_id("stage-map").bounding_box()["y"] < 420
+    temperature, top_p, top_k = (page.get_by_label(name) for name in ("Temperature", "Top-p", "Top-k"))
+    temperature.fill("0.5")
+    bars(page, writer, text, temperature=0.5)
+    top_k.select_option("5")
+    top_p.fill("0.6")
+    bars(page, writer, text, temperature=0.5, top_k=5, top_p=0.6)
+    temperature.fill("0")
+    bars(page, writer, text, temperature=0)
+    temperature.fill("1.5")
+    expect(page).to_have_url(re.compile("temperature=1.5&top-k=5&top-p=0.6$"))
+    expect(stage).to_have_attribute("data-ready", "1")
+    chance = {"temperature": 1.5, "top_k": 5, "top_p": 0.6}
+    page.get_by_test_id("stage-go-on").click()
+    expect(translation).to_have_text(writer.write(text, seed=0, **chance))
+    page.get_by_test_id("stage-go-on").click()
+    expect(translation).to_have_text(writer.write(text, seed=1, **chance))
+    expect(page).to_have_url(re.compile("seed=1"))
+    address = page.url
+    menu.go(page, "Lessons")
+    expect(page.get_by_role("heading", name="Lessons", exact=True)).to_be_visible()
+    page.go_back()
+    expect(translation).to_have_text(writer.write(text, seed=1, **chance))
+    bars(page, writer, text, **chance)
+    assert page.url == address
+    page.get_by_role("tab", name="Map", exact=True).click()
+    page.set_viewport_size({"width": 400, "height": 860})
+    expect(page.get_by_test_id("stage-map")).to_be_in_viewport()
     assert_nothing_sticks_out(page)
 
 
 def test_without_a_language_model_the_page_says_how_to_train_one(page, app_server):
-    open_page(page, app_server, "Language model")
+    page.goto(f"{app_server}/language_model")
     expect(page.get_by_text("There is no language model.")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 

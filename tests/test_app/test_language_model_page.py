@@ -1,8 +1,9 @@
-"""The page Language model without a browser: every control, and what is drawn against the same computed here."""
+"""The page Language model without a browser: what the stage is told against the same computed here."""
 
 from __future__ import annotations
 
-import html
+import contextlib
+import io
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from model import load_translator
 from model.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
+from viz.stage.message import label
+from viz.stage.sampling import SHOWN
 from viz.text import words_language_model as words
 
 TEXT = "the cat sat"
@@ -33,107 +36,75 @@ def shipped(folder, monkeypatch):
 
 
 def open_page(**query):
-    at = screen.open_page("language_model.py", **({"beginning": TEXT} | query))
+    at = screen.open_page("language_model.py", **({"text": TEXT} | query))
     assert not at.exception and not at.error
     return at
 
 
-def drawn(at, key):
-    return screen.values(screen.figure(at, key)["data"][0]["z"])
-
-
-def heights(at, key):
-    return screen.values(screen.figure(at, key)["data"][0]["y"])
-
-
-def metrics(at):
-    return {metric.label: metric.value for metric in at.metric}
-
-
-def assert_read(at, writer, text=TEXT, seed=0, count=30, **chance):
-    """Next words, continuation, maps and mask are those of the text and of the settings."""
-    own, restricted = writer.distribution(text), writer.distribution(text, **chance, unknown=False)
-    best = np.argsort(-own, kind="stable")[:20]
-    for key, values, title in (("own", own, "as the model says"), ("drawn", restricted, "as it is drawn")):
-        np.testing.assert_allclose(heights(at, f"next-{key}"), values[best], atol=1e-6)
-        expected = [html.escape(word, quote=False) for word in writer.tokenizer.tokens(best.tolist())]
-        assert screen.tokens(at, f"next-{key}", "x") == expected
-        assert metrics(at)[f"Words with a chance, {title}"] == f"{np.count_nonzero(values):,}"
-    assert writer.write(text, count, seed=seed, **chance) in screen.written(at)
-    result = writer.read(text)
-    np.testing.assert_allclose(drawn(at, "heatmap"), result.attention("decoder_self")[0, 0], atol=1e-6)
-    np.testing.assert_array_equal(drawn(at, "mask"), result.mask("decoder_self"))
-    tokens = [html.escape(token, quote=False) for token in result.target_tokens]
-    for key in ("heatmap", "mask"):
-        assert screen.tokens(at, key, "x") == screen.tokens(at, key, "y") == tokens
-    assert "The model reads: " + " ".join(result.target_tokens) in screen.written(at)
+def assert_told(at, writer, text=TEXT, **drawn):
+    """Tokens, maps, mask, candidates, the distribution and what was drawn are those of the text."""
+    told, result = screen.stage(at), writer.read(text)
+    assert told["target"]["tokens"] == list(map(label, result.target_tokens)) and not told["source"]["tokens"]
+    np.testing.assert_allclose(screen.weights(at, "decoder_self"), result.attention("decoder_self"), atol=2e-5)
+    (mask,) = told["views"]["mask"]
+    np.testing.assert_array_equal(mask["z"], result.mask("decoder_self"))
+    np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
+    own = writer.distribution(text)
+    best = np.argsort(-own, kind="stable")
+    following, logits = told["next"], told["next"]["logits"].astype(np.float64)
+    chances = np.exp(logits - logits.max())
+    np.testing.assert_allclose(chances / chances.sum(), own[best], atol=1e-6)
+    np.testing.assert_allclose(following["own"], own[best[:SHOWN]], atol=1e-6)
+    assert following["names"] == writer.tokenizer.tokens(best[:SHOWN].tolist())
+    assert [best[place] for place in following["never"]] == [writer.tokenizer.unk_id]
+    written = writer.write(text, **drawn) if drawn else result.text
+    assert told["translation"] == result.text and result.text + following["continued"] == written
 
 
 def test_the_first_paint(writer):
     at = screen.open_page("language_model.py")
     assert not at.exception and not at.warning
-    assert_read(at, writer, words.EXAMPLE)
-    said = words.UNKNOWN.format(count=5, total=5, size=len(writer.tokenizer))
-    assert said in screen.written(at)
-    for key, chart in screen.charts(at).items():
-        assert "ows " in screen.described(chart) or "One bar" in screen.described(chart), key
-
-
-def test_what_the_page_says_of_its_tokens():
-    at = open_page()
-    said = " ".join([element.value for element in at.caption])
-    assert "<eos> is the end of a line" in said.replace("\\", "") and "▁" not in said and "</s>" not in said
-    assert "are read as <unk>" not in screen.written(at) and "predicted" not in screen.written(at)
+    assert_told(at, writer, words.EXAMPLE)
+    assert words.UNKNOWN.format(count=5, total=5, size=len(writer.tokenizer)) in screen.stage(at)["notes"]
+    assert not at.markdown and len(at.text) == 1, "the stage, and one line under it"
 
 
 def test_the_mask_is_written_as_the_numbers_that_are_added():
-    trace, _, texts = screen.figure(open_page(), "mask")["data"]
-    assert trace["text"] == [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
-    assert texts["text"] == sum(trace["text"], [])
+    (mask,) = screen.stage(open_page())["views"]["mask"]
+    assert mask["look"]["texts"] == [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
 
 
-def test_temperature_top_k_and_top_p(writer):
-    at = open_page().slider(key="temperature").set_value(0.5).run()
-    assert_read(at, writer, temperature=0.5)
-    at = at.slider(key="temperature").set_value(0.0).run()
-    assert_read(at, writer, temperature=0.0)
-    assert metrics(at)["Words with a chance, as it is drawn"] == "1"
-    at = screen.choose(at.slider(key="temperature").set_value(1.5).run(), **{"top-k": 5})
-    assert_read(at, writer, temperature=1.5, top_k=5)
-    at = at.slider(key="top-p").set_value(0.4).run()
-    assert_read(at, writer, temperature=1.5, top_k=5, top_p=0.4)
+def test_a_continuation_is_drawn_when_it_is_asked_for_and_goes_with_its_text(writer):
+    at = screen.open_page("language_model.py").text_input(key="beginning").set_value(TEXT).run()
+    at = screen.ask(at, text=TEXT, seed=3, count=7, temperature=1.5, **{"top-k": 5, "top-p": 0.4})
+    assert_told(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
+    assert screen.stage(at)["address"] == {"text": TEXT, "seed": "3"} and screen.stage(at)["next"]["seed"] == 3
+    at = at.switch_page(screen.path("lessons.py")).run().switch_page(screen.path("language_model.py")).run()
+    assert_told(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
+    at = at.text_input(key="beginning").set_value("the dog").run()
+    assert_told(at, writer, "the dog")
+    assert_told(open_page(seed="3", count="7"), writer, words=7, seed=3)
 
 
-def test_seed_and_number_of_words(writer):
-    at = open_page().slider(key="words").set_value(7).run()
-    assert_read(at, writer, count=7)
-    at = at.number_input(key="seed").set_value(12).run()
-    assert_read(at, writer, count=7, seed=12)
-    at = at.button(key="again").click().run()
-    assert at.number_input(key="seed").value == 13
-    assert_read(at, writer, count=7, seed=13)
+def test_options_of_the_maps_come_from_the_address():
+    told = screen.stage(open_page(summary="mean", stretch="1"))
+    assert told["address"] == {"text": TEXT, "summary": "mean", "stretch": "1"}
+    assert told["kinds"][0]["layers"] == [2, 1] and told["kinds"][0]["stretch"]
 
 
-def test_the_last_seed_is_followed_by_the_first():
-    assert open_page(seed="9999").button(key="again").click().run().number_input(key="seed").value == 0
-
-
-def test_a_click_on_a_tile_opens_its_head(writer):
-    at = screen.click_head(open_page(), 1, 2)
-    assert not at.exception
-    weights = writer.read(TEXT).attention("decoder_self")
-    np.testing.assert_allclose(drawn(at, "heatmap"), weights[1, 2], atol=1e-6)
-    at = screen.choose(at, layer=0, head=1)
-    np.testing.assert_allclose(drawn(at, "heatmap"), weights[0, 1], atol=1e-6)
-
-
-def test_lines_and_stretched_colours(writer):
-    at = open_page().toggle(key="stretch").set_value(True).run()
-    top = screen.figure(at, "heatmap")["data"][0]["zmax"]
-    assert top == pytest.approx(float(writer.read(TEXT).attention("decoder_self")[0, 0].max()))
-    at = screen.choose(at, view="lines")
-    assert not at.exception and "heatmap" not in screen.charts(at)
-    assert screen.component(at, "lines")
+def test_the_python_of_the_bars_draws_what_is_drawn(writer):
+    code = screen.stage(open_page())["code"]
+    lines = code["words"].replace("wikitext2-lm", str(writer.folder)).replace("figure.show()", "")
+    for name, value in {"temperature": 0.7, "top_k": 5, "top_p": 0.9}.items():
+        lines = lines.replace(f"{{{name}}}", str(value))
+    made: dict = {}
+    exec(lines, made)
+    drawn, own = writer.distribution(TEXT, 0.7, 5, 0.9, unknown=False), writer.distribution(TEXT)
+    expected = drawn[np.argsort(-own, kind="stable")[:SHOWN]]
+    np.testing.assert_allclose(made["figure"].data[0].y, expected, atol=1e-6)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code["mask decoder_self"].replace("wikitext2-lm", str(writer.folder)), {})
+    assert printed.getvalue().count("-inf") == 6
 
 
 @pytest.mark.parametrize(
@@ -143,33 +114,33 @@ def test_lines_and_stretched_colours(writer):
 def test_a_text_that_is_too_long_is_told_and_the_last_one_stays(writer, text, says):
     at = open_page().text_input(key="beginning").set_value(text).run()
     assert not at.exception and len(at.warning) == 1
-    assert says in at.warning[0].value and "the last text" in at.warning[0].value
-    assert_read(at, writer)
-    fresh = open_page(beginning=text)
-    assert "Shown below: an empty text." in fresh.warning[0].value
-    assert_read(fresh, writer, "")
+    assert says in at.warning[0].value and "the last text that could be read" in at.warning[0].value
+    assert_told(at, writer)
 
 
 @pytest.mark.parametrize("text", ["", "<b>bold</b> $x$ **y**", "\x00 the"])
 def test_any_text_is_read(writer, text):
     at = open_page().text_input(key="beginning").set_value(text).run()
     assert not at.exception and not at.warning
-    assert_read(at, writer, text)
+    assert_told(at, writer, text)
 
 
 @pytest.mark.parametrize(
-    "query", [{"temperature": "hot"}, {"top-k": "-3"}, {"top-p": "7"}, {"seed": "x"}, {"layer": "9"}, {"view": "none"}]
+    "query", [{"temperature": "hot"}, {"top-k": "-3"}, {"top-p": "7"}, {"seed": "x"}, {"layer": "x"}, {"view": "none"}]
 )
-def test_rubbish_in_the_address_falls_back(query):
-    assert "heatmap" in screen.charts(open_page(**query))
+def test_rubbish_in_the_address_is_told_and_falls_back(writer, query):
+    at = open_page(**query)
+    ((name, value),) = query.items()
+    assert f"{name}={value}" in screen.warnings(at)[0]
+    assert_told(at, writer)
 
 
 def test_without_a_model_one_sentence_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-    at = open_page()
+    at = screen.open_page("language_model.py")
     assert [element.value for element in at.info] == [words.NO_MODEL]
     assert [code.value for code in at.code] == [words.TRAIN]
-    assert not screen.charts(at)
+    assert not screen.has_stage(at)
 
 
 def test_one_that_cannot_be_read_costs_a_sentence(tmp_path, monkeypatch, writer):
@@ -177,10 +148,11 @@ def test_one_that_cannot_be_read_costs_a_sentence(tmp_path, monkeypatch, writer)
     for name in ("a", "b", "c"):
         save_language_model(tmp_path / name)
     (tmp_path / "a" / WEIGHTS).write_bytes(b"no weights")
-    at = open_page()
+    at = open_page(model="c")
     assert "is not a whole safetensors file" in screen.written(at)
-    assert at.button_group(key="model").options == ["b", "c"]
-    assert_read(at, writer)
+    assert at.selectbox(key="language-model").options == ["b", "c"] and at.selectbox(key="language-model").value == "c"
+    assert screen.stage(at)["address"] == {"text": TEXT, "model": "c"}
+    assert_told(at, writer)
 
 
 def test_the_preset_that_the_page_names_exists():

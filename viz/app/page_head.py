@@ -17,8 +17,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
-# in, asks there, is answered 404 (an error in the console) and only then asks at the root.
-SERVER = "<script>window.__streamlit = {BACKEND_BASE_URL: window.location.origin}</script>"
+# in, asks there, is answered 404 (an error in the console) and only then asks at the root, but never below a path that
+# the app is served below; that path is filled in.
+SERVER = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL("%s", window.location.origin).href}</script>'
 # Streamlit puts an open popover at the end of the document, where Tab would come last. From its button Tab goes on from
 # its beginning; Escape leads back.
 INTO_POPOVERS = """<script>addEventListener("keydown", event => {

@@ -167,6 +167,47 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
     return look
 
 
+def next_words(names: Sequence[str], say: Say) -> dict:
+    """The look of the most probable next words as bars from the top down, and of what is drawn from.
+
+    Three bars for each word, of which the browser gives the lengths: as it is drawn; of what is not drawn, grey; and,
+    as an outline, as the model has it.
+    """
+    places = (f"%{{customdata[{place}]}}" for place in range(3))
+    hover = say("{word}<br>model {own}<br>sampling {drawn}", **dict(zip(("word", "own", "drawn"), places)))
+    kinds = (
+        (say("sampling"), {"color": theme.MAY_ATTEND}),
+        (say("falls out"), {"color": "rgba(138,141,147,0.55)"}),
+        (say("model"), {"color": theme.TRANSPARENT, "line": {"color": theme.HATCH_FILL, "width": 1.5}}),
+    )
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": list(range(len(names))),
+            "marker": marker,
+            "hovertemplate": hover + "<extra></extra>",
+            "textposition": "outside",
+            "constraintext": "none",
+            "cliponaxis": False,
+        }
+        for name, marker in kinds
+    ]
+    layout = layout_of(labels.tick_width(names) + 30, 24, say) | {
+        "barmode": "overlay",
+        "bargap": 0.3,
+        "xaxis": {"tickformat": ".0%", "rangemode": "tozero", "gridcolor": "rgba(128,128,128,0.2)", "zeroline": False},
+        "yaxis": tick_axis(names, say("next word")) | {"tickangle": 0},
+        "legend": {"orientation": "h", "xref": "container", "x": 1, "xanchor": "right"}
+        | {"yref": "container", "y": 1, "yanchor": "top"},
+        "showlegend": True,
+    }
+    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
+    layout["margin"] |= {"b": 30}
+    return {"data": bars, "layout": layout, "hover": None}
+
+
 def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:

@@ -1,45 +1,33 @@
-"""The page Language model: the next word, a continuation drawn by chance, the heads and the causal mask."""
+"""The page Language model: the stage with one text, its next word first, and a continuation drawn by chance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
 from model.catalogue import available, checkpoints_folder
-from model.experiments.masks import conventions
 from model.writer import Writer
 from viz.figures import bars
+from viz.stage import assets, sampling
+from viz.stage import message as stage_message
+from viz.stage.stage import stage
 from viz.text import errors, words
 from viz.text import words_language_model as said
-from viz.text.language import counted, message, say
-from viz.ui import choices, controls, explore, shared
-from viz.views import cached, maps, recipes
-from viz.views.language_model_results import Read, continued, distributions, read
-from viz.views.made import Recipe, call, made
-from viz.views.recipes import MapsMade
+from viz.text.language import current, message, say, using
+from viz.ui import choices, shared, speaking, staged
+from viz.views import cached, view
+from viz.views.chance import READERS, Chance, chance_of
+from viz.views.language_model_results import continued, read
+from viz.views.made import Recipe, call, made, with_imports
+from viz.views.view import View
 
 KIND = "decoder_self"
-SHOWN_WORDS = 20
-TOP_KS = (0, 1, 5, 20, 100, 1000)
-VIEWS = {"map": message("Attention"), "lines": message("Lines")}
-WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for their numbers
-MOST_DRAWN = 100  # words
-SEEDS = 10_000
+PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
-@dataclass(frozen=True)
-class Chance:
-    """How words are drawn; as for `model.decoding.sampling.restrict`."""
-
-    temperature: float
-    top_k: int
-    top_p: float
-
-
-def choose_model() -> str | None:
-    """Let the visitor choose among the language models that can be loaded; what cannot be is told in a sentence."""
+def models() -> list[str]:
+    """The language models that can be loaded; what cannot be is told in a sentence."""
     usable = []
     for name in available("language_model"):
         try:
@@ -47,163 +35,120 @@ def choose_model() -> str | None:
                 usable.append(name)
         except ValueError as error:
             shared.small(errors.sentence(error), f"unreadable-{name}")
-    if len(usable) < 2:
-        return usable[0] if usable else None
-    return controls.choose(say("Model"), usable, "model", usable[0])
+    return usable
 
 
-def answer(name: str, text: str) -> Read:
-    """Read a text; what cannot be read is told in a sentence, and the last one stays."""
-    try:
-        result = read(name, text)
-        st.session_state["language-model-answered"] = text
-        return result
-    except ValueError as error:
-        before = st.session_state.get("language-model-answered")
-        shown = say("Shown below: the last text that could be read.") if before else say("Shown below: an empty text.")
-        shared.warn(f"{errors.sentence(error)} {shown}")
-        try:
-            return read(name, before or "")
-        except ValueError:  # the last text was read by a model with more positions
-            return read(name, "")
+def opened(names: list[str], came: bool) -> tuple[View, Chance]:
+    """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
+    state = st.session_state
+    shown, chance = state.get(KEPT, (View(text=said.EXAMPLE), Chance()))
+    asked = state.pop(staged.ASKED, False)
+    if not came and not asked:
+        return shown, chance
+    if came:
+        query = state[staged.QUERY] = st.query_params.to_dict()
+    else:
+        query = {name: value for name, value in state[staged.QUERY].items() if name not in ("text", "model")}
+    if asked or any(name in query for name in (*view.NAMES, *READERS)):
+        start = shown if asked else View(text=said.EXAMPLE)
+        options = View(text=start.text, model=start.model)
+        (shown, problems), (chance, more) = view.read(query, names, options), chance_of(query)
+        choices.missed(problems + more if came else ())
+    if came:
+        state["beginning"], state["language-model"] = shown.text, shown.model if shown.model in names else names[0]
+    return shown, chance
 
 
-def show_read(result: Read, size: int) -> None:
-    """Say which words the model reads, and how many of them it does not know."""
-    shared.small(say(said.READ, tokens=" ".join(result.shown.target_tokens)), "read")
-    note = say(said.START)
-    if result.unknown:
-        total = len(result.shown.target_tokens) - 1
-        note = f"{say(said.UNKNOWN, count=result.unknown, total=total, size=size)} {note}"
-    shared.small(note, "read-note")
-
-
-def choose_chance() -> Chance:
-    """Let the visitor choose how words are drawn."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        temperature = controls.slider(
-            say("Temperature"), 0.0, 2.0, 1.0, step=0.05, key="temperature", help=say(said.TEMPERATURE), width=220
+def ask(names: list[str], shown: View) -> View:
+    """The row above the stage: the text, examples and, where there are several, the model."""
+    state = st.session_state
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-text"):
+        hint = say("Type a beginning")
+        text = st.text_input(
+            say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, label_visibility="collapsed"
         )
-        top_p = controls.slider("Top-p", 0.05, 1.0, 1.0, step=0.05, key="top-p", help=say(said.TOP_P), width=220)
-        names = {0: said.ALL} | {k: counted(k) for k in TOP_KS if k}
-        top_k = controls.choose("Top-k", list(TOP_KS), "top-k", 0, names, help=say(said.TOP_K))
-    return Chance(round(temperature, 2), top_k, round(top_p, 2))
+        with st.popover(say("Examples"), key="examples"):
+            for number, example in enumerate(said.EXAMPLES):
+                st.button(example, key=f"example-{number}", on_click=state.update, args=({"beginning": example},))
+        name = names[0]
+        if len(names) > 1:
+            name = st.selectbox(say("Model"), names, key="language-model", label_visibility="collapsed", width=200)
+    return replace(shown, text=text or "", model="" if name == names[0] else name)
 
 
-def show_next(name: str, text: str, chance: Chance, recipe: Recipe) -> None:
-    """Draw the most probable next words, as the model gives them and as they are drawn from."""
-    explore.heading(say("The next word"), say(said.UNK_DRAWN))
-    own, drawn = distributions(name, text, chance.temperature, chance.top_k, chance.top_p)
-    best = np.argsort(-own, kind="stable")[:SHOWN_WORDS]
-    labels = cached.translator(name).tokenizer.tokens(best.tolist())
-    how = said.how_drawn(chance.temperature, chance.top_k, chance.top_p)
-    top = float(max(own[best].max(), drawn[best].max()))
-    for column, (key, line, values) in zip(
-        st.columns(2, gap="medium"),
-        (("own", say(said.OWN, count=len(best)), own), ("drawn", say(said.DRAWN, how=how), drawn)),
-        strict=True,
-    ):
-        with column:
-            explore.heading(say(said.TITLES[key]), line)
-            plot = next_words(recipe, key, text, chance).plot(
-                say(said.FIGURES[key]),
-                bars,
-                made(values[best][:, None], "values[best][:, None]"),
-                made(labels, "writer.tokenizer.tokens(best.tolist())"),
-                value=said.PROBABILITY,
-                token_axis=said.NEXT_AXIS,
-                top=top,
-            )
-            explore.draw(plot, f"next-{key}")
-            with st.container(horizontal=True, gap="large"):
-                st.metric(say(said.CHANCES[key]), f"{np.count_nonzero(values):,}")
-                st.metric(say(said.SUMS[key], count=len(best)), f"{values[best].sum():.1%}")
+def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
+    """Python that makes the pictures that no translation has; {temperature} and the like stand for what is chosen."""
+    chosen = {name: made(0, f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
+    own, drawn = (call("writer.distribution", text, **more) for more in ({}, chosen | {"unknown": False}))
+    lines = (f"best = np.argsort(-{own}, kind='stable')[:{sampling.SHOWN}]", f"drawn = {drawn}")
+    values, names = made(0, "drawn[best][:, None]"), made(0, "writer.tokenizer.tokens(best.tolist())")
+    return {
+        "words": recipe.then(*lines).plot("", bars, values, names, value="probability", token_axis="next word").code,
+        f"mask {KIND}": with_imports(*recipe.lines, f"print(conventions(result.mask({KIND!r}))['additive'])"),
+    }
 
 
-def next_words(recipe: Recipe, key: str, text: str, chance: Chance) -> Recipe:
-    """The chances of the next words, in Python called `values`, and the best of them, `best`."""
-    own = call("writer.distribution", text)
-    drawn = call("writer.distribution", text, chance.temperature, chance.top_k, chance.top_p, unknown=False)
-    lines = (f"own = {own}", f"best = np.argsort(-own, kind='stable')[:{SHOWN_WORDS}]")
-    return recipe.then(*lines, f"values = {'own' if key == 'own' else drawn}")
+def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Shown:
+    """What the stage shows of a text."""
+    writer, (result, logits) = cached.translator(name), read(name, text)
+    recipe = Recipe(
+        say("“{text}” · {checkpoint}", text=text, checkpoint=name),
+        (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
+    )
+    request = cached.Request(name, text, 1, cached.LENGTH_PENALTY)
+    of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
+    after = ""
+    if chance.seed is not None:
+        written = continued(name, text, chance)
+        after = written.removeprefix(result.text)
+    unknown, total = result.target_tokens.count(writer.tokenizer.UNK), len(result.target_tokens) - 1
+    size = len(writer.tokenizer)
+    tokens = writer.tokenizer.tokens(range(size))
+    return replace(
+        of_stage,
+        result=replace(result, predicted_tokens=result.target_tokens),
+        aligned=True,
+        address=speaking.address(shown.address() | ({} if chance.seed is None else {"seed": str(chance.seed)})),
+        notes=[say(said.UNKNOWN, count=unknown, total=total, size=size)] if unknown else [],
+        code=of_stage.code | code(recipe, result, text),
+        options=[one for one in of_stage.options if one["name"] != "rows"],
+        next=sampling.told(logits, tokens, (writer.tokenizer.unk_id,), chance, after),
+    )
 
 
-def show_continuation(name: str, text: str, chance: Chance) -> None:
-    """Let the model go on with the text."""
-    explore.heading(say("Let it go on"), say(said.SEED))
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        count = controls.slider(say("Words to draw"), 1, MOST_DRAWN, 30, key="words", width=220)
-        seed = controls.slider(say("Seed"), 0, SEEDS - 1, 0, "seed", st.number_input, width=160)
-        st.button(say("Draw again"), key="again", on_click=next_seed)
-    with st.container(border=True, gap="xsmall"):
-        shared.large(continued(name, text, count, chance.temperature, chance.top_k, chance.top_p, seed), "continued")
-        st.caption(say(said.CONTINUED, seed=seed))
-
-
-def next_seed() -> None:
-    """Take the next seed; runs before the page is drawn again."""
-    st.session_state["seed"] = (st.session_state["seed"] + 1) % SEEDS
-
-
-def show_heads(result: Read, recipe: Recipe) -> None:
-    """Draw every head, one of them large, and the mask."""
-    explore.heading(say("The heads"), say(said.HEADS))
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        layer, head = controls.choose_place(*result.shown.attention(KIND).shape[:2])
-        stretch = controls.switch(say("Stretch colours"), "stretch", say(words.STRETCH))
-    tokens = result.shown.target_tokens
-    built = maps.build(result.shown.attention(KIND), result.shown.mask(KIND), tokens, tokens, maps.Options())
-    drawn = MapsMade(recipe, result.shown, built, KIND, words.READ, words.TEXT_SELF)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        explore.show_overview(drawn, layer, head, stretch)
-    with right:
-        view = controls.choose(say("Show"), list(VIEWS), "view", "map", VIEWS, label_visibility="collapsed")
-        if view == "lines":
-            explore.show_lines(drawn, layer)
-        else:
-            explore.show_attention(drawn, layer, head, stretch)
-    show_mask(result, recipe)
-
-
-def show_mask(result: Read, recipe: Recipe) -> None:
-    """Draw the causal mask as the numbers that are added to the scores."""
-    mask = result.shown.mask(KIND)
-    title, line = say("The causal mask"), say(said.MASK)
-    explore.heading(title, f"{line} {say(said.MASK_LARGE)}" if len(mask) > WRITTEN_UP_TO else line)
-    spoken = words.KINDS[words.TEXT_SELF]
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    axes |= {"legend": False}  # the line above names the colours
-    written = made(conventions, "conventions")(made(mask, f"result.mask({KIND!r})"))["additive"]
-    explore.draw(recipes.mask(recipe, title, result.shown, KIND, words.READ, **axes, written=written), "mask")
-
-
-@choices.fragment
+@st.fragment
 def live() -> None:
     """The part that every choice redraws."""
-    name = choose_model()
-    if name is None:
+    with using(current()):  # asked once, not for each word
+        _live()
+
+
+def _live() -> None:
+    names, state = models(), st.session_state
+    if not names:
         st.info(say(said.NO_MODEL))
         st.code(said.TRAIN, "bash", wrap_lines=True)
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
-    hint = say("Type a beginning")
-    text = controls.text(say("Beginning"), said.EXAMPLE, "beginning", live="200ms", placeholder=hint)
+    before, chance = opened(names, staged.arrives(PAGE, ("beginning",)))
+    shown = ask(names, before)
+    if (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
+        chance = replace(chance, seed=None)
+    state[KEPT] = shown, chance
     with st.container():
-        result = answer(name, text)
-    writer = cached.translator(name)
-    show_read(result, len(writer.tokenizer))
-    chance = choose_chance()
-    recipe = Recipe(
-        say("“{text}” · {checkpoint}", text=result.text, checkpoint=name),
-        (f"writer = {call('load_translator', name)}", f"result = writer.read({result.text!r})"),
-    )
-    show_next(name, result.text, chance, recipe)
-    show_continuation(name, result.text, chance)
-    show_heads(result, recipe)
-    shared.small(words.describe_card(name, writer.card), "card")
+        answered = shared.compute_or_keep(
+            "language-model-answered",
+            (shown.model or names[0], shown.text),
+            lambda asked: told(*asked, shown, chance),
+            lambda last: last if last and last[0] == (shown.model or names[0]) else (shown.model or names[0], ""),
+            message("the last text that could be read"),
+            message("an empty text"),
+        )
+    if answered is None:
+        return
+    (name, _), of_stage = answered
+    stage(stage_message.message(of_stage, assets.PARTS.keep, owned=("seed",)), staged.on_asked)
+    shared.small(f"{say(said.START)} {words.describe_card(name, cached.translator(name).card)}", "card")
 
 
-st.title(say("Language model"))
-st.markdown(say(said.INTRO))
 live()

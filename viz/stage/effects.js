@@ -21,7 +21,7 @@ const here = ({ told }, view) => Boolean(told.effects?.[view === "map" ? "kinds"
 /** Whether direct effects are to be shown, and what is told of the translation then. */
 function applied(stage, told, wanted) {
   const { kinds, reason, code } = told.effects ?? {};
-  const can = wanted === "effects" && !reason && (kinds || stage.host.ask);
+  const can = wanted === "effects" && !told.next && !reason && (kinds || stage.host.ask);
   if (!can || !kinds) return [can ? "effects" : "weights", told];
   const drawn = told.kinds.map((kind) => kinds[kind.code] ?? kind);
   return ["effects", { ...told, kinds: drawn, code: { ...told.code, ...code } }];
@@ -29,7 +29,8 @@ function applied(stage, told, wanted) {
 
 /** The switch between weights and effects; where there are none, it says why. */
 function measures(stage) {
-  const { words, effects } = stage.told;
+  const { words, effects, next } = stage.told;
+  if (next) return [];
   if (!stage.kinds.size && !effects?.reason) return [];
   if (!stage.host.ask && !effects?.kinds) return [];
   const without = () => effects?.reason ?? (stage.kind?.code === "encoder_self" ? words["no effects"] : null);

@@ -35,10 +35,11 @@ def form(view: View) -> list[dict]:
 
     def choice(name: str, label: str, codes: dict[str, str], enabled: bool = True, help: str = "") -> dict:
         options = [[code, say(text)] for code, text in codes.items()]
-        return _field("choice", name, label, getattr(view, name), enabled, help) | {"options": options}
+        about = say(help) if help else ""
+        return field("choice", name, label, getattr(view, name), about, options=options, enabled=enabled)
 
     def switch(name: str, label: str, help: str) -> dict:
-        return _field("switch", name, label, "1" if getattr(view, name) else "0", True, help)
+        return field("switch", name, label, "1" if getattr(view, name) else "0", say(help))
 
     return [
         choice("summary", message("Draw"), SUMMARIES, help=SUMMARY_HELP),
@@ -47,11 +48,10 @@ def form(view: View) -> list[dict]:
         switch("words", message("Words instead of subwords"), WORDS_HELP),
         switch("hide", message("Hide special tokens"), HIDE_HELP),
         switch("stretch", message("Stretch colours"), STRETCH_HELP),
-        _field("range", "share", message("Largest weights of a row"), view.share, True, SHARE_HELP)
-        | {"low": 50, "high": 100},
+        field("range", "share", message("Largest weights of a row"), view.share, say(SHARE_HELP), low=50, high=100),
     ]
 
 
-def _field(kind: str, name: str, label: str, value: object, enabled: bool, help: str) -> dict:
-    said = say(help) if help else ""
-    return {"type": kind, "name": name, "label": say(label), "value": value, "enabled": enabled, "help": said}
+def field(kind: str, name: str, label: str, value: object, help: str = "", **more: object) -> dict:
+    """A control: its kind, its name in the address, its label in English, its value, and help as it is said."""
+    return {"type": kind, "name": name, "label": say(label), "value": value, "enabled": True, "help": help} | more

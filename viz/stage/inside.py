@@ -14,6 +14,7 @@ from model.translation import KINDS
 from viz import theme
 from viz.figures import labels
 from viz.figures.looks import layout_of, tick_axis
+from viz.stage.form import field
 from viz.text.language import message, say
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
@@ -166,23 +167,18 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
 
 def form(switches: Switches, dropout: float) -> list[dict]:
     """What can be done differently, as menus.js shows it."""
-
-    def field(kind: str, name: str, label: str, value: object, help: str, **more: object) -> dict:
-        return {"type": kind, "name": name, "label": say(label), "value": value, "enabled": True, "help": help} | more
-
+    between = {"low": LOWEST, "high": HIGHEST, "step": 0.1, "unit": ""}
     fields = [
         field("switch", "unscaled", UNSCALED, "0" if switches.scaled else "1", say(UNSCALED_HELP)),
         field("switch", "unmasked", UNMASKED, "0" if switches.masked else "1", say(UNMASKED_HELP)),
-        field("range", "temperature", TEMPERATURE, switches.temperature, say(TEMPERATURE_HELP))
-        | {"low": LOWEST, "high": HIGHEST, "step": 0.1, "unit": ""},
+        field("range", "temperature", TEMPERATURE, switches.temperature, say(TEMPERATURE_HELP), **between),
     ]
     if dropout:
         about = say(DROPOUT_HELP, p=dropout)
         fields.append(field("switch", "dropout", DROPOUT, "1" if switches.dropout else "0", about))
-        sample = field("range", "sample", SAMPLE, switches.draw, about)
-        sample |= {"low": 1, "high": MOST_SAMPLES, "step": 1, "unit": ""}
         if switches.dropout:
-            fields.append(sample)
+            between = {"low": 1, "high": MOST_SAMPLES, "step": 1, "unit": ""}
+            fields.append(field("range", "sample", SAMPLE, switches.draw, about, **between))
     return fields
 
 

@@ -4,9 +4,9 @@ import { fill } from "./data.js";
 import { el } from "./dom.js";
 import { file } from "./file.js";
 
-/** Fields as a form; `ask(name, value)` when one is chosen, `ask(names, null)` to reset all. */
-export function form(options, words, ask) {
-  const parts = options.map((one) => {
+/** Fields: `ask(name, value)` when one is chosen, `live(name, value)` while one is moved. */
+export function fields(options, ask, live = () => {}) {
+  return options.map((one) => {
     if (one.type === "switch") {
       const box = el("input", {
         type: "checkbox",
@@ -25,10 +25,18 @@ export function form(options, words, ask) {
         max: one.high,
         step: one.step ?? 1,
         value: one.value,
-        oninput: () => (said.textContent = `${slider.value}${unit}`),
+        oninput: () => {
+          said.textContent = `${slider.value}${unit}`;
+          live(one.name, slider.value);
+        },
         onchange: () => ask(one.name, slider.value),
       });
       return el("label", { class: "hl-field", title: one.help }, one.label, slider, said);
+    }
+    if (one.type === "number") {
+      const onchange = ({ target }) => target.reportValidity() && target.value && ask(one.name, target.value);
+      const box = el("input", { type: "number", min: one.low, max: one.high, value: one.value, onchange });
+      return el("label", { class: "hl-field", title: one.help }, one.label, box);
     }
     const select = el(
       "select",
@@ -37,9 +45,13 @@ export function form(options, words, ask) {
     );
     return el("label", { class: "hl-field", title: one.help }, one.label, select);
   });
+}
+
+/** Fields as a form, where `ask(names, null)` resets all. */
+export function form(options, words, ask, live) {
   const names = options.map((one) => one.name);
   const reset = el("button", { type: "button", class: "hl-plain", onclick: () => ask(names, null) }, words.reset);
-  return [...parts, reset];
+  return [...fields(options, ask, live), reset];
 }
 
 /** Rows of numbers, or of texts, under the names of their columns. */
@@ -120,12 +132,18 @@ export function downloads(stage, close) {
   const web = async () => save("headlight-stage.html", "text/html", await file(stage));
   const numbers = () =>
     save(`${name}.csv`, "text/csv", csv(kind.queries, kind.keys, kind.map(...kind.open, true), words));
+  const listed = ([names, columns, rows]) => {
+    const lines = rows.map((row, i) => [cell(names[i]), ...Array.from(row, (value) => cell(String(value)))]);
+    return [["", ...columns].map(cell), ...lines].map((line) => line.join(",") + "\r\n").join("");
+  };
+  const { table: grid } = stage.shown() ?? {};
   const items = [
     ["png", picture("png")],
     ["svg", picture("svg")],
   ];
   if (host.shell) items.push(["html", web]);
   if (kind && stage.state.view === "map") items.push(["csv", numbers]);
+  else if (grid) items.push(["csv", () => save(`${name}.csv`, "text/csv", listed(grid))]);
   const button = ([what, make]) =>
     el("button", { type: "button", class: "hl-item", onclick: () => (close(), make()) }, words[what]);
   return items.map(button);

@@ -1,7 +1,7 @@
 """What the stage is told of one translation: the maps of all kinds, tokens, looks, words. Arrays in, one message out.
 
 Nothing is computed in the browser: it picks a slice, turns a value into a colour, writes a value down. Whatever is a
-mean, an entropy, a role or a choice of what to open first is made here.
+mean, an entropy, a role or a choice of what to open first is made here. One exception: viz/stage/sampling.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.stage import effects, words
+from viz.stage import effects, sampling, words
 from viz.stage.packing import Weights, pack, quantised
 from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
@@ -27,6 +27,7 @@ TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile: larger maps are 
 TILES = 150_000  # cells of all tiles of a kind together, above which they have fewer
 BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
 WAVES = (0, 1, 2, 4)  # sixteenths of d_model: which dimensions are drawn as waves
+WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for what is added
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
 _COLOURS = 64  # steps of the table of colours of the tiles
 
@@ -69,6 +70,7 @@ class Shown:
         masked: the kinds whose masks are known.
         limits: by kind where the numbers of the maps end, 1 where nothing is said.
         effects: the direct effects, where they were asked for; or why there are none.
+        next: of a text alone: what can follow it, as of `viz.stage.sampling.told`.
     """
 
     result: Translation
@@ -90,6 +92,12 @@ class Shown:
     masked: Sequence[str] = KINDS
     limits: Mapping[str, float] = field(default_factory=dict)
     effects: effects.Found | effects.Without | None = None
+    next: Mapping[str, object] | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is a text and no source."""
+        return not self.result.source_tokens
 
 
 def message(
@@ -140,6 +148,9 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
     result = shown.result
     kinds = [kind for kind in KINDS_SHOWN if kind in shown.built]
     of_kinds = [_kind(shown, kind, keep) for kind in kinds]
+    spoken = words.WORDS | effects.WORDS
+    if shown.alone:
+        spoken |= words.READING | sampling.WORDS
     return {
         "language": current(),
         "address": dict(shown.address),
@@ -149,6 +160,7 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
         "source": _line(result.source_tokens),
         "target": _line(result.predicted_tokens)
         | {"start": " ".join(map(label, result.target_tokens[:1])), "entropy": shown.entropy}
+        | {"late": int(shown.aligned)}
         | {"probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32)}
         | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
         "kinds": of_kinds,
@@ -158,7 +170,8 @@ def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
         "options": list(shown.options),
         "code": dict(shown.code),
         "inside": shown.inside,
-        "words": {name: say(text) for name, text in (words.WORDS | effects.WORDS).items()},
+        "next": shown.next,
+        "words": {name: say(text) for name, text in spoken.items()},
     }
 
 
@@ -243,7 +256,7 @@ def told_row(weights: np.ndarray, queries: Sequence[str]) -> np.ndarray:
 def large_map(shown: Shown, kind: str) -> dict:
     """The look of the opened head of a kind; the same for all its heads."""
     made = shown.built[kind]
-    row_title, column_title = words.axes(kind, shown.rows)
+    row_title, column_title = words.axes(kind, shown.rows, shown.alone)
     notes = None
     if made.others is not None:
         other = words.READS if shown.rows == "predicted" else words.WRITES
@@ -301,8 +314,8 @@ def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
     nowhere = [-1] * len(shown.result.source_tokens)
     return weights | {
         "code": kind,
-        "name": say(words.KINDS[kind].name),
-        "title": say(words.KINDS[kind].title),
+        "name": say(words.spoken(kind, shown.alone).name),
+        "title": say(words.spoken(kind, shown.alone).title),
         "layers": [n_layers, n_heads],
         "layerNames": made.layer_names,
         "headNames": made.head_names,
@@ -374,7 +387,7 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
     masks = []
     for kind in kinds if shown.masked else ():
         queries, keys, _ = maps.axis_tokens(result, kind, shown.rows)
-        row_title, column_title = words.axes(kind, shown.rows)
+        row_title, column_title = words.axes(kind, shown.rows, shown.alone)
         queries, keys = list(map(label, queries)), list(map(label, keys))
         look = looks.mask(queries, keys, say, query_axis=row_title, key_axis=column_title)
         mask = result.mask(kind)
@@ -382,6 +395,11 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
         causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
         some = words.BLOCKED if causal else words.EDITED_CELLS
         line = say(some, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
+        if shown.alone and causal:
+            added = np.where(mask, "0", "-inf").tolist()
+            look["hover"]["values"] = [f"{name}: {one}" for name, one in zip(look["hover"]["values"], ("-inf", "0"))]
+            look |= {"texts": added} if len(mask) <= WRITTEN_UP_TO else {}
+            line = f"{say(words.ADDED)} {line}"
         z = mask.astype(np.uint8)
         if kind not in shown.masked:
             line, z = say(words.NO_MASK), np.full(mask.shape, np.nan, np.float32)
@@ -407,6 +425,10 @@ def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
         z = np.array([[p for _, p in row] for row in shown.candidates], dtype=np.float32)
         look = looks.candidates(written, names, say)
         found["words"] = [{"name": "", "look": look, "z": z, "line": say(words.CANDIDATES)}]
+    if shown.next is not None:
+        look["layout"]["yaxis"]["title"]["text"] = say(words.READING["word"])
+        every = {"name": say(sampling.EVERY_STEP), "line": say(words.FOLLOWING)}
+        found["words"] = [{"name": say(sampling.AT_THE_END)}, found["words"][0] | every]
     return found
 
 

@@ -68,8 +68,10 @@ function choices(stage, view) {
     stage.viewsPlace.append(stage.pictures);
   }
   if (view?.choice) stage.viewsPlace.append((stage.pictures = view.choice));
-  stage.switches.hidden = state.view !== "inside" || !view;
-  if (!stage.switches.hidden) stage.switches.replaceChildren(...form(view.options, told.words, stage.asks));
+  stage.switches.hidden = !view?.options;
+  if (stage.switches.hidden || stage.switches.of === view.options) return;
+  stage.switches.of = view.options; // the same ones stay: one of them may be moved
+  stage.switches.replaceChildren(...form(view.options, told.words, view.choose ?? stage.asks, view.live));
 }
 
 /** The numbers of a picture as rows, and what depends on the head: where its colours end, what is hidden. */

@@ -9,6 +9,7 @@ import { LargeMap } from "./map.js";
 import { code, downloads, form } from "./menus.js";
 import { draw } from "./picture.js";
 import { Projector } from "./projector.js";
+import { sampling } from "./sampling.js";
 import { Steering } from "./steer.js";
 import { card, line } from "./telling.js";
 import { Tiles } from "./tiles.js";
@@ -22,7 +23,7 @@ const EFFECTS = ["measure", "against"];
 
 const OWN = ["kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "row"];
 /** What the stage chooses and writes into the address by itself. */
-export const PLACE = [...OWN, ...EFFECTS, ...SWITCHES];
+export const PLACE = [...OWN, ...EFFECTS, ...SWITCHES, "top-k", "top-p", "count"];
 
 /** What lines are drawn from: weights, or the sizes of differences. */
 function sizes(kind, layer, head) {
@@ -136,7 +137,7 @@ export class Stage {
     const views = this.views();
     const state = {
       kind: kinds.includes(asked.kind) ? asked.kind : (kinds[0] ?? null),
-      view: views.includes(asked.view) ? asked.view : views[0],
+      view: views.includes(asked.view) ? asked.view : this.usualView(),
       step: asked.step === undefined || asked.step === null ? null : Number(asked.step),
       lines: asked.lines === "layer" ? "layer" : "head",
       picture: 0,
@@ -145,6 +146,7 @@ export class Stage {
       measure: asked.measure ?? "weights",
       pin: asked.pin ?? null,
       off: this.state?.off ?? new Set(),
+      chance: sampling.restored(this, asked),
     };
     if (this.beside) Object.assign(state, { lines: "head", step: null });
     if (!(state.step >= 0 && state.step < this.told.target.tokens.length)) state.step = null;
@@ -177,6 +179,11 @@ export class Stage {
     });
   }
 
+  /** The view that is open at first. */
+  usualView() {
+    return this.told.next && this.measure !== "effects" ? "words" : this.views()[0];
+  }
+
   /** The pinned token of the address, s3 or t5, and as3 or at5 of A beside B: {of, token: [side, index]}, or null. */
   pinOf(pin = this.state.pin) {
     const [, first, letter, index] = /^(a?)([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
@@ -204,8 +211,10 @@ export class Stage {
       tabindex: "0",
     });
     this.notes = el("p", { class: "hl-notes" });
+    this.writing = el("div", { class: "hl-switches hl-writing" });
     this.beside = this.whole.comparing ? new Beside(this) : null;
-    if (!this.beside) Object.assign(this, { lines: this.newLines(), map: this.newMap() });
+    const height = this.told.next ? 44 : undefined;
+    if (!this.beside) Object.assign(this, { lines: this.newLines(null, height), map: this.newMap() });
     this.tiles = new Tiles(
       words,
       (layer, head, focus, shift) =>
@@ -304,6 +313,7 @@ export class Stage {
       this.translation,
       this.projector.button(words),
       ...(this.steering ? [this.steering.chips] : []),
+      this.writing,
       this.notes,
       this.lines.box,
       ...(this.steering ? [this.steering.menu] : []),
@@ -317,6 +327,11 @@ export class Stage {
     const { words } = told;
     this.translation.textContent = told.translation || words.nothing;
     this.translation.hidden = told.translation === null; // of a model that is not ours
+    if (told.next) {
+      this.translation.replaceChildren(...sampling.text(this));
+      this.translation.hidden = !told.next.continued;
+    }
+    this.writing.replaceChildren(...sampling.writing(this));
     const changes = this.steering || this.version === "before" ? [] : (this.whole.steering?.chips ?? []);
     this.notes.textContent = [...told.notes, ...changes.map(([, text]) => text)].join(" ");
     this.notes.hidden = !this.notes.textContent;
@@ -414,7 +429,7 @@ export class Stage {
 
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
-    const { kind, view, step, lines, measure, pin, projector } = this.state;
+    const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const inside = view === "inside";
     const first = this.kind?.first ?? [];
     const own = this.kind?.open ?? [];
@@ -423,7 +438,7 @@ export class Stage {
       kind: kind === this.told.kinds[0]?.code && !inside ? null : kind,
       layer: moved || inside ? own[0] : null,
       head: moved || inside ? own[1] : null,
-      view: view === this.views()[0] ? null : view,
+      view: view === this.usualView() ? null : view,
       step,
       lines: lines === "layer" ? lines : null,
       pin,
@@ -432,9 +447,10 @@ export class Stage {
       projector: projector ? 1 : null,
     };
     const version = this.version === this.usual ? undefined : this.version;
-    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, measure, pin, version };
+    this.host.memory = { kind, layer: own[0], head: own[1], view, step, lines, measure, pin, version, chance };
     if (measure !== "effects") parameters.against = null;
     if (!inside) for (const name of ["row", ...SWITCHES]) parameters[name] = null;
+    Object.assign(parameters, sampling.parameters(this));
     this.host.write(parameters, Object.keys(parameters));
   }
 
@@ -476,7 +492,9 @@ export class Stage {
   code() {
     const { kind, told, state } = this;
     const name = { map: state.kind, mask: `mask ${state.kind}` }[state.view] ?? state.view;
-    return code(told.code[name] ?? "", { layer: kind?.open[0], head: kind?.open[1] }, told.words);
+    const { temperature, "top-k": top_k, "top-p": top_p } = state.chance ?? {};
+    const place = { layer: kind?.open[0], head: kind?.open[1], temperature, top_k, top_p };
+    return code(told.code[name] ?? "", place, told.words);
   }
 
   // --------------------------------------------------------------------------------------------------------- film
@@ -579,6 +597,7 @@ export class Stage {
     } else {
       this.title.textContent = words["no attention"];
     }
+    this.title.textContent = sampling.title(this) ?? this.title.textContent;
     if (this.measure === "effects") this.title.textContent = effects.title(this) ?? this.title.textContent;
     this.heads();
     this.steering?.render();
@@ -621,6 +640,7 @@ export class Stage {
   shown(told = this.told, kind = this.kind) {
     const { state } = this;
     if (this.measure === "effects") return effects.shown(this);
+    if (sampling.open(this)) return sampling.shown(this);
     if (state.view === "inside" && kind) return this.row();
     if (state.view === "map" || !told.views[state.view]?.length) return kind ? { look: kind.look, kind } : null;
     const found = told.views[state.view].filter((one) => !one.kind || one.kind === state.kind);

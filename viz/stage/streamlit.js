@@ -5,7 +5,7 @@ import { PLACE, Stage } from "./stage.js";
 
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
-let memory = {}; // what was open, for when the visitor comes back from another page
+const memories = {}; // what was open, for when the visitor comes back: of texts alone, and of translations
 
 async function fetched(address) {
   const answer = await fetch(address);
@@ -56,10 +56,10 @@ export function show({ data, parentElement, setTriggerValue }) {
       read,
       write,
       get memory() {
-        return memory;
+        return memories[Boolean(stage.whole.next)] ?? {};
       },
       set memory(value) {
-        memory = value;
+        memories[Boolean(stage.whole.next)] = value;
       },
       ask: (parameters) => {
         write(parameters);

@@ -68,8 +68,10 @@ export function card(stage, place) {
 }
 
 /** How probable a written word was, and what else could have been written. */
-function writing({ words, target }, index) {
-  const token = target.tokens[index];
+function writing({ words, target }, place) {
+  const token = target.tokens[place];
+  const index = place - target.late; // the step that wrote it, where it is not the one that read it
+  if (index < 0) return [];
   const said = [fill(words.written, { token, probability: percent(target.probability.values[index]) })];
   if (target.entropy) said.push(fill(words.undecided, { entropy: target.entropy.values[index].toFixed(2) }));
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);

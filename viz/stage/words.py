@@ -30,6 +30,12 @@ KINDS = {
         message("written so far (key)"),
     ),
 }
+TEXT_SELF = Kind(  # of a model that only reads on: what stands for "decoder_self" there
+    message("Self"),
+    message("Masked self-attention"),
+    message("word being written (query)"),
+    message("word so far (key)"),
+)
 WRITTEN_ROLES = {"same token": message("last written word"), "previous token": message("word before the last")}
 READ_AXIS = message("word just read (query)")
 READS = message("<br>at the step that reads {token}")
@@ -39,6 +45,8 @@ AS_WAVES = message("{side} as waves")
 POSITIONS = message("Added to the embedding of each token: rows are positions, columns are dimensions.")
 WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
 CANDIDATES = message("The most probable next words at every step. Beam search may choose another one than the first.")
+FOLLOWING = message("The most probable next words after every word of the text.")
+ADDED = message("Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0.")
 BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
 EDITED_CELLS = message("{n} of {total} cells are blocked.")
 NO_MASK = message("The mask of this kind of attention is not known.")
@@ -147,6 +155,16 @@ STEERING = {  # more of them, on the page Steer
     "moved": message("Scale and shift what is added to the embeddings."),
 }
 
+READING = {  # in place of the same where there is no source
+    "target": message("Tokens of the text"),
+    "written": message("“{token}” has probability {probability} after what stands before it."),
+    "instead": message("Other words there: {others}"),
+    "play": message("Play step by step"),
+    "slider": message("Step"),
+    "probability": message("probability of the word that follows"),
+    "word": message("word just read"),
+}
+
 COMPARING = {  # more of them, on the page Compare, where A stands before and B after
     "versions": message("Tiles"),
     "before": message("A"),
@@ -162,8 +180,13 @@ COMPARING = {  # more of them, on the page Compare, where A stands before and B 
 }
 
 
-def axes(kind: str, rows: str) -> tuple[str, str]:
+def spoken(kind: str, alone: bool) -> Kind:
+    """What a kind is called; `alone`: there is no source."""
+    return TEXT_SELF if alone and kind == "decoder_self" else KINDS[kind]
+
+
+def axes(kind: str, rows: str, alone: bool = False) -> tuple[str, str]:
     """The titles of the rows and of the columns of a kind, where steps are named by the token "predicted" or "read"."""
-    spoken = KINDS[kind]
-    named = READ_AXIS if rows == "read" and kind != "encoder_self" else spoken.query
-    return say(named), say(spoken.key)
+    own = spoken(kind, alone)
+    named = READ_AXIS if rows == "read" and kind != "encoder_self" else own.query
+    return say(named), say(own.key)

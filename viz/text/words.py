@@ -89,15 +89,6 @@ KINDS = {
         key_axis=message("source (key)"),
     ),
 }
-TEXT_SELF = "text_self"  # of a language model, which has one kind
-KINDS[TEXT_SELF] = KindWords(
-    name=message("Self (masked)"),
-    title=message("Masked self-attention"),
-    rows=message("Each word attends to itself and the words before it."),
-    query_axis=message("word just read (query)"),
-    key_axis=message("word so far (key)"),
-)
-
 
 READ, PREDICTED = message("read"), message("predicted")
 NAMED_BY = {
@@ -117,7 +108,7 @@ def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
     """
     spoken = KINDS[kind]
     reading = f"{say(LINES_LEAD)} {say(spoken.rows)}" if lines else say(spoken.rows)
-    if kind in ("encoder_self", TEXT_SELF):
+    if kind == "encoder_self":
         return reading, spoken.query_axis
     return f"{reading} {say(NAMED_BY[names])}", PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
 

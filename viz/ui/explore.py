@@ -20,7 +20,6 @@ from viz.views.recipes import MapsMade
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
-CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 
 
 def heading(title: str, line: str) -> None:
@@ -56,7 +55,7 @@ def open_head(layer: int, head: int) -> None:
 
 def show_overview(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
     """Draw all maps of a kind; a click on one opens it."""
-    built, kind = of.built, say(words.KINDS[of.shown_as].title)
+    built, kind = of.built, say(words.KINDS[of.kind].title)
     title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
     line = say("One tile per head. Click a tile to open it.")
     block = math.ceil(math.sqrt(built.weights.size / MOST_CELLS))
@@ -88,8 +87,8 @@ def show_overview(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
 
 def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
     """Draw one map large."""
-    built, spoken = of.built, words.KINDS[of.shown_as]
-    reading, query_axis = words.named_by(of.shown_as, of.named)
+    built, spoken = of.built, words.KINDS[of.kind]
+    reading, query_axis = words.named_by(of.kind, of.named)
     title = maps.heading(spoken.title, built, layer, head)
     heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
     axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
@@ -101,9 +100,9 @@ def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
 
 def show_lines(of: MapsMade, layer: int) -> None:
     """Draw all heads of a layer as lines between queries and keys."""
-    built, spoken = of.built, words.KINDS[of.shown_as]
+    built, spoken = of.built, words.KINDS[of.kind]
     at, _ = built.place(layer, 0)
-    reading, query_axis = words.named_by(of.shown_as, of.named, lines=True)
+    reading, query_axis = words.named_by(of.kind, of.named, lines=True)
     title = maps.heading(spoken.title, built, layer, None)
     heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
     left_out = lines(

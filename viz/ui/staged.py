@@ -44,12 +44,12 @@ def models() -> list[str]:
     return [default, *(name for name in names if name != default)]
 
 
-def arrives(page: str) -> bool:
+def arrives(page: str, controls: tuple[str, ...] = CONTROLS) -> bool:
     """Whether the visitor has just come to a page of the stage, whose controls hold nothing of their own yet.
 
     Pages of the stage have the same controls; from one to the other Streamlit empties them.
     """
-    came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in CONTROLS)
+    came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in controls)
     st.session_state[PAGE] = page
     return came
 
@@ -195,12 +195,16 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
     for kind, maps_of in built.items():
         axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
         place = tuple(made(0, f"{{{name[:-1]}}}") if left else 0 for name, left in axes_left)
-        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
+        alone = not result.source_tokens
+        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows, alone)))
         drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
         found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
         found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
-    if isinstance(result, Translation):
+    try:
         found["positions"] = recipes.positions(recipe, result).code
+    except ValueError:  # a text without a source, or a file
+        pass
+    if isinstance(result, Translation):
         found["words"] = recipes.candidates(recipe, "", result).code
     return found
 

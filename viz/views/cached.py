@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 from model.catalogue import available
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
+from model.writer import Writer
 from viz.app.turns import TURNS, queued
 from viz.text.language import current, message, say, using
 from viz.views.next_words import next_words
@@ -119,10 +120,11 @@ class Shown(Translation):
     entropy: np.ndarray
 
 
-def cut(result: Translation, translator: Translator) -> Shown:
-    """Cut a translation down to what pages draw."""
+def cut(result: Translation, translator: Translator | Writer) -> Shown:
+    """Cut a translation, or what a language model read, down to what pages draw."""
+    tokenizer = translator.tokenizer
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    candidates, ids, entropy = next_words(result.trace["logits"], translator.tokenizer.target.tokens)
+    candidates, ids, entropy = next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
     return Shown(**kept, candidates=candidates, candidate_ids=ids, entropy=entropy)

@@ -54,13 +54,9 @@ class MapsMade:
         built: its maps.
         kind: of attention.
         named: whether steps are named by the token read or predicted.
-        shown_as: the kind that it is on the page, if another.
     """
 
-    def __init__(
-        self, recipe: Recipe, result: object, built: maps.Maps, kind: str, named: str, shown_as: str = ""
-    ) -> None:
-        self.shown_as = shown_as or kind
+    def __init__(self, recipe: Recipe, result: object, built: maps.Maps, kind: str, named: str) -> None:
         self.result, self.built, self.kind, self.named = made(result, "result"), built, kind, named
         self.recipe, self.plain, self.tokens = recipe, built.options == maps.Options(), result
         # Which cells an overview draws, in Python.

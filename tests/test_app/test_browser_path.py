@@ -1,0 +1,92 @@
+"""The app below a path, as behind a server that has others beside it: nothing asks for anything outside of it.
+
+The page fixture objects to errors (a 404 is one) and to foreign requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.support import menu
+from benchmarks.support.server import serve
+from tests.test_app.test_browser_stage import EQUAL, PATIENCE, part, ready, show, type_in
+from viz.app.menu import MENU
+from viz.text.language import say, using
+from viz.text.words_lessons import LESSONS, NEXT
+
+BELOW = "course/headlight"
+NAMES = {Path(file).name: name for pages in MENU.values() for file, name in pages.items()}
+COMES = ".hl-stage[data-ready], h1, [data-testid=stAlert]"  # the last of them: without a language model
+
+
+@pytest.fixture(scope="module")
+def app_server(checkpoints: Path) -> Iterator[str]:
+    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(checkpoints)}, path=BELOW) as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def all_below(guard) -> Iterator[None]:
+    """Objects to every request outside of the path."""
+    yield
+    paths = [urlsplit(url).path for url in guard.requests if urlsplit(url).scheme in ("http", "https", "ws", "wss")]
+    assert paths and not [path for path in paths if not path.startswith(f"/{BELOW}/")]
+
+
+def there(page: Page, name: str) -> None:
+    """Waits until a page stands there by its own address, and loads it anew."""
+    address = "" if name == "translate" else name
+    expect(page).to_have_url(re.compile(rf"/{BELOW}/{address}(\?|$)"))
+    page.reload()
+    expect(page.locator(COMES).first).to_be_visible()
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+@pytest.mark.long
+def test_every_page_opens_by_its_menu_and_by_its_address(page, app_server):
+    show(page, app_server)
+    for name in (*list(NAMES)[1:], "translate"):
+        menu.go(page, NAMES[name])
+        there(page, name)
+
+
+def test_sentence_back_link_language_and_files(page, context, app_server):
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    show(page, app_server)
+    type_in(page, EQUAL)
+    expect(page).to_have_url(re.compile("text="))
+    address = page.url
+    with page.expect_download() as download:
+        part(page, "download").click()
+        page.get_by_role("button", name="Web page (HTML)").click()
+    assert "hl-message" in download.value.path().read_text(encoding="utf-8")
+    show(page, app_server, f"steer?text={quote(EQUAL)}&edits=v1_oc1-2")
+    page.get_by_role("button", name="Copy link").click()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.url.startswith(f"{app_server}/steer?") and "edits=" in page.url
+    page.go_back()
+    ready(page)
+    assert page.url == address
+    page.goto(f"{app_server}/positions?picture=waves")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    page.get_by_role("combobox", name="Language").click()
+    page.get_by_role("option", name="Deutsch").click()
+    expect(page).to_have_url(re.compile("lang=de"))
+    with using("de"):
+        expect(page.get_by_role("heading", name=say("Positions"), exact=True)).to_be_visible()
+
+
+def test_a_lesson_leads_from_page_to_page(page, app_server):
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/lessons")
+    page.get_by_role("link", name="Start").first.click()
+    steps = next(iter(LESSONS.values())).steps
+    there(page, steps[0].page or "translate")
+    page.get_by_role("link", name=NEXT).click()
+    there(page, steps[1].page or "translate")

@@ -1,0 +1,138 @@
+// The next word of a text: bars of its distribution and of what temperature, top-k and top-p leave of it, and the
+// continuation, which the server draws. The only numbers that the browser computes: bars follow the sliders.
+
+import { fill } from "./data.js";
+import { el } from "./dom.js";
+import { fields } from "./menus.js";
+
+const CHOSEN = ["temperature", "top-k", "top-p", "count"]; // in the address
+const MOST_WORDS = 6; // of the text, in the title
+
+/** The distribution that is drawn from, in the order of the logits (the largest first): model/decoding/sampling.py. */
+export function restrict(logits, never, { temperature, "top-k": k, "top-p": p }) {
+  const shares = new Float64Array(logits.length);
+  let left = temperature === 0 ? 1 : k || logits.length;
+  let first = null;
+  let sum = 0;
+  for (let i = 0; i < logits.length && left > 0; i++) {
+    if (never.includes(i)) continue;
+    first ??= logits[i];
+    shares[i] = Math.exp((logits[i] - first) / Math.max(temperature, 1e-30));
+    sum += shares[i];
+    left--;
+  }
+  let before = 0; // a word stays while those before it have not reached p
+  let kept = 0;
+  for (let i = 0; i < shares.length; i++) {
+    const share = shares[i] / sum;
+    shares[i] = p < 1 && before > p - 1e-6 ? 0 : share;
+    before += share;
+    kept += shares[i];
+  }
+  return Float32Array.from(shares, (share) => share / kept);
+}
+
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const allFields = ({ next }) => [...next.fields, ...next.writing];
+
+/** The chosen numbers: of the address, or as they were, as far as there are such. */
+function restored({ told }, asked) {
+  if (!told.next) return null;
+  const number = ({ name, value, options, low, high }) => {
+    const wanted = Number(asked[name] ?? asked.chance?.[name] ?? value);
+    const can = options ? options.some(([code]) => Number(code) === wanted) : wanted >= low && wanted <= high;
+    return [name, can ? wanted : Number(value)];
+  };
+  return { ...Object.fromEntries(allFields(told).map(number)), seed: told.next.seed ?? 0 };
+}
+
+/** The parameters of the address. */
+function parameters({ told, state }) {
+  if (!told.next) return {};
+  const chosen = allFields(told).filter(({ name }) => CHOSEN.includes(name));
+  return Object.fromEntries(
+    chosen.map(({ name, value }) => [name, state.chance[name] === Number(value) ? null : state.chance[name]]),
+  );
+}
+
+/** Whether the bars are what is drawn large. */
+const open = ({ told, state }) => Boolean(told.next) && state.view === "words" && !state.picture;
+
+function title(stage) {
+  const { words, translation, target } = stage.told;
+  if (!open(stage)) return null;
+  const last = translation.split(" ");
+  const end = last.length > MOST_WORDS ? `… ${last.slice(-MOST_WORDS).join(" ")}` : translation;
+  return fill(words["after text"], { text: end || target.tokens[0] });
+}
+
+/** The same object for the same choices, so that it is drawn once. */
+function shown(stage) {
+  const { next, words } = stage.told;
+  const { chance } = stage.state;
+  const key = JSON.stringify(chance);
+  if (next.made?.key === key) return next.made;
+  const { own } = next;
+  const all = restrict(next.logits.values, next.never, chance);
+  const drawn = Array.from(all.subarray(0, own.values.length));
+  const given = Array.from(own.values);
+  const numbers = [
+    drawn.map((share) => share || null),
+    drawn.map((share, i) => (share ? null : given[i])),
+    given,
+  ];
+  const customdata = given.map((share, i) => [next.said[i], percent(share), percent(drawn[i])]);
+  const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
+  data[0].text = drawn.map(percent);
+  const said = (number) => number.toLocaleString(stage.told.language);
+  const left = all.reduce((count, share) => count + (share > 0), 0);
+  const counts = { left: said(left), total: said(all.length), count: given.length };
+  const line = fill(words["can be drawn"], { ...counts, share: percent(sum(drawn)), own: percent(sum(given)) });
+  const columns = [next.look.data[2], next.look.data[0]].map(({ name }) => name);
+  const table = [next.names, columns, given.map((share, i) => [share, drawn[i]]), ""];
+  next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
+  const choose = (names, value) => chosen(stage, names, value);
+  const live = (name, value) => (set(stage, name, value), stage.render());
+  return (next.made = { key, look: { ...next.look, data }, line, table, options: next.options, choose, live });
+}
+
+function set({ told, state }, names, value) {
+  for (const { name, value: usual } of allFields(told))
+    if ([names].flat().includes(name)) state.chance = { ...state.chance, [name]: Number(value ?? usual) };
+}
+
+/** A control has been let go; the server draws another continuation where there is one. */
+function chosen(stage, names, value) {
+  const { next } = stage.told;
+  set(stage, names, value);
+  if (value === null) next.options = null;
+  stage.remember();
+  if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance.seed });
+  else stage.render();
+}
+
+/** The controls of the continuation. */
+function writing(stage) {
+  const { next, words } = stage.told;
+  if (!next || !stage.host.ask) return [];
+  const { chance } = stage.state;
+  const go = () => stage.host.ask({ seed: next.seed === null ? chance.seed : (chance.seed + 1) % 10000 });
+  const own = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
+  return [
+    el(
+      "button",
+      { type: "button", class: "hl-chip", "data-testid": "stage-go-on", onclick: go },
+      words[next.seed === null ? "go on" : "again"],
+    ),
+    ...fields(own, (name, value) => chosen(stage, name, value)),
+  ];
+}
+
+/** The text, and what was drawn after it. */
+function text({ told }) {
+  const { next, translation } = told;
+  return next?.continued ? [translation, el("span", { class: "hl-written" }, next.continued)] : [];
+}
+
+export const sampling = { open, parameters, restored, shown, text, title, writing };
