@@ -18,11 +18,11 @@ POINT = """head => {
 FILL = "document.querySelector('.st-key-role-board .ytick text').style.fill"
 
 
-def open_heads(page: Page, url: str) -> None:
+def open_heads(page: Page, url: str, query: str = "") -> None:
     """Opens the page of heads and waits for its figures."""
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{url}/heads")
-    for key in ("role-board", "head-map", "head-opened"):
+    page.goto(f"{url}/atlas{query}")
+    for key in ("head-map" if query else "role-board", "head-opened"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
@@ -38,7 +38,7 @@ def click(page: Page, head: int) -> None:
 def test_a_click_on_a_point_reaches_python_and_the_node_stays(page, app_server):
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    open_heads(page, app_server)
+    open_heads(page, app_server, "?part=alike")
     page.evaluate("document.querySelector('.st-key-head-map .js-plotly-plot').mine = true")
     for head in (2, 3):
         click(page, head)

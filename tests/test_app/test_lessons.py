@@ -180,7 +180,7 @@ def test_without_positions_in_the_encoder_nobody_knows_who_bites_whom(shipped) -
 
 
 def test_the_head_of_the_last_layer_reads_the_previous_token() -> None:
-    kinds = json.loads((CHECKPOINTS / "en-de" / "heads.json").read_text())["kinds"]["encoder_self"]
+    kinds = json.loads((CHECKPOINTS / "en-de" / "atlas.json").read_text())["kinds"]["encoder_self"]
     assert kinds["role"][2][0] == "previous token" and kinds["previous"][2][0] > 0.5
 
 
@@ -200,7 +200,7 @@ def test_single_heads_can_be_spared_and_a_layer_cannot(shipped, bicycle) -> None
 
 
 def test_some_heads_align_far_better_than_others() -> None:
-    sets = json.loads((CHECKPOINTS / "en-de" / "alignment.json").read_text())
+    sets = json.loads((CHECKPOINTS / "en-de" / "atlas.json").read_text())["alignment"]
     errors = np.array(next(iter(sets.values()))["aer"]["output"]["weights"]["heads"])
     assert errors.max() - errors.min() > 0.25
 

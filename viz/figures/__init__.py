@@ -16,7 +16,6 @@ from viz.figures.drawn import Drawn
 from viz.figures.lines import attention_lines
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
-from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 from viz.figures.tree import search_tree
 from viz.figures.values import bars, values_heatmap
@@ -32,7 +31,6 @@ __all__ = [
     "difference_heatmap",
     "head_board",
     "head_map",
-    "share_board",
     "head_overview",
     "mask_heatmap",
     "offset_lines",

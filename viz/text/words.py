@@ -23,10 +23,6 @@ LINES = message(
     "Point at a token to see its lines alone; a click keeps it so. A click on a head takes its lines away and brings "
     "them back, a double-click (Shift+Enter) shows it alone."
 )
-PROBABILITIES = message(
-    "Rows are the tokens that were written, columns the most probable candidates of each step, by probability. The "
-    "written token is not always the first: a beam looks ahead, and a reference is given."
-)
 TABLES = message("The tokens with their probabilities, and the weights of the large map, to read and to download.")
 REPORT = message(
     "The translation, every head of every kind, masks, positions and settings in one file that needs no network."

@@ -100,7 +100,7 @@ ATTENTION = Lesson(
             {"text": BICYCLE, "kind": "encoder_self", "layer": "0", "head": "7"},
         ),
         Step(
-            "heads",
+            "atlas",
             message(
                 "A weight says how much is read, not how much arrives: that also depends on what is there to be read. "
                 "Left the weights of a head, in the middle the share of each token in what the head adds, right the "
@@ -209,11 +209,11 @@ HEADS = Lesson(
     message("Heads take different roles; many can be spared one by one, but not all at once."),
     (
         Step(
-            "heads",
+            "atlas",
             message("The roles of all heads over held-out sentences. This one is in the encoder's last layer."),
             message("Which token does this head read from?"),
             message("The one before: most of its mass lies on the previous token."),
-            {"part": "roles", "kind": "encoder_self", "layer": "2", "head": "0"},
+            {"kind": "encoder_self", "layer": "2", "head": "0"},
         ),
         Step(
             "steer",
@@ -233,10 +233,11 @@ HEADS = Lesson(
             {"text": BICYCLE, "kind": "cross", "edits": WHOLE_LAYER},
         ),
         Step(
-            "alignment",
+            "atlas",
             message("How well each cross-attention head finds the words that people have linked by hand."),
             message("Are all heads equally good at it?"),
             message("By no means: a few heads do most of the aligning, others look elsewhere."),
+            {"part": "alignment"},
         ),
     ),
 )

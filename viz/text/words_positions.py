@@ -112,12 +112,6 @@ ON_STEER = {
     message("half as strong"): {"scale": "0.5"},
     message("shifted by 20"): {"shift": "20"},
 }
-SCALE = message("What the encoding is multiplied with before it is added: 1 is as trained, 0 is off.")
-SHIFT = message(
-    "Every token seems to stand so many positions later. The paper chose sinusoids so that a shift is a rotation."
-)
-WHERE = {"both": message("encoder and decoder"), "encoder": message("encoder only"), "decoder": message("decoder only")}
-SIDES = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}
 SHUFFLE = message("The same words in another order; tokens of a word stay together.")
 TRAINED = message("Off: the encoder has no positions.")
 SAME = message("Both orders give the same translation.")
@@ -127,23 +121,3 @@ SHUFFLED = message(
     "from that, as the largest difference of any output."
 )
 ONE_WORD = message("One word, or equal words only, have no other order: type a longer sentence.")
-
-
-def what_changed(scale: float, shift: int, where: str, shuffled: bool) -> str:
-    """One line on how the changed run differs from the model as trained.
-
-    Args:
-        scale, shift: of the encoding.
-        where: a key of WHERE.
-        shuffled: whether the words are in another order.
-    """
-    parts = []
-    if scale != 1:
-        parts.append(say("positions off") if scale == 0 else say("positions × {scale:g}", scale=scale))
-    if shift and scale:
-        parts.append(say("shifted by {shift}", shift=shift))
-    if parts:
-        parts.append(say(WHERE[where]))
-    if shuffled:
-        parts.append(say("words shuffled"))
-    return ", ".join(parts) or say("nothing is changed yet: move a control")

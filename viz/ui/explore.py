@@ -25,7 +25,6 @@ from viz.views.recipes import MapsMade
 
 HEADS_IN_A_ROW = 8
 MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
-CANDIDATE_WIDTH = 84  # pixels that a token needs in a cell
 
 
 def show_table(key: str, name: str, table: pd.DataFrame) -> None:

@@ -27,7 +27,7 @@ _IMPORTS = {
 }
 _MODULES = {
     "model.analysis": ("comparison", "differences", "head_roles", "lengths"),
-    "model.measures": ("agreement", "alignment", "contribution", "head_report"),
+    "model.measures": ("agreement", "atlas", "contribution"),
     "model.catalogue": ("checkpoints_folder",),
     "model.experiments": ("learned_positions",),
     "model.interventions.edits": ("Edits",),
