@@ -63,27 +63,15 @@ SIGNED = (SHARPNESS, "log_probability", "bleu", "agreement", "norms", "occlusion
 LOW_IS_GOOD = ("aer_output", "aer_input")
 LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted: what is missed most
 ABOUT = {
-    SHARPNESS: message(
-        "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ positional, ⇄ aligns words."
-    ),
-    "rare": message("Share of the weight on the key that is rarest in the file (Voita et al. 2019)."),
-    "log_probability": message(
-        "Change of the log-probability of the model's own translation, per word, when this head alone is off: blue "
-        "heads are missed."
-    ),
-    "bleu": message("Change of BLEU when this head alone is off; over few sentences it moves by a point by chance."),
-    "gradient": message("Size of that change, estimated by one backward pass (Michel et al. 2019)."),
+    SHARPNESS: message("Orange heads are sharp, blue ones broad. ★ keeps one distance, ⇄ aligns words."),
+    "log_probability": message("Blue: the model's own translation gets less probable when this head alone is off."),
+    "gradient": message("The size of the change without it, by one backward pass (Michel et al. 2019)."),
     "effect": message(
-        "Mean size of what the head adds directly to the logit of the written word, against the most probable other "
-        "word; not what it does through later layers."
+        "What the head adds directly to the logit of the written word, against the most probable other word; not what "
+        "it does through later layers."
     ),
-    "agreement": message("Rank correlation (Kendall) of a row of weights with the direct effects of its keys."),
-    "norms": message("Rank correlation (Kendall) of a row of weights with the lengths of what its keys add."),
-    "occlusion": message("Rank correlation (Kendall) of a row of weights with what is lost without each source token."),
-    "input_gradient": message("Rank correlation (Kendall) of a row of weights with gradient times input."),
+    "agreement": message("Kendall's rank correlation of a row of weights with the direct effects of its keys."),
 }
-ERROR_RATE = message("Mean error rate over the sets of word links; bright heads align words.")
-SHARE = message("Mean share of the weight of a row.")
 PLACE, BY_PLACE = "place", message("layer and head")  # how a board is sorted, if by no measure
 ALL_KINDS = "all"
 SHORT_KINDS = {"encoder_self": message("Encoder"), "decoder_self": message("Decoder"), "cross": message("Cross")}
@@ -183,11 +171,6 @@ ROLE_NAMES = {
     "3 after": message("3 after"),
 }
 ALIGNS_AT = {"output": message("⇄ output"), "input": message("⇄ input"), "": ""}
-ALIGNED_AT = {
-    "output": message("yes, read at the output"),
-    "input": message("yes, read at the input"),
-    "": message("no"),
-}
 READ_AT = {
     "output": message("At the output: the step that predicts the word"),
     "input": message("At the input: one step later, the step that reads the word"),
@@ -205,18 +188,14 @@ ALIGNMENT = message(
     "Kobayashi et al. 2020). Special tokens take no part."
 )
 NO_LINKS = message("The atlas of this checkpoint was made without word links. With them: {command} --links FOLDER")
-# By name of the set: what its links and its domain mean for the numbers.
-LINK_SETS = {
+LINK_SETS = {  # by name: what their links and their domain mean for the numbers
     "alignment-de-en": message(
-        "One hundred sentences from the European Parliament, lowercased, with links made by people for word aligners. "
-        "Speeches are far from image captions and everyday talk, and lowercase German nouns fall into small pieces: a "
-        "model trained on those often does not know the words, so a high error rate here says as much about the domain "
-        "as about the heads."
+        "European Parliament, lowercased, links made by people. Far from the captions and everyday sentences that the "
+        "model was trained on: a high error rate says as much about the domain as about the heads."
     ),
     "multi30k/test_2016_flickr": message(
-        "Sixty short image captions whose links were made by a language model, once and unchecked by any person: an "
-        "indication, never a gold standard. It is the domain that the model was trained on, and both languages say "
-        "things in nearly the same order: compare with the diagonal."
+        "Sixty image captions whose links were made by a language model and checked by nobody: an indication. Word "
+        "order is nearly the same in both languages: compare with the diagonal."
     ),
 }
 COUNTED = ("pairs", "links", "words")
@@ -286,14 +265,6 @@ _MADE_OF = ("sentences", "words", "data")
 def measure(name: str, kind: str = "") -> str:
     """What a measure is called, of a kind of attention or of all."""
     return say(CROSS_MEASURES.get(name, MEASURES[name]) if kind == "cross" else MEASURES[name])
-
-
-def about(name: str) -> str:
-    """One sentence on a measure: what it is, or how its colours are read; "" where its name says it."""
-    if name in LOW_IS_GOOD:
-        return say(ERROR_RATE)
-    shares = ("previous", "same", "next", "first", "last", "punctuation")
-    return say(SHARE) if name in shares else say(ABOUT.get(name, ""))
 
 
 def unit(largest: float) -> tuple[float, str]:

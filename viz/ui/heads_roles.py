@@ -97,14 +97,12 @@ def show_board(
     """Draw all heads of some kinds, coloured by a measure, in the order of their places or of a measure.
 
     Args:
-        source: of the numbers.
-        kinds: of attention, each of which has the measure, and the one that it is sorted by.
-        measure: of MEASURES.
+        source, other: of the numbers; whose are subtracted.
+        kinds: of attention, which have all the measures.
+        measure, sort: of MEASURES; PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
         head: to draw a frame round.
         recipe: lines that make the translation.
         on_click: called with kind, layer and head of a cell that is clicked.
-        other: whose numbers are subtracted.
-        sort: PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
     """
     known, lines = source.table(measure, kinds), source.lines
     if other is not None:
@@ -119,10 +117,8 @@ def show_board(
         lines += (f"values = {known!r}", f"order = np.argsort({sign} * {by!r}, axis=None, kind='stable')")
         known = made(numbers.ravel()[order].reshape(numbers.shape), f"values.ravel()[order].reshape(-1, {n_heads})")
     ordered = [places[at] for at in order]
-    signed, value = (
-        other is not None or measure in words_heads.SIGNED,
-        VALUES.get(measure, words_heads.MEASURES[measure]),
-    )
+    signed = other is not None or measure in words_heads.SIGNED
+    value = VALUES.get(measure, words_heads.MEASURES[measure])
     with_roles = measure == words_heads.SHARPNESS and other is None and not sorted_by
     factor, unit = words_heads.unit(float(np.abs(numbers).max()))
 
@@ -171,7 +167,7 @@ def show_board(
         least=numbers.min(),
     )
     unit = "" if sorted_by or with_roles else unit
-    st.caption(" ".join(filter(None, [line, words_heads.about(measure), unit])))
+    st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
 
 
 def _in_rows(texts: list[str], n: int) -> list[list[str]]:
@@ -198,18 +194,17 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
     explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
     rate = agreement.spearman(*points.T)
     line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(points), rate=rate)
-    st.caption(" ".join(filter(None, [line, *map(words_heads.about, (x, y))])))
+    st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in (x, y))])))
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     """Show the role and the numbers of one head, a column per source; with an atlas also its rank among all heads."""
     place, rows = (head.layer, head.head), {}
-    role, aligns, rank = say("role"), say("aligns words"), say("rank, largest first")
+    role, rank = say("role"), say("rank, largest first")
     for title, source in columns.items():
         of_kind = source.kinds[head.kind]
-        rows.setdefault(role, {})[title] = words_heads.role(of_kind.roles[head.layer][head.head])
-        if of_kind.aligns:
-            rows.setdefault(aligns, {})[title] = say(words_heads.ALIGNED_AT[of_kind.aligns[head.layer][head.head]])
+        said = words_heads.role(of_kind.roles[head.layer][head.head]), source.mark(head.kind, *place)
+        rows.setdefault(role, {})[title] = " · ".join(filter(None, said))
     for measure in words_heads.MEASURES:
         for title, source in columns.items():
             if source.having(measure, [head.kind]):

@@ -131,15 +131,7 @@ def choose_measures(part: str, held: Source | None) -> list[str]:
 
 
 def show_measures(part: str, wanted: list[str], over: str, known: Known, beside: DeltaGenerator) -> None:
-    """Draw the board, or two measures against each other.
-
-    Args:
-        part: BOARD or SCATTER.
-        wanted: the measures, as of `choose_measures`.
-        over: of SOURCES.
-        known: what there is to show.
-        beside: the place of the controls.
-    """
+    """Draw the board, or two measures against each other; arguments as of `choose_measures` and `show`."""
     with beside:
         options = [words_heads.ALL_KINDS, *KINDS]
         some = controls.choose(say("Heads"), options, "kinds", options[0], words_heads.BOARD_KINDS)
