@@ -159,30 +159,34 @@ def _parser() -> argparse.ArgumentParser:
     _add_beam(command)
     command.set_defaults(run=commands.evaluate)
 
-    command = subcommands.add_parser("align", help="score every cross-attention head as a word aligner; prints JSON")
-    command.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        nargs="+",
-        metavar="PATH",
-        help="a folder with de-en.ref.wa, test.de and test.en; or a file of links (such as those in "
-        "model/measures/links/) and the texts of its two languages",
-    )
-    command.add_argument("--save", action="store_true", help="keep the result in alignment.json beside the weights")
-    _add_checkpoint(command)
-    command.set_defaults(run=commands.align)
-
     command = subcommands.add_parser(
-        "agree", help="measure how far weights, direct effects and taking something away agree; prints JSON"
+        "atlas", help="measure every head over held-out sentences, for the page Head atlas"
     )
     command.add_argument(
         "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
     )
-    command.add_argument("--sentences", type=int, default=100, metavar="N", help="read N; default: %(default)s")
-    command.add_argument("--save", action="store_true", help="keep the result in agreement.json beside the weights")
+    command.add_argument(
+        "--sentences", type=int, default=100, metavar="N", help="read N, spread over the file; default: %(default)s"
+    )
+    command.add_argument(
+        "--bleu-sentences", type=int, default=0, metavar="N", help="also translate N without each head; default: none"
+    )
+    command.add_argument(
+        "--links",
+        type=Path,
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also score heads as word aligners: a folder with de-en.ref.wa, test.de and test.en, or a file of links "
+        "(as in model/measures/links/) and both texts; may be given again",
+    )
+    command.add_argument("--credit", default="", metavar="TEXT", help="whose sentences they are, and their licence")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE.json", help="where to write it; default: atlas.json beside the weights"
+    )
     _add_checkpoint(command)
-    command.set_defaults(run=commands.agree)
+    command.set_defaults(run=commands.atlas)
 
     command = subcommands.add_parser("check", help="measure what must be true of every map; prints JSON")
     command.add_argument(
@@ -192,17 +196,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--save", action="store_true", help="keep the result in check.json beside the weights")
     _add_checkpoint(command)
     command.set_defaults(run=commands.check)
-
-    command = subcommands.add_parser("heads", help="measure every head over a file and keep it beside the weights")
-    command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
-    )
-    command.add_argument("--sentences", type=int, default=300, metavar="N", help="read N pairs; default: %(default)s")
-    command.add_argument(
-        "--bleu-sentences", type=int, default=150, metavar="N", help="translate N a head; default: %(default)s"
-    )
-    _add_checkpoint(command)
-    command.set_defaults(run=commands.heads)
 
     command = subcommands.add_parser(
         "train",

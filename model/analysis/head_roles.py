@@ -22,7 +22,7 @@ _TOKENS = ("previous token", "same token", "next token")
 _PLACES = ("place before", "same place", "place after")
 _ENDS = {"first": "first token", "last": "last token", "punctuation": "punctuation"}
 NOTHING, NO_CHOICE = "nothing", "no choice"
-NUMBERS = ("entropy", "relative_entropy", "distance", *SHARES)
+NUMBERS = ("sharpness", "entropy", "relative_entropy", "distance", *SHARES)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     sums = {name: (weights * place).sum(axis=(2, 3)) for name, place in places.items()}
     sums["entropy"] = entropy.sum(axis=2)
     sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
+    sums["sharpness"] = read.sum(axis=2) / 2 - sums["relative_entropy"]  # one half minus it: 0 where nothing is read
     sums["distance"] = (weights * np.abs(offsets)).sum(axis=(2, 3))
     at = weights.argmax(axis=-1) - queries  # (L, H, T)
     one = (weights == weights.max(axis=-1, keepdims=True)).sum(axis=-1) == 1  # an even row has no largest weight

@@ -190,56 +190,26 @@ def evaluate(arguments: argparse.Namespace) -> None:
     print(json.dumps(scores))
 
 
-def align(arguments: argparse.Namespace) -> None:
-    """Measure every cross-attention head as a word aligner; the last line is JSON."""
-    from model.measures import alignment
+def atlas(arguments: argparse.Namespace) -> None:
+    """Measure every head over held-out sentences."""
+    from model.measures import atlas
+    from model.measures.evaluate import read_pairs
     from model.measures.word_links import read_linked_text
 
-    text = read_linked_text(arguments.data)
+    if min(arguments.sentences, arguments.bleu_sentences + 1) < 1:
+        raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
+    pairs, links = read_pairs(arguments.data), [read_linked_text(paths) for paths in arguments.links]
     translator = _load(arguments)
-    result = {"command": arguments.command_line, **alignment.measure(translator, text)}
-    if arguments.save:
-        alignment.keep(translator, text.name, result)
-    print(json.dumps({"name": text.name, **result}))
-
-
-def heads(arguments: argparse.Namespace) -> None:
-    """Measure every head over held-out sentences and keep the report beside the weights."""
-    from model.measures import head_report
-    from model.measures.evaluate import read_pairs
-
-    _at_least_one(arguments, "sentences", "bleu_sentences")
-    translator = _load(arguments)
-    pairs = read_pairs(arguments.data)[: arguments.sentences]
-
-    report = head_report.measure(translator, pairs, arguments.bleu_sentences, _say)
-    report = {"command": arguments.command_line, "data": arguments.data.name, **report}
-    print(head_report.write(translator.folder, report))
-
-
-def _at_least_one(arguments: argparse.Namespace, *names: str) -> None:
-    for name in names:
-        if getattr(arguments, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(arguments, name)}")
+    out = arguments.out or translator.folder / atlas.FILE
+    of = {"command": arguments.command_line, "data": arguments.data.name, "credit": arguments.credit}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    found = atlas.measure(translator, pairs, arguments.sentences, arguments.bleu_sentences, links, _say)
+    atlas.write(out, of | found)
+    print(out)
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def agree(arguments: argparse.Namespace) -> None:
-    """Measure how far weights, direct effects and taking something away agree; the last line is JSON."""
-    from model.measures import agreement
-    from model.measures.evaluate import read_pairs
-
-    _at_least_one(arguments, "sentences")
-    sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
-    translator = _load(arguments)
-    found = {"command": arguments.command_line, "data": arguments.data.name}
-    found |= agreement.measure(translator, sources, _say)
-    if arguments.save:
-        agreement.keep(translator.folder, found)
-    print(json.dumps(found))
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -247,7 +217,8 @@ def check(arguments: argparse.Namespace) -> None:
     from model.measures import checks
     from model.measures.evaluate import read_pairs
 
-    _at_least_one(arguments, "sentences")
+    if arguments.sentences < 1:
+        raise ValueError(f"--sentences must be at least 1, got {arguments.sentences}")
     sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
     translator = _load(arguments)
     found = {"command": arguments.command_line, "data": arguments.data.name}

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from model.analysis import maps as analysis
-from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
 from model.measures.contribution import contributions
 from model.measures.kept import has_form, is_table
 from model.measures.word_links import LinkedPair, LinkedText
@@ -23,7 +22,6 @@ from model.text.words import WordTokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 
-FILE = "alignment.json"
 READ_AT = ("output", "input")
 MEASURES = ("weights", "norms")
 
@@ -175,7 +173,6 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         "aer": {at: {what: _rates(counts[at, what]) for what in measures} for at in READ_AT},
         "diagonal": _rounded(diagonal),
         "best": _rounded(best),
-        "weights_sha256": weights_hash(translator),
     }
 
 
@@ -191,7 +188,7 @@ _GROUPS = {
 _RATES = {"heads": list, "mean": list, "max": list, "mean_of_all": float, "max_of_all": float}
 _COUNTS = ("pairs", "too_long", "words", "links", "outside")
 _FORM = {
-    **dict.fromkeys(("command", "made_by", "weights_sha256"), str),
+    "made_by": str,
     **dict.fromkeys(_COUNTS, int),
     **dict.fromkeys(("diagonal", "best"), float),
     "aer": {at: {"weights": _RATES} for at in READ_AT},
@@ -208,24 +205,14 @@ def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
         L lists of H: of READ_AT, where a head read by its weights has the smaller error rate, the mean over the sets;
         "" where no such reading beats the diagonal everywhere.
 
-    Raises:
-        ValueError: if the results are not of the same heads.
-
     Example:
         >>> rates = {"output": {"weights": {"heads": [[0.2, 0.6]]}}, "input": {"weights": {"heads": [[0.4, 0.9]]}}}
         >>> roles([{"aer": rates, "diagonal": 0.5}])
         [['output', '']]
     """
-    results = list(results)
-    try:
-        rates = [[result["aer"][at]["weights"]["heads"] for at in READ_AT] for result in results]
-        errors = np.array(rates, dtype=np.float64)  # (sets, READ_AT, L, H)
-        diagonal = np.array([result["diagonal"] for result in results], dtype=np.float64)
-    except (KeyError, TypeError, ValueError):
-        raise ValueError("the results of the alignment are not of the same heads") from None
-    if errors.ndim != 4:
-        raise ValueError(f"the error rates of the alignment have shape {errors.shape[2:]}; allowed is (layers, heads)")
-    better = (errors < diagonal[:, None, None, None]).all(axis=0)  # (READ_AT, L, H)
+    rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
+    errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)
+    better = (errors < np.reshape(diagonal, (-1, 1, 1, 1))).all(axis=0)  # (READ_AT, L, H)
     best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
     return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()
 
@@ -252,50 +239,13 @@ def _best(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
     return np.array([right.get(t, 0) for t in targets])
 
 
-def weights_hash(translator: Translator) -> str:
-    """The start of the SHA-256 of a checkpoint's weights: tells whether a result is still that of these weights."""
-    return sha256_of(translator.folder / WEIGHTS)[:16]
-
-
-def keep(translator: Translator, name: str, result: dict[str, Any]) -> None:
-    """Write a result into alignment.json beside the checkpoint's weights.
-
-    Args:
-        translator: the checkpoint.
-        name: of the set of links; what was kept under this name before is replaced.
-        result: as `measure` gives it, with its command.
-    """
-    path = translator.folder / FILE
-    write_json(path, {**(read_json(path) if path.is_file() else {}), name: result})
-
-
-def kept(translator: Translator) -> dict[str, Any]:
-    """What `keep` wrote, by the name of the set of links; empty where there is nothing.
-
-    Raises:
-        ValueError: if the file is damaged.
-    """
-    path = translator.folder / FILE
-    found = read_json(path) if path.is_file() else {}
-    for name, result in found.items():
-        if not _is_result(result):
-            raise ValueError(f"{path}: the result of {name!r} is not a result of 'python -m model align'")
-    return found
-
-
-def _is_result(result: Any) -> bool:
-    """Whether it is what `measure` returns, with its command."""
+def is_result(result: Any, size: tuple[int, int]) -> bool:
+    """Whether it is what `measure` returns of L layers and H heads: anybody can have changed the file it came from."""
     if not has_form(result, _FORM) or set(result["aer"]) != set(READ_AT):
         return False
-    places = list(result["aer"].values())
-    if not all(set(of_place) <= set(MEASURES) for of_place in places):
-        return False
-    rates = [one for of_place in places for one in of_place.values()]
-    if not all(has_form(one, _RATES) for one in rates):
-        return False
-    layers = rates[0]["heads"]
-    if not layers or not isinstance(layers[0], list) or not layers[0]:
-        return False
-    n_layers, n_heads = len(layers), len(layers[0])
-    tables = {"heads": (n_layers, n_heads), "mean": (n_layers,), "max": (n_layers,)}
-    return all(is_table(one[name], size) for one in rates for name, size in tables.items())
+    shapes = {"heads": size, "mean": size[:1], "max": size[:1]}
+    return all(
+        what in MEASURES and has_form(rates, _RATES) and all(is_table(rates[name], shapes[name]) for name in shapes)
+        for of_place in result["aer"].values()
+        for what, rates in of_place.items()
+    )

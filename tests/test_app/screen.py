@@ -24,7 +24,7 @@ from viz.ui import plot
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
-    "heads.py": ("part", list(words_heads.PARTS)),
+    "atlas.py": ("part", list(words_heads.PARTS)),
     "masks.py": ("show", list(words_masks.SHOWS)),
     "positions.py": ("picture", list(words_positions.VIEWS)),
     "training.py": ("section", list(words.SECTIONS)[1:]),  # without a grid in the folder of checkpoints

@@ -86,10 +86,10 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
 @pytest.mark.parametrize(
     ("page", "query"),
     [
-        ("heads.py", {"layer": "9", "head": "-1", "penalty": "nan", "kind": "Cross"}),
-        ("heads.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
-        ("heads.py", {"layer": "x" * 900}),
-        ("heads.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
+        ("atlas.py", {"layer": "9", "head": "-1", "penalty": "nan", "kind": "Cross"}),
+        ("atlas.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
+        ("atlas.py", {"layer": "x" * 900}),
+        ("atlas.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
         ("positions.py", {"dimensions": "0.64", "first": "waves", "length": "1.5"}),
         ("positions.py", {"picture": "shuffled", "width": "9"}),
         ("training.py", {"noam-warmup": "3", "against": "cosine.x"}),
@@ -107,30 +107,30 @@ def test_what_is_not_there_gives_the_default_and_one_sentence(page: str, query: 
 
 
 def test_an_address_that_says_what_is_shown_anyway_is_taken_and_shortened() -> None:
-    at = screen.open_page("heads.py", kind="cross", layer="0", head="1", lesson="heads-2", other="x")
+    at = screen.open_page("atlas.py", kind="cross", layer="0", head="1", lesson="heads-2", other="x")
     assert not at.warning and address(at) == {"head": "1", "lesson": "heads-2", "other": "x"}
 
 
 def test_what_a_page_no_longer_asks_leaves_the_address() -> None:
-    at = screen.open_page("heads.py", part="contribution", sinks="special", head="2")
+    at = screen.open_page("atlas.py", part="contribution", sinks="special", head="2")
     assert address(at) == {"part": "contribution", "sinks": "special", "head": "2"}
-    assert address(screen.choose(at, part="roles")) == {"head": "2"}
+    assert address(screen.choose(at, part="board")) == {"head": "2"}
     assert address(screen.choose(at, part="contribution")) == {"part": "contribution", "sinks": "special", "head": "2"}
 
 
 def test_choices_come_along_to_another_page_and_back() -> None:
-    at = screen.choose(screen.open_page("heads.py"), kind="encoder_self", part="contribution")
+    at = screen.choose(screen.open_page("atlas.py"), kind="encoder_self", part="contribution")
     assert address(at) == {"kind": "encoder_self", "part": "contribution"}
     at.query_params.clear()  # as the menu does
     at = at.switch_page(screen.path("masks.py")).run()
     assert address(at) == {}, "there it is the default"
     at.query_params.clear()
-    at = at.switch_page(screen.path("heads.py")).run()
+    at = at.switch_page(screen.path("atlas.py")).run()
     assert address(at) == {"kind": "encoder_self", "part": "contribution"}
 
 
 def test_a_choice_that_another_kind_does_not_have_is_the_default() -> None:
-    at = screen.open_page("heads.py", kind="encoder_self", layer="2")
+    at = screen.open_page("atlas.py", kind="encoder_self", layer="2")
     assert address(at) == {"kind": "encoder_self", "layer": "2"}
     at = screen.choose(at, kind="cross")  # of the decoder, which has two layers
     assert not at.exception and not at.warning and address(at) == {}

@@ -11,7 +11,7 @@ import pytest
 
 from model import load_translator
 from model.interventions.edits import Cell, Edits, Force, Head
-from model.measures import alignment
+from model.measures import atlas
 from model.measures.word_links import LinkedPair, LinkedText
 from model.training import runs
 from tests.test_app import screen
@@ -109,10 +109,11 @@ STEER = {"text": SENTENCE, "edits": FORCED, "prefix": "v1_300-301", "beam": "3"}
 ENCODINGS = {"first": "learned", "second": "sinusoidal_concatenated", "length": "20", "width": "8"}
 TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2", "text": SENTENCE}
 PAGES = [
-    ("heads.py", HEADS | {"part": "contribution", "kind": DECODER}, ["added", "added-change"]),
-    ("heads.py", HEADS | {"part": "contribution", "sinks": "punctuation"}, ["weights", "added"]),
-    ("heads.py", HEADS | {"part": "contribution", "adds": "rollout"}, ["rollout-encoder", "rollout-target"]),
-    ("heads.py", HEADS | {"part": "roles"}, ["role-board", "head-map", "head-opened"]),
+    ("atlas.py", HEADS | {"part": "contribution", "kind": DECODER}, ["added", "added-change"]),
+    ("atlas.py", HEADS | {"part": "contribution", "sinks": "punctuation"}, ["weights", "added"]),
+    ("atlas.py", HEADS | {"part": "rollout"}, ["rollout-encoder", "rollout-target"]),
+    ("atlas.py", HEADS | {"part": "alike"}, ["head-map", "head-opened"]),
+    ("atlas.py", HEADS | {"colour": "effect", "sort": "log_probability"}, ["role-board", "head-opened"]),
     ("masks.py", TEXTS | {"cells": "1-2.3-0", "without": "padding"}, ["large-mask", "large-head"]),
     ("masks.py", {"batch": "example", "show": "both", "without": "look-ahead"}, ["head-with", "head-without"]),
     ("masks.py", TEXTS | {"show": "code", "mask": "cross"}, ["convention-additive"]),
@@ -188,20 +189,32 @@ def test_open_where_heads_read_nothing_and_words_are_marked_elsewhere(offered, t
     check(at, offered, "rollout-source", "rollout-target")
 
 
-def test_alignment(offered, elsewhere):
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, "role-board"),
+        ({"colour": "aer_output", "sort": "aer_input"}, "role-board"),
+        ({"colour": "agreement", "over-what": "difference"}, "role-board"),
+        ({"part": "scatter", "colour": "effect"}, "scatter"),
+        ({"part": "alike"}, "head-map"),
+        ({"part": "alignment"}, "aer-input-norms"),
+    ],
+    ids=lambda one: "-".join(one.values()) if isinstance(one, dict) else "",
+)
+def test_atlas(offered, elsewhere, query, expected):
     translator = load_translator(str(save_tiny(elsewhere / "en-de")))
     pair = LinkedPair(1, "A man", "Ein Mann", ["A", "man"], ["Ein", "Mann"], frozenset({(0, 0)}), frozenset({(0, 0)}))
-    result = alignment.measure(translator, LinkedText("toys", ("en", "de"), "a test", [pair], 1))
-    alignment.keep(translator, "toys", {"command": "python -m model align", **result})
-    at = screen.open_page("alignment.py")
-    check(at, offered, *screen.charts(at))
-    assert len(offered) == 4
+    links = LinkedText("toys", ("en", "de"), "a test", [pair], 1)
+    found = {"command": "python -m model atlas", "data": "x", "credit": ""}
+    found |= atlas.measure(translator, [("A man", "Ein Mann")], 1, links=[links])
+    atlas.write(translator.folder / atlas.FILE, found)
+    check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
 
 
 def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     asked = []
     monkeypatch.setattr(beside, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
-    at = screen.open_page("heads.py", text=SENTENCE)
+    at = screen.open_page("atlas.py", text=SENTENCE)
     assert not at.code and not asked
     at.session_state["beside-role-board"] = True
     at.run()

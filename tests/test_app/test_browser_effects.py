@@ -137,10 +137,10 @@ def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page
     wait_for(page, recorded.occlusion(result))
     view(page, "agree")
     ready(page, 4)
-    heads = agreement.of_heads(recorded, result)
-    off = agreement.kendall(heads["runner-up"][1], heads["drop"][1])
+    found = agreement.of_words(recorded, result)["cross"]
+    off = agreement.kendall(found["runner-up"], -found["log_probability"])
     with warnings.catch_warnings(action="ignore"):  # rows without an order
-        means = [np.nanmean(rates, axis=-1) for rates in agreement.of_keys(recorded, result).values()]
+        means = [np.nanmean(found[name], -1) for name in ("agreement", "norms", "occlusion", "input_gradient")]
     wait_for(page, np.nan_to_num(np.stack([rates.ravel() for rates in (*means, off)])))
     page.set_viewport_size({"width": 400, "height": 860})
     view(page, "lens")

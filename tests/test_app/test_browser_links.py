@@ -56,7 +56,7 @@ def radio(page: Page, key: str, name: str) -> None:
     page.locator(f".st-key-{key}").get_by_role("radio", name=name, exact=True).click()
 
 
-def on_roles(page: Page) -> None:
+def on_board(page: Page) -> None:
     radio(page, "kind", "Decoder self (masked)")
     radio(page, "layer", "1")
 
@@ -77,7 +77,7 @@ def on_positions(page: Page) -> None:
 
 # By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
 WALKS = {
-    "heads": ("heads", on_roles, on_contribution),
+    "atlas": ("atlas", on_board, on_contribution),
     "masks": ("masks", on_masks),
     "positions": ("positions?picture=order", on_positions),
 }
@@ -86,7 +86,7 @@ WALKS = {
 @pytest.mark.parametrize(
     ("path", "held", "key", "names"),
     [
-        ("heads", "head", "part", {"Contribution": "contribution", "Roles": ""}),
+        ("atlas", "head", "part", {"Contribution": "contribution", "All heads": ""}),
     ],
 )
 def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server, path, held, key, names):
@@ -115,7 +115,7 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
 
     page.set_default_timeout(PATIENCE)
     page.goto(f"{app_server}/lessons?lang=de")
-    menu.go(page, german("Heads"))
+    menu.go(page, german("Head atlas"))
     radio(page, "kind", german("Encoder self"))
     radio(page, "part", german("Contribution"))
     expect(page).to_have_url(re.compile("part=contribution"))

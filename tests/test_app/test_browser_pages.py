@@ -144,15 +144,10 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     expect(page.get_by_text("This file could not be read. Shown below: the one before.")).to_be_visible()
 
 
-def test_alignment_says_how_heads_are_measured(page, app_server):
-    open_page(page, app_server, "Alignment")
-    expect(page.locator("[data-testid=stCode]")).to_contain_text("python -m model align --data FOLDER")
-
-
-def test_every_part_of_heads_fits_and_leads_to_steer(page, app_server):
-    open_page(page, app_server, "Heads")
+def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
+    open_page(page, app_server, "Head atlas")
     page.set_viewport_size({"width": 400, "height": 900})
-    for view in ("Contribution", "Importance", "Roles"):
+    for view in ("Two measures", "Alike", "Contribution", "Alignment", "All heads"):
         choose(page, view)
         assert_nothing_sticks_out(page)
     page.get_by_role("link", name=TO_STEER).click()

@@ -9,11 +9,10 @@ from playwright.sync_api import Page, expect
 from tests.test_app.test_browser_beside import download
 from tests.test_app.test_browser_pages import PATIENCE
 
-POINT = """head => {
-  const plot = document.querySelector(".st-key-head-map .js-plotly-plot");
+CELL = """head => {
+  const plot = document.querySelector(".st-key-role-board .js-plotly-plot");
   const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-  const {x, y} = plot._fullData.find(trace => trace.customdata);  // the heads of the first layer
-  return [box.left + xaxis._offset + xaxis.d2p(x[head]), box.top + yaxis._offset + yaxis.d2p(y[head])];
+  return [box.left + xaxis._offset + xaxis.d2p(head), box.top + yaxis._offset + yaxis.d2p(0)];
 }"""
 FILL = "document.querySelector('.st-key-role-board .ytick text').style.fill"
 
@@ -21,30 +20,30 @@ FILL = "document.querySelector('.st-key-role-board .ytick text').style.fill"
 def open_heads(page: Page, url: str) -> None:
     """Opens the page of heads and waits for its figures."""
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{url}/heads")
-    for key in ("role-board", "head-map", "head-opened"):
+    page.goto(f"{url}/atlas")
+    for key in ("role-board", "head-opened"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def click(page: Page, head: int) -> None:
-    """Clicks the point of a head of the first layer with the mouse."""
-    page.locator(".st-key-head-map .js-plotly-plot").scroll_into_view_if_needed()
-    x, y = page.evaluate(POINT, head)
+    """Clicks the cell of a head of the encoder's first layer with the mouse."""
+    page.locator(".st-key-role-board .js-plotly-plot").scroll_into_view_if_needed()
+    x, y = page.evaluate(CELL, head)
     page.mouse.move(x, y)
     page.wait_for_timeout(100)  # Plotly looks for the point at most every 50 ms
     page.mouse.click(x, y)
 
 
-def test_a_click_on_a_point_reaches_python_and_the_node_stays(page, app_server):
+def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     open_heads(page, app_server)
-    page.evaluate("document.querySelector('.st-key-head-map .js-plotly-plot').mine = true")
+    page.evaluate("document.querySelector('.st-key-role-board .js-plotly-plot').mine = true")
     for head in (2, 3):
         click(page, head)
-        expect(page).to_have_url(re.compile(f"head={head}"))
+        expect(page).to_have_url(re.compile(f"kind=encoder_self.*head={head}|head={head}.*kind=encoder_self"))
         page.wait_for_timeout(400)  # else the next one is a double click
-    assert page.evaluate("document.querySelector('.st-key-head-map .js-plotly-plot').mine")
+    assert page.evaluate("document.querySelector('.st-key-role-board .js-plotly-plot').mine")
     for name in ("masks", "training", "positions"):
         page.goto(f"{app_server}/{name}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()

@@ -58,7 +58,7 @@ BOXES = [
     ("translate.py", "sentence"),
     ("pitfalls.py", "text"),
     ("steer.py", "sentence"),
-    ("heads.py", "text"),
+    ("atlas.py", "text"),
     ("compare.py", "text-b"),
     ("masks.py", "target1"),
     ("positions.py", "text"),

@@ -134,7 +134,7 @@ def test_an_unknown_language_is_one_sentence() -> None:
 
 
 def test_another_language_in_between_keeps_every_choice() -> None:
-    at = screen.open_page("heads.py", kind="encoder_self", head="2", text="A man is riding.")
+    at = screen.open_page("atlas.py", kind="encoder_self", head="2", text="A man is riding.")
     at = at.selectbox(key="lang").set_value("ko").run()
     assert at.text_input(key="text").label == "영어 문장"
     kept = {key: at.session_state[key] for key in ("kind", "head", "text")}

@@ -87,7 +87,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     assert not any("Not here for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():
-        assert "ows " in screen.described(chart) or "curve" in screen.described(chart), key
+        assert "row" in screen.described(chart) or "curve" in screen.described(chart), key
 
 
 def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):

@@ -202,8 +202,9 @@ def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
     weights[1, 2] = 0
     at = screen.choose(upload(open_page(), content(target_tokens=TARGET, decoder_self=weights)), part="roles")
     assert words_open.EVERY_KEY in [element.value for element in at.caption]
-    board = screen.figure(at, "role-board")["data"][0]
-    assert board["text"][1][2] == "nothing" and drawn(at, "role-board")[1, 2] == 0
+    texts = screen.figure(at, "role-board")["data"][1]["text"]
+    heads = WEIGHTS["decoder_self"].shape[1]
+    assert texts[heads + 2] == "nothing" and drawn(at, "role-board")[1, 2] == 0
 
 
 def test_roles_and_rollout_need_whole_rows() -> None:
@@ -272,8 +273,8 @@ def test_words_of_other_vocabularies() -> None:
 def test_one_token_leaves_no_choice() -> None:
     at = upload(open_page(), content(source_tokens=["a"], encoder_self=np.ones((1, 1, 1, 1), np.float32)))
     at = screen.choose(at, part="roles")
-    board = screen.figure(at, "role-board")["data"][0]
-    assert board["text"] == [["no choice"]] and drawn(at, "role-board").tolist() == [[0]]
+    texts = screen.figure(at, "role-board")["data"][1]["text"]
+    assert texts == ["no choice"] and drawn(at, "role-board").tolist() == [[0]]
 
 
 def test_too_many_heads_are_not_compared() -> None:

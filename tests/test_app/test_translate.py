@@ -228,7 +228,7 @@ class TestOtherPages:
     def test_a_sentence_goes_along_and_comes_back(self, recorded):
         at = type_in(screen.open_app(), SENTENCE)
         at = at.select_slider(key="stage-beam").set_value(2).run()
-        at = at.switch_page(screen.path("heads.py")).run()
+        at = at.switch_page(screen.path("atlas.py")).run()
         assert not at.exception
         assert at.text_input(key="text").value == SENTENCE and at.button_group(key="beam").value == 2
         assert recorded.translate(SENTENCE, beam=2).text in screen.written(at)
@@ -238,7 +238,7 @@ class TestOtherPages:
         assert at.text_input(key="sentence").value == "A man."
         assert_shown(at, recorded.translate("A man.", beam=1))
 
-    @pytest.mark.parametrize("page", ["heads.py", "pitfalls.py", "check.py"])
+    @pytest.mark.parametrize("page", ["atlas.py", "pitfalls.py", "check.py"])
     def test_every_page_with_a_sentence_begins_with_it(self, page):
         at = type_in(screen.open_app(), SENTENCE).switch_page(screen.path(page)).run()
         assert not at.exception and at.text_input(key="text").value == SENTENCE
@@ -246,13 +246,13 @@ class TestOtherPages:
     def test_an_address_comes_first(self):
         at = type_in(screen.open_app(), SENTENCE)
         at.query_params["text"] = "A man."
-        at = at.switch_page(screen.path("heads.py")).run()
+        at = at.switch_page(screen.path("atlas.py")).run()
         assert at.text_input(key="text").value == "A man."
 
     def test_a_reference_goes_along(self, recorded):
         at = screen.open_app(text=SENTENCE, reference=REFERENCE)
         at.query_params.clear()
-        at = at.switch_page(screen.path("heads.py")).run()
+        at = at.switch_page(screen.path("atlas.py")).run()
         assert at.text_input(key="reference").value == REFERENCE
 
     def test_options_of_the_maps_are_still_there(self):

@@ -20,7 +20,7 @@ from model.adapters.attention_file import read_attention
 from model.analysis import lengths
 from model.experiments import practice
 from model.interventions.edits import Edits
-from model.measures import alignment, head_report
+from model.measures import atlas
 from model.training import runs
 from model.training.schedules import noam
 from model.translator import Translator, load_translator
@@ -36,7 +36,6 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 ELSEWHERE = {
     # Commands that the app does not have.
     "adapters/arrays.py",
-    "measures/agreement.py",
     "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",
@@ -87,12 +86,12 @@ PROGRAMMERS = {
     # Attention that is made in Python: a file's has these already.
     "there is no attention: at least one of … is needed",
     "… must be float32, got …",
-    # python -m model align, heads, train, translate.
+    # python -m model atlas, train, translate.
     "the words do not spell the text at …",
     "the text ends before the word …",
     "…, line …: …",
     "…: the model can read none of the … pairs",
-    "no pair of the file is short enough for the model",
+    "no sentence of the file is short enough for the model",
     "a Transformer has one vocabulary for both sides, got … and … tokens",
     "vocab_size must be above … (special, byte and character entries), got …",
     "line …: …",
@@ -306,14 +305,9 @@ CAUSES = {
         "'a: b'의 길이별 점수가 비어 있습니다.",
     ),
     "a report of other weights": (
-        broken("heads.json", "{}", lambda folder: head_report.read(folder, None)),
-        "{folder}/heads.json wurde mit anderen Gewichten gemessen: Führe python -m model heads noch einmal aus.",
-        "{folder}/heads.json은(는) 다른 가중치로 측정되었습니다. python -m model heads를 다시 실행하세요.",
-    ),
-    "an alignment": (
-        broken("alignment.json", '{"x": 1}', lambda folder: alignment.kept(load_translator(str(folder)))),
-        "{folder}/alignment.json: Das Ergebnis 'x' ist keines von „python -m model align“.",
-        "{folder}/alignment.json: 'x'의 결과는 “python -m model align”의 결과가 아닙니다.",
+        broken("atlas.json", "{}", lambda folder: atlas.read(folder, None)),
+        "{folder}/atlas.json wurde mit anderen Gewichten gemessen: Führe python -m model atlas noch einmal aus.",
+        "{folder}/atlas.json은(는) 다른 가중치로 측정되었습니다. python -m model atlas를 다시 실행하세요.",
     ),
     "a history": (
         broken("history.jsonl", "[]", runs.read_run),

@@ -100,34 +100,33 @@ CASES = {
     ),
     "head_board": Case(
         lambda t, s: {"values": signed(t, s)},
-        lambda a, q, k, **say: viz.figures.head_board(a["values"], **say),
+        lambda a, q, k, **say: viz.figures.head_board(a["values"], q, k, signed=True, selected=(0, 0), **say),
         tokens=(),
+        kilobytes=560,  # a name and a text per cell
     ),
     "head_board with texts": Case(
-        lambda t, s: {"values": signed(t, s)},
+        lambda t, s: {"values": weights(t, s)},
         lambda a, q, k, **say: viz.figures.head_board(
-            a["values"], [["<b>x</b>"] * a["values"].shape[-1]] * len(a["values"]), value="<i>worth</i>", **say
+            a["values"], q, k, texts=[["<b>x</b>"] * len(k)] * len(q), value="<i>worth</i>", low_is_good=True, **say
         ),
         tokens=(),
-        kilobytes=560,  # a text stands in its cell and in the hover box
+        kilobytes=560,
     ),
     "head_map": Case(
         lambda t, s: {"points": signed(2 * t, 2)},
-        lambda a, q, k, **say: viz.figures.head_map(a["points"], 2, selected=(0, 1), **say),
+        lambda a, q, k, **say: viz.figures.head_map(
+            a["points"], list(np.ndindex(len(q), 2)), [name for name in q for _ in "ab"], selected=(0, 1), **say
+        ),
         tokens=(),
         z=False,
     ),
-    "share_board": Case(
-        lambda t, s: {"values": weights(t, s)},
-        lambda a, q, k, **say: viz.figures.share_board(a["values"], selected=(0, 0), **say),
-        tokens=(),
-    ),
-    "share_board with summaries": Case(
-        lambda t, s: {"values": weights(t, s), "mean": weights(2, t)[0]},
-        lambda a, q, k, **say: viz.figures.share_board(
-            a["values"], summaries={"<b>mean</b>": a["mean"]}, low_is_good=True, **say
+    "head_map of two measures": Case(
+        lambda t, s: {"points": signed(2 * t, 2)},
+        lambda a, q, k, **say: viz.figures.head_map(
+            a["points"], list(np.ndindex(len(q), 2)), ["<b>x</b>"] * 2 * len(q), axes=("<i>a</i>", "b"), **say
         ),
         tokens=(),
+        z=False,
     ),
     "attention_lines": Case(
         lambda t, s: {"weights": weights(2, t, s)},
@@ -419,7 +418,8 @@ def test_the_colour_range_is_fixed_and_said(case):
     trace = draw(case, QUERIES, KEYS).data[0]
     low, high = trace.zmin, trace.zmax
     of_losses = case is CASES["loss_board"]  # which have no largest value
-    assert low < high and ((low, high) == (0, 1) or low == -high or of_losses)
+    # Of a board every cell says its number.
+    assert low < high and ((low, high) == (0, 1) or low == -high or of_losses or trace.showscale is False)
     assert trace.colorscale is not None, "the default scale is flipped on dark pages"
 
 

@@ -8,7 +8,7 @@ import pytest
 from plotly.colors import make_colorscale, sample_colorscale
 
 from viz import theme
-from viz.figures import candidates_heatmap, head_board, heatmap, mask_heatmap, share_board
+from viz.figures import candidates_heatmap, head_board, heatmap, mask_heatmap
 
 SHARES = np.linspace(0, 1, 12, dtype=np.float32)[None]
 
@@ -45,12 +45,12 @@ def test_every_colour_of_a_scale_can_carry_its_text(scale, reverse):
 @pytest.mark.parametrize(
     "figure",
     [
-        head_board(SHARES - 0.5),
-        share_board(SHARES, low_is_good=True),
+        head_board(SHARES - 0.5, ["row"], list("abcdefghijkl"), signed=True),
+        head_board(SHARES, ["row"], list("abcdefghijkl"), low_is_good=True),
         candidates_heatmap(SHARES, ["a"], [["b"] * 12]),
         mask_heatmap(SHARES > 0.3, ["a"], ["k"] * 12, written=np.full((1, 12), "0")),
     ],
-    ids=["head_board", "share_board", "candidates_heatmap", "mask_heatmap"],
+    ids=["signed board", "board where low is good", "candidates_heatmap", "mask_heatmap"],
 )
 def test_texts_stand_on_their_cells_and_take_no_clicks(figure):
     (texts,) = [trace for trace in figure.data if trace.name == heatmap.WRITTEN]

@@ -46,7 +46,7 @@ def test_hover_says_which_part_of_a_mask_blocks_a_cell():
 
 
 def test_the_description_counts():
-    assert "(3 of 6 cells)" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).description
+    assert "3 of 6 cells" in mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).description
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])

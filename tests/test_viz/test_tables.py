@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viz import figures
-from viz.figures import head_board
+from viz.figures import head_board, head_map
 from viz.figures.labels import visible
 
 QUERIES = ["<s>", "der", "der", "</s>"]
@@ -88,17 +88,49 @@ def test_curves_have_their_ends():
 
 
 def test_a_board_says_what_is_written_on_every_head():
-    texts = [["on", "off"], ["even", "<on>"]]
-    board = head_board(None, texts, value="no number")
-    assert board.table.in_words() == ["layer 0: head 0 on, head 1 off.", "layer 1: head 0 even, head 1 <on>."]
-    assert "orange" not in board.description
-    header, rows = board.table.header, list(board.table.rows())
-    assert header == ["layer", "head", "no number", "written"] and rows[1] == [0, 1, None, "off"]
-    with_numbers = head_board(np.array([[0.5, -0.25]], np.float32))
-    assert with_numbers.table.in_words() == ["layer 0: head 0 +0.5, head 1 -0.25."]
-    assert list(with_numbers.table.rows()) == [[0, 0, 0.5, "+0.5"], [0, 1, -0.25, "-0.25"]]
+    values, names = np.array([[0.5, -0.25]], np.float32), [["Cross 0.0", "<b>"]]
+    board = head_board(values, ["Cross 0"], ["0", "1"], texts=[["next", ""]], names=names, signed=True)
+    assert board.table.in_words() == ["Cross 0.0: next; <b>."]
+    assert list(board.table.rows()) == [["Cross 0.0", 0.5, "next"], ["<b>", -0.25, ""]]
+    plain = head_board(values, ["Cross 0"], ["0", "1"], value="worth")
+    assert plain.table.header == ["head", "worth", "written"]
+    assert plain.table.in_words() == ["Cross 0, 0: 0.5; Cross 0, 1: -0.25."]
 
 
-def test_a_board_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="values or texts"):
-        head_board(None)
+def test_a_board_has_its_colours_and_its_frame():
+    values = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.9]])
+    figure = head_board(values, ["a", "b"], ["0", "1", "2"], low_is_good=True, selected=(1, 2))
+    board, (frame,) = figure.data[0], figure.layout.shapes
+    np.testing.assert_array_equal(board.z, values.astype(np.float32))
+    assert (board.zmin, board.reversescale) == (0, True) and board.zmax == pytest.approx(0.9)
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
+    assert list(figure.layout.yaxis.range) == [1.5, -0.5], "the first row is on top"
+    assert "bright where it is small" in figure.description
+    signed = head_board(values - 0.5, ["a", "b"], ["0", "1", "2"], signed=True).data[0]
+    assert -signed.zmin == signed.zmax == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rows": ["a"]}, "rows"),
+        ({"columns": ["0"]}, "columns"),
+        ({"texts": [["x", "y"]]}, "texts has 1 rows; allowed are 2"),
+        ({"selected": (2, 0)}, "the selected row is 2; allowed are integers from 0 to 1"),
+        ({"selected": (0, 3)}, "the selected column is 3"),
+    ],
+)
+def test_a_board_that_does_not_fit_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        head_board(**{"values": np.zeros((2, 2)), "rows": ["a", "b"], "columns": ["0", "1"]} | changes)
+
+
+def test_heads_are_points_that_name_their_place():
+    points, places = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]), [(2, 0, 0), (2, 0, 1), (0, 1, 0)]
+    figure = head_map(points, places, ["Cross", "Cross", "Encoder"], axes=("x", "y"), selected=(2, 0, 1))
+    cross, encoder, ring = figure.data
+    assert [list(map(list, one.customdata)) for one in (cross, encoder)] == [[[2, 0, 0], [2, 0, 1]], [[0, 1, 0]]]
+    assert (list(cross.x), list(cross.y), list(cross.text)) == ([0, 2], [1, 3], ["0.0", "0.1"])
+    assert (ring.x[0], ring.y[0]) == (2, 3)
+    with pytest.raises(ValueError, match="the selected head"):
+        head_map(points, places, ["a"] * 3, selected=(1, 1, 1))

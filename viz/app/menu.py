@@ -13,7 +13,6 @@ MENU = {
         "open_file": message("Your own model"),
     },
     message("Change"): {
-        "heads/heads": message("Heads"),
         "steer/steer": message("Steer"),
         "masks": message("Masks"),
         "positions": message("Positions"),
@@ -23,5 +22,5 @@ MENU = {
         "pitfalls/pitfalls": message("Pitfalls"),
         "training/training": message("Warm-up"),
     },
-    message("Measure"): {"alignment": message("Alignment"), "check": message("Self-check")},
+    message("Measure"): {"atlas/atlas": message("Head atlas"), "check": message("Self-check")},
 }

@@ -18,7 +18,6 @@ from viz.figures.lines import attention_lines
 from viz.figures.losses import loss_board
 from viz.figures.masks import mask_heatmap
 from viz.figures.positional import positional_heatmap, positional_waves
-from viz.figures.shares import share_board
 from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
 from viz.figures.tree import search_tree
 from viz.figures.values import bars, values_heatmap
@@ -35,7 +34,6 @@ __all__ = [
     "difference_heatmap",
     "head_board",
     "head_map",
-    "share_board",
     "head_overview",
     "loss_board",
     "mask_heatmap",

@@ -113,30 +113,31 @@ class Cells(Table):
 
 @dataclass
 class Board(Table):
-    """A cell a head.
+    """A cell per head.
 
     Args:
-        numbers: (L, H); None where there are only texts.
-        texts: L times H, what is written on the heads.
+        numbers: (R, C).
+        names: R times C, of the heads.
+        texts: R times C, what is written on them.
         value: what a number is, in English.
     """
 
-    numbers: np.ndarray | None
+    numbers: np.ndarray
+    names: Sequence[Sequence[str]]
     texts: Sequence[Sequence[str]]
     value: str
 
     @property
     def header(self) -> list[str]:
-        return ["layer", "head", self.value, "written"]
+        return ["head", self.value, "written"]
 
     def rows(self) -> Iterator[Row]:
-        for layer, texts in enumerate(self.texts):
-            for head, text in enumerate(texts):
-                yield [layer, head, None if self.numbers is None else _number(self.numbers[layer, head]), text]
+        for names, numbers, texts in zip(self.names, self.numbers, self.texts):
+            yield from ([name, _number(number), text] for name, number, text in zip(names, numbers, texts))
 
     def in_words(self, say: Say = english) -> list[str]:
-        rows = [[f"{labels.head_label(i, say)} {text}" for i, text in enumerate(texts)] for texts in self.texts]
-        return [f"{labels.layer_label(layer, say)}: {', '.join(row)}." for layer, row in enumerate(rows)]
+        rows = (zip(*row) for row in zip(self.names, self.texts))
+        return [f"{'; '.join(': '.join(filter(None, one)) for one in row)}." for row in rows]
 
 
 @dataclass

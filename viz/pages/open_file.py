@@ -18,7 +18,7 @@ from viz.stage import message as stage_message
 from viz.stage.effects import Without
 from viz.stage.form import form
 from viz.stage.stage import stage
-from viz.text import errors, words
+from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
 from viz.text.language import message, say
 from viz.ui import choices, controls, heads_roles, rollout, shared, speaking, staged
@@ -129,9 +129,15 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
     found = numbers(attention, kind)
-    heads_roles.show_board(found, head, None, recipe.then(*heads_roles.role_lines(kind, False)))
-    heads_roles.show_card(head, None, found, None)
-    heads_roles.show_map(found, head, attention, recipe.then(*heads_roles.alike_lines(kind, False)), recipe)
+    source = heads_roles.of_weights(attention, {kind: found})
+    heads_roles.show_board(source, [kind], words_heads.SHARPNESS, head, recipe)
+    st.caption(say(words_heads.ROLE))
+    heads_roles.show_card(head, {say("this sentence"): source})
+    left, right = st.columns(2, gap="medium")
+    with left:
+        heads_roles.show_alike(found, head, recipe, f"head_roles.divergences(result.attention({kind!r}))")
+    with right:
+        heads_roles.show_here(head, attention, recipe)
     with st.expander(say("All heads of this kind as a table")):
         heads_roles.show_table(found, kind)
 

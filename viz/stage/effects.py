@@ -36,10 +36,10 @@ AGREE = message("Rank correlations over this sentence: 1 the same order, 0 none.
 AGREES = message("Weights order the source tokens most as direct effects do in head {layer}.{head} ({rate:.2f}).")
 CORRELATION = message("rank correlation")
 COMPARED = {  # with the weights of a head over the source tokens; the last one with its direct effect on each word
-    "effects": message("weights and direct effects"),
+    "agreement": message("weights and direct effects"),
     "norms": message("weights and norms of contributions"),
     "occlusion": message("weights and leaving tokens out"),
-    "gradient": message("weights and gradient × input"),
+    "input_gradient": message("weights and gradient × input"),
     "off": message("direct effects and switching off"),
 }
 LEFT_OUT = message("Each source token blocked in all layers of encoder and cross-attention, the same words read.")
@@ -109,7 +109,7 @@ class Found:
         left_out: float (T, S), the drop of each word's log-probability without a source token, where asked for.
         agree: by name of COMPARED the rank correlation of each cross-attention head, float (L, H), where asked for.
         lacks: views that there are none of.
-        measured: what `model.measures.agreement` measured of the checkpoint, if anything.
+        measured: the atlas of the checkpoint (`model.measures.atlas`), if there is one.
         code: by view or kind, Python that makes the picture.
     """
 
@@ -170,10 +170,12 @@ def of_kind(found: Found, kind: str, limit: float) -> dict:
     said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
     del said["roles"]
     if found.measured and not made.options.axes:
-        tables = found.measured[kind][found.against], found.measured[kind]["drop"]
+        known = found.measured["kinds"][kind]
+        tables = known[found.against], known["log_probability"]
         numbers = {"n": found.measured["sentences"]}
         said["measured"] = [
-            [say(OF_HEAD, effect=effect, drop=drop, **numbers) for effect, drop in zip(*rows)] for rows in zip(*tables)
+            [say(OF_HEAD, effect=effect, drop=-change, **numbers) for effect, change in zip(*rows)]
+            for rows in zip(*tables)
         ]
     return said
 
@@ -190,7 +192,7 @@ def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
     names = [_name(token) for token in written]
     note = say(DIRECT)
     if found.measured:
-        rate = found.measured["heads"][found.against]["spearman"]
+        rate = found.measured["agreement"][found.against]["spearman"]
         note += " " + say(CORRELATED, rate=rate, n=found.measured["sentences"])
     step = np.where(analysis.is_special(written) | analysis.is_punctuation(written), -np.inf, found.effects.logits)
     return {
@@ -364,7 +366,7 @@ def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -
 
 def agree(rates: Mapping[str, np.ndarray]) -> dict:
     """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns."""
-    layers, heads = rates["effects"].shape
+    layers, heads = rates["agreement"].shape
     rows = [say(COMPARED[name]) for name in rates]
     columns = [f"{layer}.{head}" for layer in range(layers) for head in range(heads)]
     z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
@@ -372,8 +374,8 @@ def agree(rates: Mapping[str, np.ndarray]) -> dict:
     look = looks.attention(rows, columns, say, **axes, value=CORRELATION, signed=True)
     look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
     look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
-    layer, head = np.unravel_index(np.nan_to_num(rates["effects"], nan=-2).argmax(), (layers, heads))
-    line = say(AGREES, layer=int(layer), head=int(head), rate=float(rates["effects"][layer, head]))
+    layer, head = np.unravel_index(np.nan_to_num(rates["agreement"], nan=-2).argmax(), (layers, heads))
+    line = say(AGREES, layer=int(layer), head=int(head), rate=float(rates["agreement"][layer, head]))
     table = [rows, columns, [[f"{value:.2f}" for value in row] for row in z.tolist()], ""]
     return {"look": look, "z": z, "line": line, "table": table}
 

@@ -174,13 +174,10 @@ ERRORS = (
     message("the scores by length of {test} are empty"),
     message("the scores by length of {test} have other keys than those of a group"),
     message("the scores by length of {test}: {name} must be a number from 0 up, got {value}"),
-    message("{path} was measured with other weights: run python -m model heads again"),
+    message("{path} was measured with other weights: run python -m model atlas again"),
     message("{path} is not of these weights, or not what python -m model check --save writes: run it again"),
-    message("{path} is not a report of heads: {array} is incomplete"),
+    message("{path} is not an atlas of heads: {array} is incomplete"),
     message("{path} does not fit the model: it has other layers or heads in {array}"),
-    message("{path}: the result of {name} is not a result of 'python -m model align'"),
-    message("the results of the alignment are not of the same heads"),
-    message("the error rates of the alignment have shape {shape}; allowed is (layers, heads)"),
 )
 
 # What stands in the places {what} and {kind}.

@@ -1,4 +1,4 @@
-"""The plain words of the page Heads: what can be done to heads, and how to read what comes of it."""
+"""The plain words about heads: their measures and roles, contributions, rollouts and alignment."""
 
 from __future__ import annotations
 
@@ -6,43 +6,87 @@ from dataclasses import dataclass, replace
 
 from viz.text.language import message, say
 
-INTRO = message("What each head does over many sentences, what it adds to a translation, and which heads look alike.")
-TO_STEER = message("Switch heads off in this sentence, on the page Steer →")
-ROLES, ADDS, WORTH = "roles", "contribution", "importance"
-PARTS = {ROLES: message("Roles"), ADDS: message("Contribution"), WORTH: message("Importance")}
-
-LOG, BLEU, GRADIENT = "log-probability", "bleu", "gradient"
-NUMBERS = {LOG: "log_probability", BLEU: "bleu", GRADIENT: "gradient"}  # what a report calls them
-COLOURS = {
-    LOG: message("held-out: log-probability"),
-    BLEU: message("held-out: BLEU"),
-    GRADIENT: message("held-out: gradient"),
-}
-VALUES = {
-    LOG: message("change without it (nats per token)"),
-    BLEU: message("change of BLEU without it"),
-    GRADIENT: message("size of the change, estimated (nats per token)"),
-}
-COLOURED = {
-    LOG: message(
-        "Change of the log-probability of the reference, per token, when this head alone is off: blue, it gets less "
-        "probable; orange, more."
-    ),
-    BLEU: message(
-        "Change of BLEU (greedy) over held-out sentences when this head alone is off: blue, translations get worse. "
-        "Over few sentences BLEU moves by a point or more by chance."
-    ),
-    GRADIENT: message(
-        "Estimate of the size of the change from one backward pass, without a sign (Michel et al. 2019): the "
-        "more orange, the more the head matters."
-    ),
-}
-NO_REPORT = message(
-    "This checkpoint has no numbers over held-out sentences yet. To make them: python -m model heads --data FILE"
+INTRO = message(
+    "All heads over held-out sentences: colour them by a measure, click one, compare with your own sentence."
 )
+TO_STEER = message("Switch heads off in this sentence, on the page Steer →")
+BOARD, SCATTER, ALIKE, ADDS, ROLLOUT, ALIGNED, TABLE = (
+    "board",
+    "scatter",
+    "alike",
+    "contribution",
+    "rollout",
+    "alignment",
+    "table",
+)
+PARTS = {
+    BOARD: message("All heads"),
+    SCATTER: message("Two measures"),
+    ALIKE: message("Alike"),
+    ADDS: message("Contribution"),
+    ROLLOUT: message("Through all layers"),
+    ALIGNED: message("Alignment"),
+    TABLE: message("Table"),
+}
+NO_ATLAS = message("This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}")
+NOT_HERE = message("This was not measured in one sentence.")
+COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
 
-WEIGHTS, ROLLOUT = "weights", "rollout"
-ADD_VIEWS = {WEIGHTS: message("Beside the weights"), ROLLOUT: message("Through all layers")}
+SHARPNESS = "sharpness"
+# By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.
+MEASURES = {
+    SHARPNESS: message("role and sharpness"),
+    "entropy": message("entropy (nats)"),
+    "relative_entropy": message("entropy / even spread"),
+    "distance": message("mean distance (tokens)"),
+    "previous": message("previous token"),
+    "same": message("same token"),
+    "next": message("next token"),
+    "first": message("first token"),
+    "last": message("last token"),
+    "punctuation": message("punctuation"),
+    "rare": message("rarest token"),
+    "log_probability": message("log-probability without it (nats per word)"),
+    "bleu": message("BLEU without it"),
+    "gradient": message("importance by gradient (nats per word)"),
+    "effect": message("size of the direct effect (logits)"),
+    "agreement": message("agreement of weights and direct effect"),
+    "norms": message("agreement of weights and contributions"),
+    "occlusion": message("agreement of weights and left-out tokens"),
+    "input_gradient": message("agreement of weights and gradient × input"),
+    "aer_output": message("alignment error, step that writes"),
+    "aer_input": message("alignment error, step that reads"),
+}
+CROSS_MEASURES = {"previous": message("place before"), "same": message("same place"), "next": message("place after")}
+IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
+SIGNED = (SHARPNESS, "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
+LOW_IS_GOOD = ("aer_output", "aer_input")
+LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted: what is missed most
+ABOUT = {
+    SHARPNESS: message("Orange heads are sharp, blue ones broad. ★ keeps one distance, ⇄ aligns words."),
+    "log_probability": message("Blue: the model's own translation gets less probable when this head alone is off."),
+    "gradient": message("The size of the change without it, by one backward pass (Michel et al. 2019)."),
+    "effect": message(
+        "What the head adds directly to the logit of the written word, against the most probable other word; not what "
+        "it does through later layers."
+    ),
+    "agreement": message("Kendall's rank correlation of a row of weights with the direct effects of its keys."),
+}
+PLACE, BY_PLACE = "place", message("layer and head")  # how a board is sorted, if by no measure
+ALL_KINDS = "all"
+SHORT_KINDS = {"encoder_self": message("Encoder"), "decoder_self": message("Decoder"), "cross": message("Cross")}
+BOARD_KINDS = {ALL_KINDS: message("all"), **SHORT_KINDS}
+HELD_OUT, SENTENCE, CHANGE = "held-out", "sentence", "difference"
+SOURCES = {
+    HELD_OUT: message("held-out sentences"),
+    SENTENCE: message("this sentence"),
+    CHANGE: message("difference"),
+}
+STRONGEST = message("Strongest in these held-out sentences; each opens on the stage:")
+ADDED_TO = message("“{word}” {value:+.1f} logits from “{key}”")
+ATTENDS = message("“{word}” attends {value:.2f} to “{key}”")
+OPEN_HERE = message("Open this head on the stage →")
+
 ADDED = message(
     "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
     "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
@@ -108,37 +152,12 @@ TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
 )
 
 
-HELD_OUT, SENTENCE = "held-out", "sentence"
-SOURCES = {HELD_OUT: message("held-out sentences"), SENTENCE: message("this sentence")}
 ROLE = message(
     "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
     "least 3 can (Voita et al. 2019). Else the place that holds most of the mass, if more than a third. Broad: at "
     "least 80 % of the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not "
     "counted: a head without any other has no choice, or reads nothing."
 )
-SHARP = message(
-    "Orange heads are sharp, blue ones broad (one half minus entropy / even spread). ★ marks a positional head."
-)
-ALIGNS = message(
-    "⇄ marks heads that align words: on every set of links that was measured, their largest weight finds the source "
-    "word of a target word more often than the diagonal does, either at the step that predicts the word (output) or at "
-    "the one that reads it (input). Below and on the page Alignment are the error rates, and what the sets are worth."
-)
-NO_ALIGNMENT = message(
-    "Which heads align words was not measured for these weights. To do so: python -m model align --data FOLDER --save"
-)
-NUMBER_NAMES = {
-    "entropy": message("entropy (nats)"),
-    "relative_entropy": message("entropy / even spread"),
-    "distance": message("mean distance (tokens)"),
-    "previous": message("previous token"),
-    "same": message("same token"),
-    "next": message("next token"),
-    "first": message("first token"),
-    "last": message("last token"),
-    "punctuation": message("punctuation"),
-}
-CROSS_NAMES = {"previous": message("place before"), "same": message("same place"), "next": message("place after")}
 # What `model.analysis.head_roles.roles` names, the texts above among it; of a positional head after a prefix.
 POSITIONAL = "positional: "
 ROLE_NAMES = {
@@ -152,12 +171,34 @@ ROLE_NAMES = {
     "3 after": message("3 after"),
 }
 ALIGNS_AT = {"output": message("⇄ output"), "input": message("⇄ input"), "": ""}
-ALIGNED_AT = {
-    "output": message("yes, read at the output"),
-    "input": message("yes, read at the input"),
-    "": message("no"),
+READ_AT = {
+    "output": message("At the output: the step that predicts the word"),
+    "input": message("At the input: one step later, the step that reads the word"),
 }
-IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
+ALIGNED_FROM = {
+    "weights": message("attention weights"),
+    "norms": message("contributions, ‖weight · value · output projection‖"),
+}
+GROUPED = message(
+    "Rows are layers, columns are heads; on the right the mean and the maximum of a layer's heads. Brighter is better."
+)
+ALIGNMENT = message(
+    "Every target word is linked to the source word with the largest weight and compared with links made beforehand; 0 "
+    "is perfect (error rate of Och and Ney 2003; output and input as in Chen et al. 2020; contributions as in "
+    "Kobayashi et al. 2020). Special tokens take no part."
+)
+NO_LINKS = message("The atlas of this checkpoint was made without word links. With them: {command} --links FOLDER")
+LINK_SETS = {  # by name: what their links and their domain mean for the numbers
+    "alignment-de-en": message(
+        "European Parliament, lowercased, links made by people. Far from the captions and everyday sentences that the "
+        "model was trained on: a high error rate says as much about the domain as about the heads."
+    ),
+    "multi30k/test_2016_flickr": message(
+        "Sixty image captions whose links were made by a language model and checked by nobody: an indication. Word "
+        "order is nearly the same in both languages: compare with the diagonal."
+    ),
+}
+COUNTED = ("pairs", "links", "words")
 MAP = message(
     "Points are heads of one kind; their distances come near the Jensen-Shannon distance of what they read, the mean "
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
@@ -210,31 +251,81 @@ def _place(name: str) -> str:
     return say(ROLE_NAMES.get(name, name))
 
 
+def counted_atlas(report: dict) -> str:
+    """What an atlas was made of."""
+    said = [say("{sentences} held-out sentences, {words} words, {data}.", **{name: report[name] for name in _MADE_OF})]
+    if report["bleu"]:
+        said.append(say("BLEU {score} on {sentences} of them.", **report["bleu"]))
+    return " ".join([*said, report["credit"]])
+
+
+_MADE_OF = ("sentences", "words", "data")
+
+
+def measure(name: str, kind: str = "") -> str:
+    """What a measure is called, of a kind of attention or of all."""
+    return say(CROSS_MEASURES.get(name, MEASURES[name]) if kind == "cross" else MEASURES[name])
+
+
 def unit(largest: float) -> tuple[float, str]:
-    """By what numbers are multiplied that shall stand in small cells, and how that is said.
+    """By what numbers are multiplied that stand in small cells, and how that is said.
 
     Args:
         largest: of their sizes.
 
     Returns:
-        A power of 1000 that brings it into the range from 1 to 1000, or near; and a sentence, "" where it is 1.
+        A power of 1000 that brings it to 0.1 or more; and a sentence, "" where it is 1.
 
     Example:
         >>> unit(0.064)
         (1000.0, 'The numbers in the cells are thousandths; point at one for the whole number.')
     """
     factor = 1.0
-    while 0 < largest * factor < 1 and factor < max(UNITS):
+    while 0 < largest * factor < 0.1 and factor < max(UNITS):
         factor *= 1000
     return factor, say(UNITS[factor])
 
 
-def short(number: float) -> str:
-    """A number with its sign in four characters or so.
+def short(number: float, signed: bool) -> str:
+    """A number in four characters or so.
 
     Example:
-        >>> [short(number) for number in (-64.2, 0.25, 9.96, 0, -0.01)]
-        ['-64', '+0.2', '+10', '0', '0']
+        >>> [short(number, True) for number in (-64.2, 0.25, 9.96, 0, -0.001)]
+        ['-64', '+0.25', '+10', '0', '0']
     """
-    text = f"{number:+.1f}" if abs(number) < 9.95 else f"{number:+.0f}"
+    text = f"{number:{'+' if signed else ''}.{2 if abs(number) < 9.95 else 0}f}"
     return "0" if float(text) == 0 else text
+
+
+def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -> str:
+    """One line that puts a board's numbers in proportion.
+
+    Args:
+        best_head: the smallest error rate of the board, and the layer and the head that has it.
+        diagonal: of linking each word to the one at the same share of its sentence.
+        best: the least possible with one link a target word.
+
+    Example:
+        >>> baselines((0.2, 1, 5), 0.3, 0.1)
+        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link a word: 0.100.'
+    """
+    error, layer, head = best_head
+    return say(
+        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. "
+        "The least with one link a word: {best:.3f}.",
+        layer=layer,
+        head=head,
+        error=error,
+        diagonal=diagonal,
+        best=best,
+    )
+
+
+def counted(result: dict) -> str:
+    """One line on what was counted, of a result of `model.measures.alignment.measure`."""
+    said = [say("{pairs} pairs, {links} links, {words} target words", **{name: result[name] for name in COUNTED})]
+    if result["outside"]:
+        said.append(say("links left out that point outside their sentence: {n}", n=result["outside"]))
+    if result["too_long"]:
+        said.append(say("pairs too long: {n}", n=result["too_long"]))
+    return f"{'; '.join(said)}. {say('Links: {made_by}.', made_by=result['made_by'])}"

@@ -97,7 +97,7 @@ ATTENTION = Lesson(
             {"text": BICYCLE, "kind": "encoder_self", "layer": "0", "head": "7"},
         ),
         Step(
-            "heads",
+            "atlas",
             message(
                 "A weight says how much a head attends to a token, not how much the token contributes: that also "
                 "depends on its value. Compare the weights of this head with each token's share of the "
@@ -214,14 +214,14 @@ HEADS = Lesson(
     message("A few heads have one clear role, most are mixed. Many can be spared one by one, but not all at once."),
     (
         Step(
-            "heads",
+            "atlas",
             message("The roles of all heads over held-out sentences. This one is in the encoder's last layer."),
             message("Which token does this head attend to?"),
             message(
-                "The previous one, with most of its weight. Few roles are as clear: by the rules of this page 56 of "
+                "The previous one, with most of its weight. Few roles are as clear: by the rules of this page 46 of "
                 "the 72 heads are mixed."
             ),
-            {"part": "roles", "kind": "encoder_self", "layer": "2", "head": "0"},
+            {"kind": "encoder_self", "layer": "2", "head": "0"},
         ),
         Step(
             "steer",
@@ -242,7 +242,7 @@ HEADS = Lesson(
             {"text": BICYCLE, "kind": "cross", "edits": WHOLE_LAYER},
         ),
         Step(
-            "alignment",
+            "atlas",
             message(
                 "How well each cross-attention head finds linked words. Read at the input, a link belongs to the "
                 "step that reads the target word, at the output to the step that predicts it."
@@ -252,6 +252,7 @@ HEADS = Lesson(
                 "No. At the input 1 of the 24 heads has a lower error rate than the diagonal; at the output 13 on "
                 "the speeches of the European Parliament, 1 on the image captions."
             ),
+            {"part": "alignment"},
         ),
     ),
 )

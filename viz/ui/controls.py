@@ -95,12 +95,15 @@ def text(label: str, default: str, key: str, **more) -> str:
     return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
-def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple[str, int, int]:
+def choose_head(
+    counts: Callable[[str], tuple[int, int]], default: str, first: tuple[int, int] = (0, 0)
+) -> tuple[str, int, int]:
     """Let the visitor choose a kind of attention, a layer and a head.
 
     Args:
         counts: of a kind, how many layers and heads there are.
         default: the kind at first.
+        first: its layer and head at first.
 
     Returns:
         Kind, layer and head.
@@ -108,21 +111,22 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str) -> tuple
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
         kind = choose(say("Attention"), list(KINDS), "kind", default, names)
-        layer, head = choose_place(*counts(kind))
+        layer, head = choose_place(*counts(kind), first=first if kind == default else (0, 0))
     return kind, layer, head
 
 
-def choose_place(n_layers: int, n_heads: int) -> tuple[int, int]:
+def choose_place(n_layers: int, n_heads: int, first: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     """Let the visitor choose a layer and a head.
 
     Args:
         n_layers, n_heads: how many there are.
+        first: those chosen at first.
 
     Returns:
         Layer and head.
     """
-    layer = choose(say("Layer"), list(range(n_layers)), "layer", 0)
-    head = choose(say("Head"), list(range(n_heads)), "head", 0)
+    layer = choose(say("Layer"), list(range(n_layers)), "layer", first[0])
+    head = choose(say("Head"), list(range(n_heads)), "head", first[1])
     return layer, head
 
 

@@ -19,7 +19,7 @@ from viz.stage import effects as stage_effects
 from viz.stage.effects import Found, Without
 from viz.text import errors
 from viz.text.language import message
-from viz.views import cached
+from viz.views import cached, heads_results
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.maps import Maps
 from viz.views.steer_results import Request, translated
@@ -103,19 +103,17 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     The last one compares, over the words, the direct effect of a head with the loss when it alone is switched off.
     """
     translation, loaded = translated(request)[0], cached.translator(request.checkpoint)
-    found = in_turn(agreement.of_keys)(loaded, translation)
-    heads = in_turn(agreement.of_heads)(loaded, translation)
-    counted = {name: np.maximum(np.isfinite(rates).sum(-1), 1) for name, rates in found.items()}
-    means = {name: np.nansum(rates, axis=-1) / counted[name] for name, rates in found.items()}
-    return means | {"off": agreement.kendall(heads[RUNNER_UP][1], heads["drop"][1])}
+    found = in_turn(agreement.of_words)(loaded, translation)["cross"]
+    rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
+    counted = {name: np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
+    means = {name: np.nansum(one, axis=-1) / counted[name] for name, one in rates.items()}
+    return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
 def kept(checkpoint: str) -> dict[str, Any] | None:
-    """What was measured of a checkpoint's heads beside switching them off; None where nothing was, or not of it."""
-    loaded = cached.translator(checkpoint)
+    """The atlas of a checkpoint; None where there is none, or not of it."""
     try:
-        return agreement.kept(loaded.folder, loaded.config)
+        return heads_results.report(checkpoint)
     except ValueError:
         return None
 
@@ -136,6 +134,5 @@ def code(recipe: Recipe, effects: Effects, result: cached.Shown, against: str) -
     found["lens"] = with_imports(*recipe.lines, "lens = translator.lens(result)", lens)
     edited = ", edits" if any(one.startswith("edits = ") for one in recipe.lines) else ""
     found["left-out"] = with_imports(*recipe.lines, f"print(translator.occlusion(result{edited}))")
-    both = "agreement.{0}(translator, result)"
-    found["agree"] = with_imports(*recipe.lines, *(f"print({both.format(name)})" for name in ("of_keys", "of_heads")))
+    found["agree"] = with_imports(*recipe.lines, "print(agreement.of_words(translator, result)['cross'])")
     return found

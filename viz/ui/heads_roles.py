@@ -1,178 +1,283 @@
-"""What heads do: numbers over held-out sentences beside those of this sentence, and which heads look alike."""
+"""All heads as a board, one head's card, which heads look alike, all as a table: of an atlas, a sentence or a file."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.adapters.attention_file import Attention
-from model.analysis import head_roles
 from model.interventions.edits import Head
+from model.measures import agreement
 from viz.figures import head_board, head_map
 from viz.text import words, words_heads
 from viz.text.language import message, say
-from viz.ui import alignment_boards, controls, explore, shared
+from viz.ui import explore
 from viz.views import cached, heads_results, maps, recipes
-from viz.views.made import Recipe, made
+from viz.views.heads_results import Numbers
+from viz.views.made import Made, Recipe, made, value_of
 
-SHARPNESS = message("sharpness")  # figures say what they are called with
-
-
-def show(result: cached.Shown, request: cached.Request, beside: DeltaGenerator) -> None:
-    """Draw the roles of the heads of a kind, the card of one head, and the map of all."""
-    with beside:
-        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
-    here = heads_results.of_sentence(result, head.kind)
-    held_out = None
-    report = shared.measured(heads_results.report, request.checkpoint, words_heads.NO_REPORT)
-    if report is not None:
-        held_out = heads_results.of_report(report, head.kind)
-        said = say(
-            "Held-out: {sentences} sentences of {data}. Made by: {command}",
-            sentences=report["sentences"],
-            data=report["data"],
-            command=report["command"],
-        )
-        with beside:
-            shared.small(said, "held-out")
-    aligning = None
-    if head.kind == "cross":
-        aligning = shared.measured(heads_results.aligners, request.checkpoint, words_heads.NO_ALIGNMENT)
-    options = [words_heads.HELD_OUT, words_heads.SENTENCE] if held_out else [words_heads.SENTENCE]
-    with beside:
-        source = controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
-    shown = held_out if source == words_heads.HELD_OUT else here
-    recipe = recipes.translation(request)
-    over_all = source == words_heads.HELD_OUT
-    show_board(shown, head, aligning, recipe.then(*role_lines(head.kind, over_all)))
-    show_card(head, held_out, here, aligning)
-    show_map(shown, head, result, recipe.then(*alike_lines(head.kind, over_all)), recipe)
-    if aligning:
-        with st.expander(say("How well every head aligns words")):
-            alignment_boards.show(request.checkpoint)
-    with st.expander(say("All heads of this kind as a table")):
-        show_table(shown, head.kind)
+VALUES = {words_heads.SHARPNESS: message("sharpness")}  # figures say what they are called with
+ROLE_WIDTH = 84  # pixels that a role needs in a cell
+REPORT = "report = atlas.read(translator.folder, translator.config)"
+HERE = (
+    "words = agreement.of_words(translator, result)",
+    "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}",
+)
 
 
-def names_of(kind: str) -> dict[str, str]:
-    """The names of the numbers that mean something for a kind, as the visitor reads them."""
-    names = words_heads.NUMBER_NAMES | (words_heads.CROSS_NAMES if kind == "cross" else {})
-    return {name: say(text) for name, text in names.items() if name not in words_heads.IMPOSSIBLE.get(kind, ())}
+@dataclass(frozen=True)
+class Source:
+    """Numbers of heads by kind, and how they come about.
+
+    Attributes:
+        kinds: by kind of attention.
+        name: what holds them by kind and measure, in Python.
+        lines: that make it.
+    """
+
+    kinds: Mapping[str, Numbers]
+    name: str
+    lines: tuple[str, ...]
+
+    def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
+        """Those of some kinds of whose heads a measure is known, and means something."""
+        return [
+            kind
+            for kind in kinds
+            if kind in self.kinds
+            and measure in self.kinds[kind].numbers
+            and measure not in words_heads.IMPOSSIBLE.get(kind, ())
+        ]
+
+    def table(self, measure: str, kinds: Sequence[str]) -> Made:
+        """A measure of all heads of some kinds, layers of all of them in rows."""
+        values = np.concatenate([self.kinds[kind].numbers[measure] for kind in kinds])
+        return made(values, f"np.concatenate([{self.name}[kind][{measure!r}] for kind in {list(kinds)!r}])")
+
+    def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
+        """Kind, layer and head of all heads of some kinds, in the order of `table`."""
+        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
+
+    def mark(self, kind: str, layer: int, head: int) -> str:
+        """Where a head is read as a word aligner, as it is said; "" where it is none."""
+        aligns = self.kinds[kind].aligns
+        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
 
 
-def role_lines(kind: str, held_out: bool) -> tuple[str, ...]:
-    """How the roles of the heads of a kind come about, in Python."""
-    if held_out:
-        return (_report(kind), "roles, sharpness = report['role'], 0.5 - np.array(report['relative_entropy'])")
-    keys = maps.axis_tokens(made(None, "result"), kind, words.READ)[1]
-    return (
-        f"counted = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {keys})",
-        f"roles, sharpness = head_roles.roles(counted, {kind!r}), 0.5 - counted.numbers()['relative_entropy']",
-    )
+def of_report(report: dict) -> Source:
+    """What the atlas of a checkpoint says."""
+    return Source(heads_results.of_report(report), "report['kinds']", (REPORT,))
 
 
-def alike_lines(kind: str, held_out: bool) -> tuple[str, ...]:
-    """How the heads of a kind are laid out by what they read, in Python."""
-    if held_out:
-        found = (_report(kind), "divergence = np.array(report['divergence'])")
-    else:
-        found = (f"divergence = head_roles.divergences(result.attention({kind!r}))",)
-    return (*found, "points, kept = head_roles.layout(divergence)")
+def of_weights(result: cached.Shown | Attention, kinds: Mapping[str, Numbers]) -> Source:
+    """What the weights of one sentence say, of some kinds."""
+    keys = {kind: maps.axis_tokens(made(None, "result"), kind, words.READ)[1] for kind in kinds}
+    lines = [
+        f"here[{kind!r}] = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {of}).numbers()"
+        for kind, of in keys.items()
+    ]
+    return Source(kinds, "here", ("here = {}", *lines))
 
 
-def _report(kind: str) -> str:
-    return f"report = head_report.read(translator.folder, translator.config)['kinds'][{kind!r}]"
-
-
-def show_board(shown: heads_results.Numbers, head: Head, aligning: list[list[str]] | None, recipe: Recipe) -> None:
-    """Draw the roles of all heads of a kind."""
-    title = say("{kind}: what each head mostly does", kind=say(words.KINDS[head.kind].title))
-    st.markdown(f"**{title}**")
-    sharpness = shown.numbers["relative_entropy"]
-    said = [[words_heads.short_role(role) for role in row] for row in shown.roles]
-    for layer, head_number, at in marked(aligning):
-        said[layer][head_number] = say(words_heads.ALIGNS_AT[at])
-    idle = np.isin(shown.roles, (head_roles.NOTHING, head_roles.NO_CHOICE))
-    if idle.any():
-        unknown = f"np.isin(roles, {(head_roles.NOTHING, head_roles.NO_CHOICE)!r})"
-        recipe = recipe.then(f"sharpness = np.where({unknown}, 0, sharpness)")
-    known = made(np.where(idle, 0, 0.5 - sharpness), "sharpness")
-    explore.draw(recipe.plot(title, head_board, known, said, value=SHARPNESS, colors=False), "role-board", 92)
-    lines = [words_heads.SHARP, *([words_heads.ALIGNS] if aligning else []), words_heads.ROLE]
-    st.caption(" ".join(map(say, lines)))
-
-
-def marked(aligning: list[list[str]] | None) -> list[tuple[int, int, str]]:
-    """Layer, head, and where it is read, of every head that aligns words."""
-    found = enumerate(aligning or ())
-    return [(layer, head, at) for layer, row in found for head, at in enumerate(row) if at]
-
-
-def show_card(
-    head: Head, held_out: heads_results.Numbers | None, here: heads_results.Numbers, aligning: list[list[str]] | None
+def show_board(
+    source: Source,
+    kinds: Sequence[str],
+    measure: str,
+    head: Head,
+    recipe: Recipe,
+    on_click: Callable[[str, int, int], None] | None = None,
+    *,
+    other: Source | None = None,
+    sort: str = words_heads.PLACE,
 ) -> None:
-    """Show the numbers of one head, over held-out sentences and in this one."""
-    place = (head.layer, head.head)
-    explore.heading(
-        say("The card of layer {layer}, head {head}", layer=head.layer, head=head.head),
-        say("Means over rows. Shares are parts of the mass of a row, from 0 to 1; they overlap where a token is both."),
+    """Draw all heads of some kinds, coloured by a measure, in the order of their places or of a measure.
+
+    Args:
+        source, other: of the numbers; whose are subtracted.
+        kinds: of attention, which have all the measures.
+        measure, sort: of MEASURES; PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
+        head: to draw a frame round.
+        recipe: lines that make the translation.
+        on_click: called with kind, layer and head of a cell that is clicked.
+    """
+    known, lines = source.table(measure, kinds), source.lines
+    if other is not None:
+        known, lines = known - other.table(measure, kinds), lines + other.lines
+    numbers, places = value_of(known), source.places(kinds)
+    n_heads, sorted_by = numbers.shape[1], sort != words_heads.PLACE
+    order = np.arange(len(places))
+    if sorted_by:
+        sign = 1 if sort in words_heads.LOW_FIRST else -1
+        by = source.table(sort, kinds)
+        order = np.argsort(sign * value_of(by), axis=None, kind="stable")
+        lines += (f"values = {known!r}", f"order = np.argsort({sign} * {by!r}, axis=None, kind='stable')")
+        known = made(numbers.ravel()[order].reshape(numbers.shape), f"values.ravel()[order].reshape(-1, {n_heads})")
+    ordered = [places[at] for at in order]
+    signed = other is not None or measure in words_heads.SIGNED
+    value = VALUES.get(measure, words_heads.MEASURES[measure])
+    with_roles = measure == words_heads.SHARPNESS and other is None and not sorted_by
+    factor, unit = words_heads.unit(float(np.abs(numbers).max()))
+
+    def text(place: tuple[str, int, int], number: float) -> str:
+        kind, layer, head = place
+        if sorted_by:
+            return f"{say(words_heads.SHORT_KINDS[kind])[0]} {layer}.{head}"
+        if with_roles:
+            role = source.kinds[kind].roles[layer][head]
+            return source.mark(*place) or ("" if role == "mixed" else words_heads.short_role(role))
+        return words_heads.short(number * factor, signed)
+
+    def name(kind: str, layer: int, head: int) -> str:
+        role = words_heads.role(source.kinds[kind].roles[layer][head])
+        said = words_heads.head(words.KINDS[kind].title, layer, head), role, source.mark(kind, layer, head)
+        return " · ".join(filter(None, said))
+
+    def clicked(row: int, column: int) -> None:
+        on_click(*ordered[row * n_heads + column])
+
+    if sorted_by:
+        rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
+    else:
+        rows = [f"{say(words_heads.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
+    spot = (head.kind, head.layer, head.head)
+    plot = recipe.then(*lines).plot(
+        f"{say('All heads')}: {say(value)}",
+        head_board,
+        known,
+        rows,
+        [str(number + sorted_by) for number in range(n_heads)],
+        texts=_in_rows([text(*one) for one in zip(ordered, numbers.ravel()[order])], n_heads),
+        names=_in_rows([name(*place) for place in ordered], n_heads),
+        value=value,
+        signed=signed or None,
+        low_is_good=measure in words_heads.LOW_IS_GOOD or None,
+        selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
-    role = say("role")
-    rows = {role: {}}
-    if aligning:
-        rows[say("aligns words")] = {say("held-out"): say(words_heads.ALIGNED_AT[aligning[head.layer][head.head]])}
-    rows |= {text: {} for text in names_of(head.kind).values()}
-    for title, numbers in ((say("held-out"), held_out), (say("this sentence"), here)):
-        if numbers is not None:
-            rows[role][title] = words_heads.role(numbers.roles[head.layer][head.head])
-            for name, text in names_of(head.kind).items():
-                rows[text][title] = f"{numbers.numbers[name][place]:.3f}"
-    st.dataframe(pd.DataFrame(rows).T, key="card", height="content")
+    explore.draw(plot, "role-board", ROLE_WIDTH if with_roles else None, on_click and clicked)
+    high, low = (places[at] for at in (numbers.argmax(), numbers.argmin()))
+    line = say(
+        "Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).",
+        high=words_heads.head(words.KINDS[high[0]].title, *high[1:]),
+        low=words_heads.head(words.KINDS[low[0]].title, *low[1:]),
+        most=numbers.max(),
+        least=numbers.min(),
+    )
+    unit = "" if sorted_by or with_roles else unit
+    st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
 
 
-def show_table(shown: heads_results.Numbers, kind: str) -> None:
-    """Show the numbers of all heads of a kind, a row a head."""
-    n_layers, n_heads = shown.numbers["entropy"].shape
-    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+def _in_rows(texts: list[str], n: int) -> list[list[str]]:
+    return [texts[start : start + n] for start in range(0, len(texts), n)]
+
+
+def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
+    """Draw two measures of all heads of some kinds, which have both, against each other."""
+    points = np.stack([value_of(source.table(measure, kinds)).ravel() for measure in (x, y)], axis=1)
+    both = ", ".join(f"{source.table(measure, kinds)!r}.ravel()" for measure in (x, y))
+    places, axes = source.places(kinds), (words_heads.MEASURES[x], words_heads.MEASURES[y])
+    everything = list(words.KINDS)
+    spot = (everything.index(head.kind), head.layer, head.head)
+    known = [(everything.index(kind), *place) for kind, *place in places]
+    plot = recipe.then(*source.lines).plot(
+        say("{y} over {x}", x=say(axes[0]), y=say(axes[1])),
+        head_map,
+        made(points, f"np.stack([{both}], axis=1)"),
+        known,
+        [say(words_heads.SHORT_KINDS[kind]) for kind, *_ in places],
+        axes=axes,
+        selected=spot if spot in known else None,
+    )
+    explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
+    rate = agreement.spearman(*points.T)
+    line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(points), rate=rate)
+    st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in (x, y))])))
+
+
+def show_card(head: Head, columns: Mapping[str, Source]) -> None:
+    """Show the role and the numbers of one head, a column per source; with an atlas also its rank among all heads."""
+    place, rows = (head.layer, head.head), {}
+    role, rank = say("role"), say("rank, largest first")
+    for title, source in columns.items():
+        of_kind = source.kinds[head.kind]
+        said = words_heads.role(of_kind.roles[head.layer][head.head]), source.mark(head.kind, *place)
+        rows.setdefault(role, {})[title] = " · ".join(filter(None, said))
+    for measure in words_heads.MEASURES:
+        for title, source in columns.items():
+            if source.having(measure, [head.kind]):
+                row = rows.setdefault(words_heads.measure(measure, head.kind), {})
+                row[title] = f"{source.kinds[head.kind].numbers[measure][place]:.3f}"
+                if rank not in row and source.name != "here":
+                    row[rank] = say("{n} of {total}", **_rank(source, measure, head))
+    st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
+
+
+def _rank(source: Source, measure: str, head: Head) -> dict[str, int]:
+    """Which of how many heads it is by a measure, the largest first."""
+    every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
+    own = source.kinds[head.kind].numbers[measure][head.layer, head.head]
+    return {"n": int((every > own).sum()) + 1, "total": every.size}
+
+
+def show_table(shown: Numbers, kind: str) -> None:
+    """Show the numbers of all heads of a kind, a row per head."""
+    places = list(np.ndindex(shown.numbers["entropy"].shape))
     columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
     columns[say("role")] = [words_heads.role(shown.roles[layer][head]) for layer, head in places]
-    columns |= {text: np.round(shown.numbers[name].ravel(), 4) for name, text in names_of(kind).items()}
+    for name in words_heads.MEASURES:
+        if name in shown.numbers and name not in words_heads.IMPOSSIBLE.get(kind, ()):
+            columns[words_heads.measure(name, kind)] = np.round(shown.numbers[name].ravel(), 4)
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_map(
-    shown: heads_results.Numbers, head: Head, result: cached.Shown | Attention, alike: Recipe, recipe: Recipe
-) -> None:
-    """Draw which heads look alike, and the chosen head beside it."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show_alike(shown, head, alike)
-    with right:
-        spoken = words.KINDS[head.kind]
-        title = say(
+def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
+    """Draw a head in one sentence."""
+    spoken = words.KINDS[head.kind]
+    explore.heading(
+        say(
             "{kind}, layer {layer}, head {head}, in this sentence",
             kind=say(spoken.title),
             layer=head.layer,
             head=head.head,
-        )
-        explore.heading(title, say(spoken.rows))
-        known = made(result, "result")
-        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
-        explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
+        ),
+        say(spoken.rows),
+    )
+    known = made(result, "result")
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
+    title = words_heads.head(spoken.title, head.layer, head.head)
+    explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
 
 
-def show_alike(shown: heads_results.Numbers, head: Head, recipe: Recipe) -> None:
-    """Draw which heads look alike, or say that there are too many to compare."""
-    name, (n_layers, n_heads) = say("Which heads look alike"), shown.numbers["entropy"].shape
-    if shown.points is None:
+def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
+    """Draw which heads look alike, or say that there are too many to compare.
+
+    Args:
+        shown: the numbers of the head's kind.
+        head: to draw a ring round.
+        recipe: lines before.
+        divergence: an expression of Python for that of every pair.
+    """
+    name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
+    if shown.divergence is None:
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
         return
-    explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=shown.kept)}")
-    known, chosen = made(shown.points, "points"), (head.layer, head.head)
-    explore.draw(recipe.plot(name, head_map, known, n_heads, selected=chosen), "head-map", on_click=_open)
+    points, kept = shown.layout
+    explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
+    plot = recipe.then(f"points, kept = head_roles.layout({divergence})").plot(
+        name,
+        head_map,
+        made(points, "points"),
+        list(np.ndindex(n_layers, n_heads)),
+        [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
+        selected=(head.layer, head.head),
+    )
+    explore.draw(plot, "head-map", on_click=open_head)
 
 
-def _open(layer: int, head: int) -> None:
-    st.session_state["layer"], st.session_state["head"] = layer, head
+def open_head(*place: int | str) -> None:
+    """Open a head that was clicked, given its layer and number, and before them its kind where it may be another."""
+    for name, value in zip(("kind", "layer", "head")[-len(place) :], place):
+        st.session_state[name] = value

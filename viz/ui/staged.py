@@ -12,7 +12,6 @@ from model.adapters.attention_file import Attention
 from model.catalogue import by_direction
 from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
-from model.measures import alignment
 from model.translation import Translation
 from viz.stage import inside
 from viz.stage import message as stage_message
@@ -163,29 +162,18 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     found: dict[str, stage_message.Known] = {}
     try:
         report = heads_results.report(checkpoint)
-        for kind in report["kinds"] if report else ():
-            roles = stage_message.known_roles(kind, report["kinds"][kind]["role"], words_heads.role)
-            found[kind] = stage_message.Known(roles)
-        aligners = heads_results.aligners(checkpoint)
-        if aligners is not None:
-            first = _best_aligner(checkpoint)
-            old = found.get("cross", stage_message.Known()).roles or [["" for _ in row] for row in aligners]
+    except ValueError:
+        return found  # the Head atlas says why
+    for kind, of_kind in report["kinds"].items() if report else ():
+        roles, first = stage_message.known_roles(kind, of_kind["role"], words_heads.role), None
+        if "aligns" in of_kind:
             roles = [
                 [", ".join(filter(None, (say(ALIGNS) if at else "", role))) for at, role in zip(*both)]
-                for both in zip(aligners, old)
+                for both in zip(of_kind["aligns"], roles)
             ]
-            found["cross"] = stage_message.Known(roles, first)
-    except ValueError:
-        pass  # the Head atlas says why
+            first = heads_results.best_aligner(report)
+        found[kind] = stage_message.Known(roles, first)
     return found
-
-
-def _best_aligner(checkpoint: str) -> tuple[int, int]:
-    """The cross-attention head that best finds the source word of the word that is written."""
-    results = alignment.kept(cached.translator(checkpoint)).values()
-    rates = np.mean([result["aer"]["output"]["weights"]["heads"] for result in results], axis=0)
-    layer, head = np.unravel_index(rates.argmin(), rates.shape)
-    return int(layer), int(head)
 
 
 def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:

@@ -24,8 +24,8 @@ def address(page: str, query: Mapping[str, str] | None = None) -> str:
         A relative address, for the app may be served below a path.
 
     Example:
-        >>> address("heads", {"kind": "encoder_self"})
-        './heads?kind=encoder_self'
+        >>> address("atlas", {"kind": "encoder_self"})
+        './atlas?kind=encoder_self'
     """
     asked = urlencode(speaking.address(dict(query or {})))
     return f"./{page}?{asked}" if asked else f"./{page}"

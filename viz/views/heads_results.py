@@ -1,9 +1,10 @@
-"""What the page Heads computes, remembered: strings and numbers in, arrays and words out."""
+"""What is known of heads, measured before or here, remembered: strings and numbers in, arrays and words out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import layer_counts
-from model.measures import alignment, contribution, head_report
+from model.measures import agreement, atlas, contribution
 from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
 from model.translation import KINDS
-from viz.app.turns import each_in_turn
-from viz.text.language import message, say
+from viz.app.turns import each_in_turn, in_turn
+from viz.text.language import message
 from viz.views import cached
 
 CACHED_RECORDINGS = 16
@@ -68,67 +69,68 @@ class Numbers:
     """What the heads of one kind do.
 
     Attributes:
-        numbers: by name of `head_roles.NUMBERS` (L, H).
+        numbers: by measure of `model.measures.atlas` (L, H).
         roles: L lists of H names.
-        points, kept: where each head is drawn among those like it (L * H, 2), and how much of the spread is kept; None
-            where there are too many to compare.
+        divergence: of every pair (L * H, L * H); None where there are too many to compare.
+        aligns: L lists of H, as of `alignment.roles`, where that was measured.
+        examples: L lists of H, as of `atlas.measure`, where there are any.
     """
 
     numbers: dict[str, np.ndarray]
     roles: list[list[str]]
-    points: np.ndarray | None
-    kept: float
+    divergence: np.ndarray | None
+    aligns: list[list[str]] | None = None
+    examples: list[list[list]] | None = None
+
+    @cached_property
+    def layout(self) -> tuple[np.ndarray, float]:
+        """Where each head is drawn among those like it (L * H, 2), and how much of the spread is kept."""
+        return head_roles.layout(self.divergence)
 
 
 def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
-    """The numbers of one sentence."""
+    """What the heads of a kind do in one sentence, as far as their weights say it."""
     weights, mask = result.attention(kind), result.mask(kind)
     keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
     counted = head_roles.tally(weights, mask, keys)
-    comparable = head_roles.comparable(weights)
-    layout = head_roles.layout(head_roles.divergences(weights)) if comparable else (None, 0.0)
-    return Numbers(counted.numbers(), head_roles.roles(counted, kind), *layout)
+    divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
+    return Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
 
 
-def of_report(report: dict[str, Any], kind: str) -> Numbers:
-    """The numbers over held-out sentences."""
-    values = report["kinds"][kind]
-    numbers = {name: np.array(values[name]) for name in head_roles.NUMBERS}
-    return Numbers(numbers, values["role"], *head_roles.layout(np.array(values["divergence"])))
+@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Measuring …")), show_time=True)
+def of_request(request: cached.Request) -> dict[str, Numbers]:
+    """All that an atlas measures, of the translation of a request, by kind of attention."""
+    loaded = cached.translator(request.checkpoint)
+    result = loaded.force(request.text, cached.compute(request))
+    counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
+    return {
+        kind: Numbers(one.numbers(), head_roles.roles(one.tally, kind), one.divergence) for kind, one in counted.items()
+    }
+
+
+def of_report(report: dict[str, Any]) -> dict[str, Numbers]:
+    """What an atlas says of the heads of each kind."""
+    found = {}
+    for kind, values in report["kinds"].items():
+        names = [name for name in (*atlas.ALWAYS[kind], *atlas.SOMETIMES) if name in values]
+        numbers = {name: np.array(values[name]) for name in names}
+        more = values.get("aligns"), values["examples"]
+        found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
+    return found
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def report(checkpoint: str) -> dict[str, Any] | None:
-    """The report that ships with a checkpoint, or None.
+    """The atlas that ships with a checkpoint, or None.
 
     Raises:
         ValueError: if it cannot be used; the message says why.
     """
     loaded = cached.translator(checkpoint)
-    return head_report.read(loaded.folder, loaded.config)
+    return atlas.read(loaded.folder, loaded.config)
 
 
-def aligners(checkpoint: str) -> list[list[str]] | None:
-    """Which cross-attention heads align words, as of `alignment.roles`; None where these weights were not measured.
-
-    Raises:
-        ValueError: if the results beside the weights cannot be used; the message says why.
-    """
-    found, config = _aligners(checkpoint), cached.translator(checkpoint).config
-    if found is not None and np.shape(found) != (config.n_decoder_layers, config.n_heads):
-        raise ValueError(
-            say(
-                "the alignment beside the weights is of {shape} layers and heads, not of these",
-                shape=np.shape(found),
-            )
-        )
-    return found
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _aligners(checkpoint: str) -> list[list[str]] | None:
-    loaded = cached.translator(checkpoint)
-    results = alignment.kept(loaded)
-    weights = alignment.weights_hash(loaded) if results else ""
-    results = [result for result in results.values() if result["weights_sha256"] == weights]
-    return alignment.roles(results) if results else None
+def best_aligner(report: dict[str, Any]) -> tuple[int, int]:
+    """The cross-attention head that best finds the source word of the word that is written; the first if unknown."""
+    rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
+    return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))

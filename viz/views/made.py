@@ -27,7 +27,7 @@ _IMPORTS = {
 }
 _MODULES = {
     "model.analysis": ("comparison", "differences", "head_roles", "lengths"),
-    "model.measures": ("agreement", "alignment", "checks", "contribution", "head_report"),
+    "model.measures": ("agreement", "atlas", "checks", "contribution"),
     "model.catalogue": ("checkpoints_folder",),
     "model.checkpoint": ("read_json",),
     "model.experiments": ("learned_positions",),

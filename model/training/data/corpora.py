@@ -14,7 +14,6 @@ from pathlib import Path
 from model.training.data.more import GROUPS, MONOLINGUAL, MORE
 
 Pair = tuple[str, str]
-SPLITS = ("train", "valid")
 MAX_LINE = 1_000_000  # characters; files such as /dev/zero have no line end
 
 

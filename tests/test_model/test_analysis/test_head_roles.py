@@ -84,6 +84,7 @@ def test_numbers_by_hand() -> None:
     assert numbers["entropy"][1, 2] == pytest.approx(np.mean(entropies))
     relative = [value / np.log(q + 1) for q, value in zip(rows, entropies)]
     assert numbers["relative_entropy"][1, 2] == pytest.approx(np.mean(relative))
+    assert numbers["sharpness"][1, 2] == pytest.approx(0.5 - np.mean(relative))
     assert set(numbers) == set(head_roles.NUMBERS)
 
 

@@ -144,14 +144,6 @@ def test_effects_writes_what_stands_beside_the_weights(run, folder: Path, tmp_pa
             assert arrays["others"].tolist() == translator.tokenizer.tokens(expected.others.tolist())
 
 
-def test_agree_prints_its_report(run, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
-    code, out, _ = run("agree", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--checkpoint", "small")
-    report = json.loads(out)
-    assert code == 0 and report["sentences"] == 2
-    assert np.shape(report["keys"]["occlusion"]) == np.shape(report["decoder_self"]["runner-up"]) == (1, 2)
-
-
 def test_check_keeps_what_it_measured(run, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
     code, out, _ = run("check", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--save", "--checkpoint", "small")

@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 import torch
 
-from model import load_translator
 from model.interventions.edits import Edits, Head
 from model.measures import agreement
 from model.taps import intervene
 from model.text.special import BOS_ID
-from tests.test_app.conftest import save_tiny
 from tests.test_model.builders import tiny_model
 from tests.test_model.test_attribution import TEXT, translator_of
 
@@ -60,54 +58,23 @@ def test_gradient_times_input_is_the_slope_of_a_tokens_scale() -> None:
     assert np.abs(found).min() > 0
 
 
-def test_a_drop_is_that_of_the_head_alone() -> None:
+def test_what_heads_do_for_each_word() -> None:
     translator = translator_of()
     result = translator.translate(TEXT)
-    found = agreement.of_heads(translator, result)
-    assert (
-        found["mean"].shape == found["runner-up"].shape == found["drop"].shape == (2, 3, 4, len(result.predicted_ids))
-    )
-    for place, kind in enumerate(agreement.DECODER):
-        for layer, head in ((0, 3), (2, 1)):
-            without = translator.force(TEXT, result, Edits(off=(Head(kind, layer, head),)))
-            expected = result.log_probabilities - without.log_probabilities
-            np.testing.assert_allclose(found["drop"][place, layer, head], expected, atol=1e-4)
+    found = agreement.of_words(translator, result)
+    n_words = len(result.predicted_ids)
+    for kind, layer, head in (("encoder_self", 0, 2), ("decoder_self", 0, 3), ("cross", 2, 1)):
+        without = translator.force(TEXT, result, Edits(off=(Head(kind, layer, head),)))
+        change = without.log_probabilities - result.log_probabilities
+        np.testing.assert_allclose(found[kind]["log_probability"][layer, head], change, atol=1e-4)
+        assert {values.shape for values in found[kind].values()} == {(*result.attention(kind).shape[:2], n_words)}
+    for kind in agreement.DECODER:
         effects = translator.effects(result, "runner-up").heads(kind)
-        np.testing.assert_array_equal(found["runner-up"][place], effects.sum(-1))
-
-
-def test_over_sentences_are_means_over_their_words() -> None:
-    translator, texts = translator_of(), [TEXT, "Two young men walk."]
-    report = agreement.measure(translator, texts)
-    results = [translator.translate(text, beam=1) for text in texts]
-    n_words = [len(result.predicted_ids) for result in results]
-    assert (report["sentences"], report["words"]) == (2, sum(n_words))
-    for name in agreement.MEASURES:
-        rows = np.concatenate([agreement.of_keys(translator, result)[name] for result in results], axis=-1)
-        np.testing.assert_allclose(report["keys"][name], rows.mean(-1), atol=1e-4)
-        assert np.abs(rows).max() <= 1
-    found = [agreement.of_heads(translator, result) for result in results]
-    drops, effects = (np.concatenate([one[name] for one in found], axis=-1) for name in ("drop", "mean"))
-    np.testing.assert_allclose(report["cross"]["drop"], drops[1].mean(-1), atol=1e-4)
-    assert report["heads"]["mean"]["spearman"] == pytest.approx(
-        agreement.spearman(effects.ravel(), drops.ravel()), abs=1e-4
-    )
-    words = [agreement.kendall(effects[..., t].ravel(), drops[..., t].ravel()) for t in range(sum(n_words))]
-    assert report["heads"]["mean"]["kendall"] == pytest.approx(np.mean(words), abs=1e-4)
-
-
-def test_what_is_kept_is_of_these_weights(tmp_path) -> None:
-    translator = load_translator(str(save_tiny(tmp_path / "en-de")))
-    found = {"command": "c", "data": "d", **agreement.measure(translator, ["a cat"])}
-    folder, config = translator.folder, translator.config
-    assert agreement.kept(folder, config) is None
-    agreement.keep(folder, found)
-    kept = agreement.kept(folder, config)
-    assert kept.pop("weights") and kept == found
-    path = folder / agreement.FILE
-    path.write_text(path.read_text().replace('"drop"', '"drops"'))
-    with pytest.raises(ValueError, match="does not fit the model"):
-        agreement.kept(folder, config)
-    (folder / "model.safetensors").write_bytes(b"other")
-    with pytest.raises(ValueError, match="other weights: run python -m model agree --save again"):
-        agreement.kept(folder, config)
+        np.testing.assert_array_equal(found[kind]["runner-up"], effects.sum(-1))
+        np.testing.assert_array_equal(found[kind]["effect"], np.abs(effects.sum(-1)))
+        weights = result.attention(kind)
+        for t, allowed in enumerate(result.mask(kind)):  # later words of the translation are no ties
+            own = agreement.kendall(weights[1, 2, t, allowed], effects[1, 2, t, allowed])
+            np.testing.assert_allclose(found[kind]["agreement"][1, 2, t], own)
+    occlusion = agreement.kendall(result.attention("cross"), translator.occlusion(result))
+    np.testing.assert_allclose(found["cross"]["occlusion"], occlusion)

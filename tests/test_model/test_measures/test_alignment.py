@@ -1,8 +1,7 @@
-"""Heads as word aligners: the error rate by hand, subwords to words, planted heads, the command."""
+"""Heads as word aligners: the error rate by hand, subwords to words, planted heads, what was kept."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import torch
 
 from model import checkpoint, load_translator
-from model.__main__ import main
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.measures import alignment
@@ -21,7 +19,6 @@ from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
 from model.transformer import Transformer
 from model.translator import Translator
-from tests.test_model.builders import write_folder
 
 SENTENCES = ["the old house here .", "das alte Haus hier .", "Ein T-Shirt."]
 
@@ -256,31 +253,13 @@ def test_a_head_aligns_where_it_beats_the_diagonal_on_every_set():
     assert alignment.roles([one, other]) == [["output", "input", ""], ["", "input", ""]]
 
 
-@pytest.mark.parametrize("wrong", [[[0.1]], [[0.1, 0.2], [0.3]], {}, 3, [["x", "y"]]])
-def test_results_of_other_heads_have_no_roles(wrong):
-    whole = of_heads(0.5, [[0.1, 0.2]], [[0.1, 0.2]])
-    with pytest.raises(ValueError, match="of the alignment"):
-        alignment.roles([whole, of_heads(0.5, wrong, [[0.1, 0.2]])])
-    with pytest.raises(ValueError, match="not of the same heads"):
-        alignment.roles([{"aer": {}, "diagonal": 0.1}])
+# -- what was kept
 
 
-# -- the command
-
-
-def test_the_command_prints_and_keeps_the_result(translator, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(translator.folder.parent))
-    folder = write_folder(tmp_path / "toys", "1 0 0 S\n1 1 1 S\n2 5 0 S\n2 0 0 S\n")
-    assert main(["align", "--data", str(folder), "--checkpoint", "small", "--save"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert (printed["name"], printed["pairs"], printed["links"], printed["outside"]) == ("toys", 2, 3, 1)
-    kept = alignment.kept(translator)["toys"]
-    assert kept == {key: value for key, value in printed.items() if key != "name"}
-    assert kept["command"].startswith("python -m model align --data ")
-    assert kept["weights_sha256"] == alignment.weights_hash(translator)
-    alignment.keep(translator, "others", kept)
-    assert set(alignment.kept(translator)) == {"toys", "others"}
-    rates, of_input = kept["aer"]["output"]["weights"], kept["aer"]["input"]
+def test_a_result_is_told_from_anything_else(translator):
+    result = alignment.measure(translator, linked("the house", "das Haus", {(0, 0), (1, 1)}))
+    assert alignment.is_result(result, (2, 3)) and not alignment.is_result(result, (3, 2))
+    rates, of_input = result["aer"]["output"]["weights"], result["aer"]["input"]
     strange = (
         {},
         rates | {"heads": []},
@@ -291,16 +270,8 @@ def test_the_command_prints_and_keeps_the_result(translator, tmp_path, monkeypat
         rates | {"mean_of_all": None},
     )
     aer = [{"output": {"weights": one}, "input": of_input} for one in strange]
-    aer += [3, {}, {"output": {"weights": rates}}, kept["aer"] | {"x": of_input}, kept["aer"] | {"input": {"x": rates}}]
-    typed = [kept | {name: None} for name in kept if name not in ("source", "target")]
-    for damaged in (3, {"aer": 3}, *(kept | {"aer": one} for one in aer), *typed):
-        alignment.keep(translator, "others", damaged)
-        with pytest.raises(ValueError, match="the result of 'others' is not a result of 'python -m model align'"):
-            alignment.kept(translator)
-
-
-def test_what_is_wrong_is_said_in_one_line(translator, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(translator.folder.parent))
-    assert main(["align", "--data", str(tmp_path), "--checkpoint", "small"]) == 2
-    captured = capsys.readouterr()
-    assert captured.err.count("\n") == 1 and "must hold one file of links" in captured.err
+    whole = result["aer"]
+    aer += [3, {}, {"output": {"weights": rates}}, whole | {"x": of_input}, whole | {"input": {"x": rates}}]
+    typed = [result | {name: None} for name in result if name not in ("source", "target")]
+    for damaged in (3, {"aer": 3}, *(result | {"aer": one} for one in aer), *typed):
+        assert not alignment.is_result(damaged, (2, 3))

@@ -109,8 +109,8 @@ def test_before_after_and_the_difference(shown, tiny, result) -> None:
 
 def test_what_was_measured_is_said_of_each_head(shown, tiny, result) -> None:
     table = np.arange(tiny.config.n_decoder_layers * tiny.config.n_heads).reshape(-1, tiny.config.n_heads) / 8
-    measured = {"sentences": 7, "heads": {"runner-up": {"spearman": 0.25}}}
-    measured |= {kind: {"runner-up": table, "drop": -table} for kind in DECODER}
+    measured = {"sentences": 7, "agreement": {"runner-up": {"spearman": 0.25}}}
+    measured["kinds"] = {kind: {"runner-up": table, "log_probability": table} for kind in DECODER}
     told = unpack(message.message(shown(result, measured=measured)))["effects"]
     text = told["kinds"]["cross"]["measured"][1][2]
     assert f"{table[1, 2]:+.2f} logits" in text and f"{-table[1, 2]:.3f} nats" in text and "7 sentences" in text

@@ -21,25 +21,20 @@ SHARE, A, B = message("share"), message("added"), message("weights")  # figures 
 FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
 
 
-def show(result: cached.Shown, request: cached.Request, beside: DeltaGenerator) -> None:
-    """Draw weights beside contributions, or the rollout."""
-    views = words_heads.ADD_VIEWS
-    with beside:
-        view = controls.choose(say("Show"), list(views), "adds", words_heads.WEIGHTS, views)
-    found = heads_results.added(request)
-    recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
-    with st.container():
-        if view == words_heads.ROLLOUT:
-            rollout.show(result, found.flows, recipe.then(FLOWS))
-        else:
-            show_weights(result, found, recipe, beside)
+def show_rollout(result: cached.Shown, request: cached.Request) -> None:
+    """Draw where attention leads through all layers."""
+    rollout.show(result, heads_results.added(request).flows, _recipe(request).then(FLOWS))
 
 
-def show_weights(result: cached.Shown, found: heads_results.Added, recipe: Recipe, beside: DeltaGenerator) -> None:
+def _recipe(request: cached.Request) -> Recipe:
+    return recipes.translation(request).then("whole = translator.force(result.source, result)")
+
+
+def show(result: cached.Shown, request: cached.Request, head: Head, beside: DeltaGenerator) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
+    found, recipe = heads_results.added(request), _recipe(request)
     options, nothing = words_heads.SINKS, words_heads.SINKS_NONE
     with beside:
-        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross"))
         sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
     _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)

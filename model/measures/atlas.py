@@ -1,0 +1,326 @@
+"""The atlas of a checkpoint's heads: what each does and is worth over held-out sentences, kept beside its weights.
+
+Shape letters: L layers, H heads, N = L * H, T steps or words, S keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics import BLEU
+
+from model.analysis import head_roles
+from model.analysis import maps as analysis
+from model.analysis.effects import RUNNER_UP
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
+from model.interventions.edits import Edits, Head, all_heads, layer_counts
+from model.measures import agreement, alignment
+from model.measures.head_importance import gradient_estimates
+from model.measures.kept import has_form, is_table
+from model.measures.word_links import LinkedText
+from model.training.data.corpora import Pair
+from model.translation import KINDS, Translation
+from model.translator import Translator
+
+FILE = "atlas.json"
+MOST_EXAMPLES = 5  # sentences of a head
+_PLACES = 4  # decimals
+# By kind, the measures that every atlas has; in nats, logits and tokens per row or word, shares and correlations.
+ALWAYS = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "gradient"))
+ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
+ALWAYS["cross"] += ("occlusion", "input_gradient")
+SOMETIMES = ("bleu", "aer_output", "aer_input")  # where it was asked for, or links were given
+_RATES = {"spearman": float, "kendall": float}
+_FORM = {
+    **dict.fromkeys(("command", "data", "credit"), str),
+    **dict.fromkeys(("sentences", "words"), int),
+    "texts": list,
+    "alignment": {},
+    "kinds": {},
+    "agreement": dict.fromkeys(agreement.AGAINST, _RATES),
+}
+
+
+@dataclass
+class Counted:
+    """Sums over the rows and words of one sentence, or of several, of the heads of one kind.
+
+    Attributes:
+        tally: where they look.
+        sums: by measure (2, L, H): what is summed, and over how many.
+        divergence: (N, N), summed over sentences.
+    """
+
+    tally: head_roles.Tally
+    sums: dict[str, np.ndarray]
+    divergence: np.ndarray
+
+    def __add__(self, other: Counted) -> Counted:
+        sums = {name: one + other.sums[name] for name, one in self.sums.items()}
+        return Counted(self.tally + other.tally, sums, self.divergence + other.divergence)
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """The means by measure (L, H); 0 where nothing was counted."""
+        return self.tally.numbers() | {name: total / np.maximum(n, 1) for name, (total, n) in self.sums.items()}
+
+
+def count(
+    translator: Translator,
+    result: Translation,
+    words: Mapping[str, Mapping[str, np.ndarray]],
+    frequencies: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[str, Counted]:
+    """Count what the heads do in one sentence.
+
+    Args:
+        translator: of an encoder-decoder Transformer.
+        result: what it translated, without edits.
+        words: as `agreement.of_words` gives them.
+        frequencies: by kind, how often a key was seen elsewhere; without them "rare" is left out.
+
+    Returns:
+        By kind of attention; the measures are those of ALWAYS.
+    """
+    found = {}
+    source = translator.source_ids(result.source)
+    gradients = gradient_estimates(translator.model, [source], [result.predicted_ids])
+    for kind in KINDS:
+        weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
+        sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
+        n_words = np.full(weights.shape[:2], len(result.predicted_ids))
+        sums["gradient"] = np.stack([gradients[kind][0], n_words])
+        if frequencies is not None:
+            sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
+        found[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
+    return found
+
+
+def _keys(result: Translation, kind: str) -> list[str]:
+    return result.target_tokens if kind == "decoder_self" else result.source_tokens
+
+
+def _on_rare(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str], frequencies: Mapping[str, int]) -> np.ndarray:
+    """The mass on the rarest key that a row may read (Voita et al. 2019, section 4.3), summed, and the rows: (2, L, H).
+
+    Without special tokens, and rows that may read a single key.
+    """
+    counts = np.where(analysis.is_special(keys), np.inf, [frequencies.get(key, 0) for key in keys])
+    allowed = np.where(mask, counts, np.inf)  # (T, S)
+    rarest = (allowed == allowed.min(axis=1, keepdims=True)) & np.isfinite(allowed)
+    counted = (mask.sum(axis=1) > 1) & rarest.any(axis=1)
+    on = (weights * rarest)[:, :, counted].sum(axis=(2, 3), dtype=np.float64)
+    return np.stack([on, np.full(on.shape, counted.sum())])
+
+
+def measure(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    sentences: int,
+    bleu_sentences: int = 0,
+    links: Sequence[LinkedText] = (),
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Measure every head on the model's own greedy translations of held-out sentences.
+
+    Args:
+        translator: of an encoder-decoder Transformer, imported or trained here.
+        pairs: source and reference; references count for BLEU and for how rare a token is.
+        sentences: how many are read, spread evenly over the pairs; what the model cannot read is left out.
+        bleu_sentences: how many of them are translated once without each head; 0: none.
+        links: sets of word links, between the languages of the model.
+        say: told how far it is.
+
+    Returns:
+        JSON: "sentences"; "words" (written, ends counted); "weights" (SHA-256 of the file); "bleu" (of the whole model,
+        greedy) with its signature, or None; "agreement": how direct effect and loss without a head agree, by what
+        effects are compared with, over all pairs of a decoder head and a word ("spearman") and over the heads of each
+        word ("kendall", the mean); "alignment": by set of links as of `alignment.measure`; "texts": the sentences of
+        the examples; and "kinds": for each kind the measures of ALWAYS and SOMETIMES, layers in rows and heads in
+        columns, the "role" of each head, of cross-attention how it "aligns" words (`alignment.roles`), the
+        "divergence" (N, N) of its heads, and "examples": for each head the sentences where it is strongest, each as
+        [number of the text, row, token of the row, key, value]. Of decoder heads these are the largest direct effects
+        on a written word, in logits; of encoder heads the sharpest sentences, with their largest weight.
+
+    Raises:
+        ValueError: if the model is not such a Transformer, or no sentence can be read.
+    """
+    Edits(off=(Head("cross", 0, 0),)).check(translator.config)
+    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs, strict=True), strict=True)
+    read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
+    frequencies = {kind: read_by[kind == "decoder_self"] for kind in KINDS}
+    counts: dict[str, Counted] = {}
+    kept: dict[int, int] = {}
+    examples: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
+    seen, read = [], []
+    step = max(1, len(pairs) / sentences)
+    chosen = [pairs[int(place * step)] for place in range(min(sentences, len(pairs)))]
+    for number, pair in enumerate(chosen, start=1):
+        try:
+            result = translator.translate(pair[0], beam=1)
+        except ValueError:  # too long
+            continue
+        words = agreement.of_words(translator, result)
+        for kind, one in count(translator, result, words, frequencies).items():
+            counts[kind] = counts[kind] + one if kind in counts else one
+            examples[kind].append(_shown(translator, result, kind, one))
+        seen.append({kind: words[kind] for kind in agreement.DECODER})
+        read.append((result.source, pair[1]))
+        if number % 20 == 0:
+            say(f"{number} of {len(chosen)} sentences")
+    if not read:
+        raise ValueError("no sentence of the file is short enough for the model")
+    kinds = {
+        kind: {
+            **{name: _round(value) for name, value in counts[kind].numbers().items()},
+            "role": head_roles.roles(counts[kind].tally, kind),
+            "divergence": _round(counts[kind].divergence / len(read)),
+            "examples": _examples(examples[kind], kept),
+        }
+        for kind in KINDS
+    }
+    bleu = _bleu(translator, read[:bleu_sentences], kinds, say) if bleu_sentences else None
+    sets = {text.name: alignment.measure(translator, text) for text in links}
+    if sets:
+        rates = [[one["aer"][at]["weights"]["heads"] for at in alignment.READ_AT] for one in sets.values()]
+        for at, values in zip(alignment.READ_AT, np.mean(rates, axis=0)):
+            kinds["cross"][f"aer_{at}"] = _round(values)
+        kinds["cross"]["aligns"] = alignment.roles(sets.values())
+    return {
+        "sentences": len(read),
+        "words": sum(len(one["cross"]["effect"][0, 0]) for one in seen),
+        "weights": sha256_of(translator.folder / WEIGHTS),
+        "bleu": bleu,
+        "agreement": _agreement(seen),
+        "alignment": sets,
+        "kinds": kinds,
+        "texts": [read[i][0] for i in kept],
+    }
+
+
+def _shown(translator: Translator, result: Translation, kind: str, counted: Counted) -> tuple:
+    """How strong each head is in a sentence (L, H); its values (L, H, T, S); names of rows and keys."""
+    if kind in agreement.DECODER:
+        values = translator.effects(result, RUNNER_UP).heads(kind)
+        return np.abs(values).max(axis=(2, 3)), values, result.predicted_tokens, _keys(result, kind)
+    sharpness = -counted.tally.numbers()["relative_entropy"]
+    return sharpness, result.attention(kind), result.source_tokens, result.source_tokens
+
+
+def _examples(seen: list[tuple], kept: dict[int, int]) -> list:
+    """The strongest sentences of every head, of what `_shown` said of each; `kept` numbers those that are used."""
+    strength = np.stack([one[0] for one in seen])  # (sentences, L, H)
+    best = np.argsort(-strength, axis=0, kind="stable")[:MOST_EXAMPLES]
+
+    def example(i: int, *head: int) -> list:
+        _, values, rows, keys = seen[i]
+        row, key = divmod(int(np.abs(values[head]).argmax()), len(keys))
+        return [kept.setdefault(i, len(kept)), row, rows[row], keys[key], _round(values[*head, row, key])]
+
+    return [
+        [[example(i, layer, head) for i in best[:, layer, head].tolist()] for head in range(best.shape[2])]
+        for layer in range(best.shape[1])
+    ]
+
+
+def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
+    """Rank correlations of direct effects and losses over all decoder heads and words."""
+
+    def cells(name: str) -> np.ndarray:  # (words, heads)
+        of_all = np.concatenate([np.concatenate([of[name] for of in one.values()]) for one in seen], axis=-1)
+        return of_all.reshape(-1, of_all.shape[-1]).T
+
+    drops = -cells("log_probability")
+    return {
+        name: {
+            "spearman": _round(agreement.spearman(cells(name).ravel(), drops.ravel())),
+            "kendall": _round(np.nanmean(agreement.kendall(cells(name), drops))),
+        }
+        for name in agreement.AGAINST
+    }
+
+
+def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
+    """BLEU of greedy translations by the whole model; into the kinds goes its change without each head."""
+    sources, references = zip(*pairs, strict=True)
+    metric = BLEU()
+
+    def score(edits: Edits) -> float:
+        return metric.corpus_score(translator.translate_lines(sources, 1, edits=edits), [references]).score
+
+    whole, heads = score(Edits()), all_heads(translator.config)
+    without = {kind: np.zeros((n, translator.config.n_heads)) for kind, n in layer_counts(translator.config).items()}
+    for number, head in enumerate(heads, start=1):
+        without[head.kind][head.layer, head.head] = score(Edits(off=(head,))) - whole
+        say(f"BLEU without {number} of {len(heads)} heads")
+    for kind, change in without.items():
+        kinds[kind]["bleu"] = _round(change)
+    return {"score": round(whole, 2), "sentences": len(pairs), "beam": 1, "signature": str(metric.get_signature())}
+
+
+def write(path: Path, found: dict[str, Any]) -> None:
+    """Write what `measure` found, with its command, data and credit."""
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    # One line per row of a table, not one per number.
+    write_text(path, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
+
+
+def read(folder: Path, config) -> dict[str, Any] | None:
+    """Read the atlas of a checkpoint.
+
+    Args:
+        folder: the checkpoint's.
+        config: of its model.
+
+    Returns:
+        What `measure` returned, with "command", "data" (the file's name) and "credit" (whose sentences they are); None
+        where the checkpoint has none.
+
+    Raises:
+        ValueError: if the file is not an atlas of this model, or of other weights.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    found = read_json(path)
+    if found.get("weights") != sha256_of(folder / WEIGHTS):
+        raise ValueError(f"{path} was measured with other weights: run python -m model atlas again")
+    for name, form in _FORM.items():
+        if not has_form(found, {name: form}):
+            raise ValueError(f"{path} is not an atlas of heads: {name} is incomplete")
+    for kind, n_layers in layer_counts(config).items():
+        measured, size = found["kinds"].get(kind), (n_layers, config.n_heads)
+        if not has_form(measured, dict.fromkeys((*ALWAYS[kind], "role", "divergence", "examples"), list)):
+            raise ValueError(f"{path} is not an atlas of heads: {kind} is incomplete")
+        tables = dict.fromkeys((*ALWAYS[kind], *(name for name in SOMETIMES if name in measured)), (size, "fi"))
+        tables |= {name: (size, "U") for name in ("role", "aligns") if name in measured}
+        tables["divergence"] = (n_layers * config.n_heads,) * 2, "fi"
+        if not all(is_table(measured[name], *form) for name, form in tables.items()):
+            raise ValueError(f"{path} does not fit the model: it has other layers or heads in {kind}")
+        if not _are_examples(measured["examples"], size, found["texts"]):
+            raise ValueError(f"{path} is not an atlas of heads: examples is incomplete")
+    if not all(alignment.is_result(one, size) for one in found["alignment"].values()):  # of cross-attention, the last
+        raise ValueError(f"{path} is not an atlas of heads: alignment is incomplete")
+    return found
+
+
+def _are_examples(examples: list, size: tuple[int, int], texts: list) -> bool:
+    """Whether they are those of L layers and H heads, and name texts that are there."""
+    form = dict(enumerate((int, int, str, str, float)))
+    try:
+        if len(examples) != size[0] or any(len(row) != size[1] for row in examples):
+            return False
+        ones = [one for row in examples for of_head in row for one in of_head]
+        return all(has_form(dict(enumerate(one)), form) and isinstance(texts[one[0]], str) for one in ones)
+    except (TypeError, IndexError):
+        return False
+
+
+def _round(values: np.ndarray | float) -> Any:
+    return np.round(np.asarray(values, dtype=np.float64), _PLACES).tolist()

@@ -1,0 +1,292 @@
+"""The page Head atlas: boards, cards and views show what was measured, and what the model itself says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+import streamlit
+
+from model import load_translator
+from model.analysis import head_roles
+from model.interventions.edits import Edits, Head
+from model.measures import agreement, atlas, contribution
+from model.measures.word_links import LinkedPair, LinkedText
+from tests.test_app.conftest import SENTENCES, save_tiny
+from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
+from viz.text import words_heads
+from viz.ui.asking import EXAMPLE
+from viz.views import view
+
+PAGE = "atlas.py"
+SHIPPED = Path(__file__).parents[2] / "checkpoints"
+KINDS = ("encoder_self", "decoder_self", "cross")
+OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 3)))
+PAIRS = list(zip(SENTENCES[:2], SENTENCES[2:], strict=True))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A folder with the tiny checkpoint and its atlas, links included; and that atlas."""
+    folder = tmp_path_factory.mktemp("measured")
+    translator = load_translator(str(save_tiny(folder / "en-de")))
+    words = ["A", "man"], ["Ein", "Mann"]
+    sets = [
+        LinkedText(
+            name, ("en", "de"), f"a <b>test</b> of {name}", [LinkedPair(1, "A man", "Ein Mann", *words, one, one)], 1
+        )
+        for name, one in (("alignment-de-en", frozenset({(0, 0), (1, 1)})), ("toys", frozenset({(1, 0)})))
+    ]
+    found = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
+    found |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
+    found["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
+    atlas.write(translator.folder / atlas.FILE, found)
+    return folder, atlas.read(translator.folder, translator.config)
+
+
+@pytest.fixture
+def report(measured, tiny_checkpoint, monkeypatch):
+    """Has the page find the atlas; returns it."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(measured[0]))
+    return measured[1]
+
+
+def z(at, key: str) -> np.ndarray:
+    return values(figure(at, key)["data"][0]["z"])
+
+
+def table(report, measure: str, kinds=KINDS) -> np.ndarray:
+    return np.concatenate([report["kinds"][kind][measure] for kind in kinds])
+
+
+def assert_whole(at) -> None:
+    assert not at.exception and not at.error and not at.warning
+
+
+class TestBoard:
+    @pytest.mark.parametrize("measure", ["sharpness", "rare", "log_probability", "bleu", "gradient"])
+    def test_all_heads_over_held_out_sentences(self, report, measure):
+        at = open_page(PAGE, colour=measure)
+        assert_whole(at)
+        np.testing.assert_allclose(z(at, "role-board"), table(report, measure), atol=1e-6)
+        assert report["credit"] in written(at) and "2 held-out sentences" in written(at)
+
+    def test_a_measure_of_some_kinds_has_only_their_heads(self, report):
+        at = open_page(PAGE, colour="effect")
+        np.testing.assert_allclose(z(at, "role-board"), table(report, "effect", KINDS[1:]), atol=1e-6)
+        at = choose(at, kinds="cross")
+        np.testing.assert_allclose(z(at, "role-board"), table(report, "effect", KINDS[2:]), atol=1e-6)
+        at = choose(at, kinds="encoder_self")  # of which it is not known: the others stay
+        assert z(at, "role-board").shape == (4, 4)
+
+    def test_sorted_by_another_measure_a_click_opens_the_head_that_stands_there(self, report):
+        at = open_page(PAGE, colour="entropy", sort="distance")
+        by = table(report, "distance").ravel()
+        order = np.argsort(-by, kind="stable")
+        np.testing.assert_allclose(z(at, "role-board").ravel(), table(report, "entropy").ravel()[order], atol=1e-6)
+        row, column = 2, 1
+        kind, layer, head = [
+            (kind, *place) for kind in KINDS for place in np.ndindex(np.shape(report["kinds"][kind]["role"]))
+        ][order[row * 4 + column]]
+        at = click_cell(at, "role-board", row, column)
+        assert_whole(at)
+        assert [at.session_state[name] for name in ("kind", "layer", "head")] == [kind, layer, head]
+        (frame,) = figure(at, "role-board")["layout"]["shapes"]
+        assert (frame["x0"], frame["y0"]) == (column - 0.5, row - 0.5)
+
+    def test_the_sentence_of_the_visitor_and_what_is_different_there(self, report, recorded):
+        result = recorded.translate(EXAMPLE)
+        counted = atlas.count(recorded, result, agreement.of_words(recorded, result))
+        here = np.concatenate([counted[kind].numbers()["effect"] for kind in KINDS[1:]])
+        at = open_page(PAGE, colour="effect", **{"over-what": "sentence"})
+        assert_whole(at)
+        np.testing.assert_allclose(z(at, "role-board"), here, atol=1e-5)
+        at = choose(at, **{"over-what": "difference"})
+        np.testing.assert_allclose(z(at, "role-board"), here - table(report, "effect", KINDS[1:]), atol=1e-4)
+        at = open_page(PAGE, colour="rare", **{"over-what": "sentence"})
+        assert words_heads.NOT_HERE in [info.value for info in at.info] and not at.exception
+
+    def test_heads_that_align_words_are_marked(self, report):
+        at = open_page(PAGE)
+        texts = figure(at, "role-board")["data"][1]["text"]
+        assert {place: text for place, text in enumerate(texts) if "⇄" in text} == {23: "⇄ input", 26: "⇄ output"}
+        at = choose(at, kinds="encoder_self")
+        assert not any("⇄" in text for text in figure(at, "role-board")["data"][1]["text"])
+        card = next(one.value for one in open_page(PAGE, layer="1", head="2").dataframe)
+        assert card.loc["role", "held-out"].endswith(" · ⇄ output")
+
+    def test_without_an_atlas_the_sentence_is_shown_and_how_to_make_one(self, recorded):
+        at = open_page(PAGE)
+        assert_whole(at)
+        assert "python -m model atlas --data FILE.tsv --checkpoint en-de" in at.info[0].value
+        result = recorded.translate(EXAMPLE)
+        sharp = [
+            head_roles.tally(
+                result.attention(kind),
+                result.mask(kind),
+                result.target_tokens if kind == "decoder_self" else result.source_tokens,
+            ).numbers()["sharpness"]
+            for kind in KINDS
+        ]
+        np.testing.assert_allclose(z(at, "role-board"), np.concatenate(sharp), atol=1e-5)
+
+    def test_an_atlas_of_other_weights_is_told(self, report, tmp_path, monkeypatch):
+        folder = save_tiny(tmp_path / "en-de", d_ff=44)
+        (folder / atlas.FILE).write_text(json.dumps(report))
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+        at = open_page(PAGE)
+        assert not at.exception and "run python -m model atlas again" in at.warning[0].value
+        assert "role-board" in charts(at)
+
+
+class TestCard:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_numbers_held_out_and_here(self, report, recorded, kind):
+        at = open_page(PAGE, kind=kind, layer="1", head="3")
+        assert_whole(at)
+        result = recorded.translate(EXAMPLE)
+        keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+        counted = head_roles.tally(result.attention(kind), result.mask(kind), keys)
+        card = next(one.value for one in at.dataframe if "held-out" in one.value)
+        held, here = card.loc["role", ["held-out", "this sentence"]]
+        assert held.startswith(words_heads.role(report["kinds"][kind]["role"][1][3]))
+        assert here == words_heads.role(head_roles.roles(counted, kind)[1][3])
+        entropies = table(report, "entropy")
+        own = report["kinds"][kind]["entropy"][1][3]
+        rank = f"{(entropies > own).sum() + 1} of {entropies.size}"
+        expected = [f"{own:.3f}", f"{counted.numbers()['entropy'][1, 3]:.3f}", rank]
+        assert card.loc["entropy (nats)", ["held-out", "this sentence", "rank, largest first"]].tolist() == expected
+        assert ("next token" in card.index) == (kind == "encoder_self")
+        np.testing.assert_allclose(z(at, "head-opened"), result.attention(kind)[1, 3], atol=1e-6)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_examples_open_on_the_stage_with_this_head(self, report, kind):
+        at = open_page(PAGE, kind=kind, layer="1", head="2")
+        found = links(at)
+        for text, row, *_ in report["kinds"][kind]["examples"][1][2]:
+            source = report["texts"][text]
+            page, _, query = found[source].partition("?")
+            asked = dict(parse_qsl(query))
+            assert page == "./" and asked.pop("text", view.EXAMPLE) == source
+            side = {"pin": f"s{row}"} if kind == "encoder_self" else {"pin": f"t{row}", "measure": "effects"}
+            assert asked == {"beam": "1", "kind": kind, "layer": "1", "head": "2"} | side
+        (own,) = [target for text, target in found.items() if text == words_heads.OPEN_HERE]
+        assert dict(parse_qsl(own.partition("?")[2])) == {"text": EXAMPLE, "kind": kind, "layer": "1", "head": "2"}
+
+    def test_the_most_alike_is_one_click_away(self, report):
+        at = open_page(PAGE, kind="encoder_self", layer="2", head="0")
+        divergence = np.array(report["kinds"]["encoder_self"]["divergence"])[8]
+        nearest = min((value, at) for at, value in enumerate(divergence) if at != 8)[1]
+        button = at.button(key=f"like-{nearest // 4}-{nearest % 4}")
+        assert button.label == f"{nearest // 4}.{nearest % 4} ({np.sqrt(divergence[nearest]):.2f})"
+        at = button.click().run()
+        assert (at.session_state["layer"], at.session_state["head"]) == divmod(nearest, 4)
+
+    def test_heads_are_switched_off_on_the_page_steer_with_the_same_change(self):
+        at = open_page(PAGE, text="A man is tired.", beam="2", edits=OFF.code)
+        assert_whole(at)
+        page, _, query = links(at)[words_heads.TO_STEER].partition("?")
+        assert page == "./steer"
+        head = {"kind": "cross", "layer": "0", "head": "0"}
+        assert dict(parse_qsl(query)) == {"text": "A man is tired.", "beam": "2", "edits": OFF.code} | head
+
+
+class TestViews:
+    def test_two_measures_against_each_other_a_click_opens(self, report):
+        at = open_page(PAGE, part=words_heads.SCATTER, colour="effect", measured="log_probability")
+        assert_whole(at)
+        of_cross = figure(at, "scatter")["data"][1]
+        np.testing.assert_allclose(values(of_cross["x"]), np.ravel(report["kinds"]["cross"]["effect"]), atol=1e-6)
+        np.testing.assert_allclose(
+            values(of_cross["y"]), np.ravel(report["kinds"]["cross"]["log_probability"]), atol=1e-6
+        )
+        at = click_marker(at, "scatter", KINDS.index("decoder_self"), 1, 3)
+        assert [at.session_state[name] for name in ("kind", "layer", "head")] == ["decoder_self", 1, 3]
+
+    def test_a_click_on_one_of_those_alike_opens_it(self, recorded):
+        at = click_marker(open_page(PAGE, part=words_heads.ALIKE), "head-map", 1, 2)
+        assert_whole(at)
+        weights = recorded.translate(EXAMPLE).attention("cross")[1, 2]
+        np.testing.assert_allclose(z(at, "head-opened"), weights, atol=1e-6)
+
+    def test_a_table_has_all_heads_of_a_kind(self, report):
+        at = open_page(PAGE, part=words_heads.TABLE, kind="cross")
+        assert_whole(at)
+        whole = next(one.value for one in at.dataframe if "head" in one.value)
+        rates = np.ravel(report["kinds"]["cross"]["aer_output"])
+        np.testing.assert_allclose(whole[words_heads.MEASURES["aer_output"]], rates, atol=1e-4)
+
+    def test_error_rates_of_both_sets_of_links(self, report):
+        at = open_page(PAGE, part=words_heads.ALIGNED)
+        for name, result in report["alignment"].items():
+            at = choose(at, links=name)
+            assert_whole(at)
+            for read_at, by_measure in result["aer"].items():
+                for what, rates in by_measure.items():
+                    board = figure(at, f"aer-{read_at}-{what}")["data"][0]
+                    expected = np.column_stack([rates["heads"], rates["mean"], rates["max"]])
+                    np.testing.assert_allclose(values(board["z"]), expected, atol=1e-6)
+                    assert board["reversescale"]
+            assert result["made_by"] in written(at)
+            assert "links left out that point outside their sentence: 1" in written(at)
+            said = " ".join(caption.value for caption in at.caption)
+            heads = np.array(result["aer"]["output"]["weights"]["heads"])
+            layer, head = np.argwhere(heads == heads.min())[0]
+            assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in said
+            assert words_heads.LINK_SETS.get(name, "") in said
+
+    def test_without_links_the_command_is_shown(self):
+        at = open_page(PAGE, part=words_heads.ALIGNED)
+        assert any("--links FOLDER" in info.value for info in at.info)
+
+    def test_weights_beside_what_is_added(self, recorded):
+        at = open_page(PAGE, part=words_heads.ADDS, kind="decoder_self", layer="1", head="2")
+        assert_whole(at)
+        result = recorded.translate(EXAMPLE)
+        lengths = contribution.contributions(recorded.model, result, "decoder_self")[1, 2]
+        shares = lengths / lengths.sum(-1, keepdims=True)
+        weights = result.attention("decoder_self")[1, 2]
+        np.testing.assert_allclose(z(at, "weights"), weights, atol=1e-6)
+        np.testing.assert_allclose(z(at, "added"), shares, atol=1e-5)
+        np.testing.assert_allclose(z(at, "added-change"), shares - weights, atol=1e-5)
+
+    def test_sinks_are_left_out_and_said(self, recorded):
+        at = open_page(PAGE, part=words_heads.ADDS, sinks=words_heads.SINKS_ALL)
+        assert_whole(at)
+        drawn = z(at, "weights")
+        weights = recorded.translate(EXAMPLE).attention("cross")[0, 0]
+        assert not drawn[:, -2:].any()  # the full stop and the end of the sentence
+        np.testing.assert_allclose(drawn.sum(-1), 1, atol=1e-5)
+        gone = weights.sum() - weights[:, drawn.any(axis=0)].sum()
+        assert any(f"{gone / len(weights):.1%} of the weights" in caption.value for caption in at.caption)
+
+    def test_rollout(self, recorded):
+        at = open_page(PAGE, part=words_heads.ROLLOUT)
+        assert_whole(at)
+        result = recorded.translate(EXAMPLE)
+        encoder = contribution.rollout(result.attention("encoder_self"))
+        np.testing.assert_allclose(z(at, "rollout-encoder"), encoder, atol=1e-6)
+        together = z(at, "rollout-source").sum(-1) + z(at, "rollout-target").sum(-1)
+        np.testing.assert_allclose(together, 1, atol=1e-5)
+
+
+def test_the_shipped_atlas_is_of_the_shipped_weights(monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(SHIPPED))
+    streamlit.cache_resource.clear()
+    at = open_page(PAGE, colour="effect")
+    assert_whole(at)
+    shipped = json.loads((SHIPPED / "en-de" / atlas.FILE).read_text())
+    np.testing.assert_allclose(z(at, "role-board"), table(shipped, "effect", KINDS[1:]), rtol=1e-5)
+    assert "Tatoeba" in shipped["credit"] and shipped["credit"] in written(at)
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+
+
+def test_a_sentence_that_cannot_be_read_keeps_the_last_result():
+    at = open_page(PAGE)
+    at = at.text_input(key="text").set_value("  ").run()
+    assert not at.exception and "There is nothing to translate" in at.warning[0].value
+    assert charts(at)

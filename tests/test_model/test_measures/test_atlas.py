@@ -1,0 +1,258 @@
+"""The command atlas: its numbers are those of single calls, and a file of something else is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sacrebleu.metrics import BLEU
+
+from model import checkpoint, load_translator
+from model.__main__ import main
+from model.adapters.marian import import_marian
+from model.analysis import head_roles
+from model.config import TransformerConfig
+from model.gru import GruConfig, GruModel
+from model.interventions.edits import Edits, Head
+from model.measures import agreement, alignment, atlas
+from model.measures.word_links import read_linked_text
+from model.text.special import EOS_ID
+from model.text.subwords import Tokenizer
+from model.transformer import Transformer
+from tests.test_model.builders import write_folder
+from tests.test_model.test_adapters.marian_models import ENGLISH, GERMAN, save_marian
+
+PAIRS = [("A man walks.", "Ein Mann geht."), ("Two dogs in the street.", "Zwei Hunde."), ("The street.", "Die Straße.")]
+LINKS = "1 0 0 S\n1 1 1 S\n2 0 0 S\n"
+CREDIT = "written for this test"
+TOKENIZER = Tokenizer.train([text for pair in PAIRS for text in pair], vocab_size=310, alphabet_size=40)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint with other numbers of layers on either side, and its atlas, made by the command."""
+    folder = tmp_path_factory.mktemp("checkpoints") / "small"
+    torch.manual_seed(5)
+    sizes = {"d_model": 16, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 2, "d_ff": 16, "max_length": 64}
+    model = Transformer(TransformerConfig(vocab_size=len(TOKENIZER), output_bias=True, **sizes))
+    with torch.no_grad():
+        model.output.bias[EOS_ID] = 2
+    checkpoint.save(folder, model, TOKENIZER, {"task": "test", "parameters": 1, "source": "en", "target": "de"})
+    data = folder.parent / "pairs.tsv"
+    data.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), encoding="utf-8")
+    links = write_folder(folder.parent / "toys", LINKS)
+    words = ["atlas", "--data", str(data), "--checkpoint", str(folder), "--sentences", "3", "--bleu-sentences", "2"]
+    assert main([*words, "--links", str(links), "--credit", CREDIT]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def translator(folder: Path):
+    return load_translator(str(folder))
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path, translator) -> dict:
+    return atlas.read(folder, translator.config)
+
+
+@pytest.fixture(scope="module")
+def results(translator) -> list:
+    return [translator.translate(source, beam=1) for source, _ in PAIRS]
+
+
+def test_where_heads_look_is_a_mean_over_the_rows_of_all_sentences(found, results) -> None:
+    assert (found["sentences"], found["data"], found["credit"]) == (3, "pairs.tsv", CREDIT)
+    assert found["command"].startswith("python -m model atlas --data ")
+    assert found["words"] == sum(len(result.predicted_ids) for result in results)
+    cross = found["kinds"]["cross"]
+    entropies = [-(w * np.log(w)).sum(-1) for w in (result.attention("cross")[1, 0] for result in results)]
+    assert cross["entropy"][1][0] == pytest.approx(np.concatenate(entropies).mean(), abs=1e-4)
+    divergence = np.mean([head_roles.divergences(result.attention("encoder_self")) for result in results], axis=0)
+    np.testing.assert_allclose(found["kinds"]["encoder_self"]["divergence"], divergence, atol=1e-4)
+    seen = [token for source, _ in PAIRS for token in TOKENIZER.tokens(TOKENIZER.encode(source))]
+    on_rare = []
+    for result in results:
+        counts = [seen.count(token) for token in result.source_tokens[:-1]]  # without the end token
+        rarest = [key for key, count in enumerate(counts) if count == min(counts)]
+        on_rare += result.attention("cross")[0, 1][:, rarest].sum(-1).tolist()
+    assert cross["rare"][0][1] == pytest.approx(np.mean(on_rare), abs=1e-4)
+
+
+def test_what_heads_are_worth_is_that_of_single_passes(found, results, translator) -> None:
+    head, edits = ("cross", 1, 0), Edits(off=(Head("cross", 1, 0),))
+    cross = found["kinds"]["cross"]
+    changes = [
+        translator.force(result.source, result, edits).log_probabilities - result.log_probabilities
+        for result in results
+    ]
+    assert cross["log_probability"][1][0] == pytest.approx(np.concatenate(changes).mean(), abs=1e-4)
+    sources, references = zip(*PAIRS[:2], strict=True)
+    scores = [
+        BLEU().corpus_score(translator.translate_lines(sources, 1, edits=some), [references]).score
+        for some in (Edits(), edits)
+    ]
+    assert found["bleu"]["score"] == pytest.approx(scores[0], abs=0.01)
+    assert cross["bleu"][1][0] == pytest.approx(scores[1] - scores[0], abs=0.01)
+    effects = [translator.effects(result, "runner-up").heads("cross")[1, 0].sum(-1) for result in results]
+    assert cross["effect"][1][0] == pytest.approx(np.abs(np.concatenate(effects)).mean(), abs=1e-4)
+    assert cross["runner-up"][1][0] == pytest.approx(np.concatenate(effects).mean(), abs=1e-4)
+    words = [agreement.of_words(translator, result) for result in results]
+    rows = np.concatenate([one["decoder_self"]["agreement"][0, 1] for one in words])
+    assert found["kinds"]["decoder_self"]["agreement"][0][1] == pytest.approx(np.nanmean(rows), abs=1e-4)
+    pooled = [
+        np.concatenate([np.concatenate([one[kind][name].ravel() for kind in agreement.DECODER]) for one in words])
+        for name in ("runner-up", "log_probability")
+    ]
+    rate = agreement.spearman(pooled[0], -pooled[1])
+    assert found["agreement"]["runner-up"]["spearman"] == pytest.approx(rate, abs=1e-4), head
+
+
+def test_heads_are_scored_as_word_aligners(found, folder, translator) -> None:
+    measured = alignment.measure(translator, read_linked_text([folder.parent / "toys"]))
+    assert found["alignment"] == {"toys": measured}
+    cross = found["kinds"]["cross"]
+    assert cross["aer_output"] == measured["aer"]["output"]["weights"]["heads"]
+    assert cross["aligns"] == alignment.roles([measured])
+
+
+def test_examples_are_the_strongest_sentences_and_name_their_cell(found, results) -> None:
+    assert sorted(found["texts"]) == sorted(source for source, _ in PAIRS)
+    by_source = {result.source: result for result in results}
+    translator = load_translator(found["command"].split("--checkpoint ")[1].split()[0])
+    sizes = []
+    for text, row, word, key, value in found["kinds"]["cross"]["examples"][1][1]:
+        result = by_source[found["texts"][text]]
+        own = translator.effects(result, "runner-up").heads("cross")[1, 1]
+        assert np.abs(own).max() == pytest.approx(abs(value), abs=1e-4)
+        assert (result.predicted_tokens[row], result.source_tokens[int(np.abs(own[row]).argmax())]) == (word, key)
+        sizes.append(abs(value))
+    assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
+    for text, row, word, key, value in found["kinds"]["encoder_self"]["examples"][0][0]:
+        result = by_source[found["texts"][text]]
+        own = result.attention("encoder_self")[0, 0]
+        assert own[row, result.source_tokens.index(key)] == pytest.approx(value, abs=1e-4) == own.max()
+        assert result.source_tokens[row] == word
+
+
+def test_of_one_sentence_the_same_is_counted(translator, results) -> None:
+    result = results[1]
+    counted = atlas.count(translator, result, agreement.of_words(translator, result))
+    whole = atlas.measure(translator, [PAIRS[1]], 1)
+    for kind, of_kind in whole["kinds"].items():
+        for name, values in counted[kind].numbers().items():
+            np.testing.assert_allclose(of_kind[name], values, atol=1e-4)
+    assert (whole["bleu"], whole["alignment"]) == (None, {})
+
+
+def test_an_imported_model_has_an_atlas_elsewhere(tmp_path: Path) -> None:
+    save_marian(tmp_path / "theirs")
+    import_marian(str(tmp_path / "theirs"), tmp_path / "ours")
+    data, out = tmp_path / "pairs.tsv", tmp_path / "new" / "mine.json"
+    data.write_text("".join(f"{a}\t{b}\n" for a, b in zip(ENGLISH, GERMAN, strict=True)), encoding="utf-8")
+    words = ["atlas", "--data", str(data), "--checkpoint", str(tmp_path / "ours"), "--out", str(out)]
+    assert main([*words, "--sentences", "2"]) == 0
+    config = load_translator(str(tmp_path / "ours")).config
+    assert atlas.read(tmp_path / "ours", config) is None
+    out.rename(tmp_path / "ours" / atlas.FILE)
+    kinds = atlas.read(tmp_path / "ours", config)["kinds"]
+    for kind, names in atlas.ALWAYS.items():
+        assert all(np.isfinite(kinds[kind][name]).all() for name in names)
+    assert np.max(kinds["cross"]["effect"]) > 0
+
+
+def broken(found: dict, name: str) -> None:
+    """Spoils an atlas in one of several ways."""
+    kinds = found["kinds"]
+    match name:
+        case "other weights":
+            found["weights"] = "0" * 64
+        case "a kind is missing":
+            del kinds["cross"]
+        case "a number is missing":
+            del kinds["cross"]["effect"]
+        case "a number too large for one":
+            kinds["cross"]["entropy"][0][0] = 10**400
+        case "numbers as texts":
+            kinds["cross"]["entropy"] = [["0.5", "0.5"]] * 2
+        case "another shape":
+            kinds["encoder_self"]["bleu"] = [[1.0, 2.0, 3.0]]
+        case "roles missing":
+            kinds["decoder_self"]["role"] = [["mixed"]]
+        case "no examples":
+            kinds["cross"]["examples"][0] = [[]]
+        case "an example of no text":
+            kinds["cross"]["examples"][1][0][0][0] = 99
+        case "an example of something":
+            kinds["cross"]["examples"][1][0][0] = ["x"]
+        case "rates missing":
+            del found["alignment"]["toys"]["aer"]["input"]["norms"]["max"]
+        case "rates of others":
+            found["alignment"]["toys"]["aer"]["output"]["weights"]["heads"] = [[1.0]]
+        case _:
+            found[name] = None if name == "kinds" else 3.5
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("other weights", "measured with other weights: run python -m model atlas again"),
+        ("a kind is missing", "not an atlas of heads: cross is incomplete"),
+        ("a number is missing", "cross is incomplete"),
+        ("a number too large for one", "atlas.json is not JSON: a number has 401 digits; at most 300 are read"),
+        ("numbers as texts", "other layers or heads in cross"),
+        ("another shape", "does not fit the model: it has other layers or heads in encoder_self"),
+        ("roles missing", "other layers or heads in decoder_self"),
+        ("no examples", "examples is incomplete"),
+        ("an example of no text", "examples is incomplete"),
+        ("an example of something", "examples is incomplete"),
+        ("rates missing", "alignment is incomplete"),
+        ("rates of others", "alignment is incomplete"),
+        ("credit", "not an atlas of heads: credit is incomplete"),
+        ("sentences", "sentences is incomplete"),
+        ("kinds", "kinds is incomplete"),
+    ],
+)
+def test_what_is_no_atlas_of_this_model_is_refused(folder: Path, translator, name: str, words: str) -> None:
+    path = folder / atlas.FILE
+    before = path.read_text(encoding="utf-8")
+    spoilt = json.loads(before)
+    broken(spoilt, name)
+    try:
+        path.write_text(json.dumps(spoilt), encoding="utf-8")
+        with pytest.raises(ValueError, match=words):
+            atlas.read(folder, translator.config)
+    finally:
+        path.write_text(before, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def gru(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    sizes = {"source_vocab_size": len(TOKENIZER), "target_vocab_size": len(TOKENIZER), "d_embedding": 6, "d_hidden": 8}
+    folder = tmp_path_factory.mktemp("gru") / "gru"
+    checkpoint.save(folder, GruModel(GruConfig(**sizes, attention=True)), TOKENIZER, {"source": "en", "target": "de"})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--sentences", "0"], "--sentences must be at least 1"),
+        (["--checkpoint", "nowhere"], "there is no checkpoint 'nowhere'"),
+        (["--data", "/nowhere.tsv"], "/nowhere.tsv does not exist"),
+        (["--data", "{long}"], "no sentence of the file is short enough"),
+        (["--links", "{long}"], "give a folder with links and texts"),
+        (["--checkpoint", "{gru}"], "only the heads of an encoder-decoder Transformer"),
+    ],
+)
+def test_errors_are_one_line(folder: Path, gru: Path, capsys: pytest.CaptureFixture, more: list, words: str) -> None:
+    long = folder.parent / "long.tsv"
+    long.write_text("a " * 90 + "\tb\n", encoding="utf-8")
+    more = [one.format(long=long, gru=gru) for one in more]
+    data = ["--data", str(folder.parent / "pairs.tsv"), "--checkpoint", str(folder), "--out", str(long) + ".json"]
+    assert main(["atlas", *data, *more]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1 and words in said[0]
