@@ -126,7 +126,7 @@ def complaints(at: AppTest) -> list[str]:
 def _can_act(words: str) -> bool:
     """Whether marked words stand there without what makes Markdown leave them alone."""
     words = re.sub(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)", "", words)  # code
-    words = re.sub(r'href="\./[\w?=&%.+-]*"', "", words)  # a link to a page of ours, with what was typed in its address
+    words = re.sub(r'href="\./[\w?=&;%.+-]*"', "", words)  # a link to our page, with what was typed in it
     alive = r"(?<!\\)(?:[<\[$`]|\*\*|:material|&colon)[^\n]*zq7|(?:https?://|www\.|@|:)(?:www\.)?zq7|:streamlit:"
     return re.search(alive, words, re.I) is not None
 
