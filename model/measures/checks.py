@@ -19,11 +19,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model import attribution
-from model.checkpoint import read_json, write_json
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
 from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
 from model.experiments import masks as mask_experiments
-from model.measures.head_report import weights_digest
 from model.measures.kept import has_form
 from model.positional import TABLES
 from model.taps import intervene, record
@@ -141,7 +140,7 @@ def _worst(checks: Sequence[Check]) -> Check:
 
 def keep(folder: Path, found: dict[str, Any]) -> Path:
     """Keep what `measure` found, with its command and data, beside the weights it is of; returns the file."""
-    write_json(folder / FILE, {**found, "weights": weights_digest(folder)})
+    write_json(folder / FILE, {**found, "weights": sha256_of(folder / WEIGHTS)})
     return folder / FILE
 
 
@@ -163,7 +162,7 @@ def kept(folder: Path) -> dict[str, Any] | None:
     fits = has_form(found, {"command": str, "data": str, "sentences": int}) and isinstance(claims, list)
     fits = fits and all(has_form(one, numbers) and _is_control(one.get("control")) for one in claims)
     fits = fits and tuple(one["claim"] for one in claims) == CLAIMS
-    if not fits or found.get("weights") != weights_digest(folder):
+    if not fits or found.get("weights") != sha256_of(folder / WEIGHTS):
         raise ValueError(
             f"{path} is not of these weights, or not what python -m model check --save writes: run it again"
         )

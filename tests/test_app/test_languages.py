@@ -61,7 +61,7 @@ def spoken(told: dict) -> Iterator[tuple[str, str]]:
         for field in told["inside"]["options"]:
             yield from field_of(field)
     for view in (one for views in told["views"].values() for one in views):
-        yield "stage view", f"{view['name']} {view['line']}"
+        yield "stage view", f"{view['name']} {view.get('line', '')}"
         yield from labels(view["look"], "stage view")
 
 
