@@ -104,6 +104,3 @@ class TestWords:
     def test_a_language_model_has_its_perplexity(self):
         card = {"scores": {"wikitext-2/test": {"perplexity": 141.05, "tokens": 9}, "odd": {"perplexity": "low"}}}
         assert words.describe_card("lm", card) == "Checkpoint lm · perplexity 141.1 on wikitext-2/test"
-
-    def test_bytes_are_explained_where_there_are_some(self):
-        assert "byte" in words.how_to_read(["a", "<0xF0>"]) and "byte" not in words.how_to_read(["a"])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from model.analysis.maps import word_mark
 from viz.text.language import message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
@@ -18,11 +17,6 @@ SEARCH = message(
 PENALTY = message(
     "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: 0 compares bare "
     "log-probabilities and prefers short translations, larger values prefer long ones."
-)
-LINES_LEAD = message("Lines lead from query (left) to key (right), one colour per head, stronger for larger weights.")
-LINES = message(
-    "Point at a token to see only its lines; click to keep them. Click a head to hide or show its lines; "
-    "double-click (Shift+Enter) shows it alone."
 )
 REPORT = message(
     "The translation, every head of every kind, masks, positions and settings in one file that needs no network."
@@ -43,9 +37,6 @@ EXAMPLES = {
         "small brown dog that has a yellow ball in its mouth."
     ),
 }
-
-
-STRETCH = message("Lets the colours end at the largest weight of each map instead of 1.")
 
 
 @dataclass(frozen=True)
@@ -98,48 +89,18 @@ NAMED_BY = {
 PREDICTED_AXIS = message("word being written (query)")
 
 
-def named_by(kind: str, names: str, lines: bool = False) -> tuple[str, str]:
+def named_by(kind: str, names: str) -> tuple[str, str]:
     """How to read a picture of a kind, as it is said, and the title of the query axis, in English.
 
     Args:
         kind: of attention.
         names: whether steps are named by the token READ or PREDICTED.
-        lines: whether the picture is one of lines and no map.
     """
     spoken = KINDS[kind]
-    reading = f"{say(LINES_LEAD)} {say(spoken.rows)}" if lines else say(spoken.rows)
+    reading = say(spoken.rows)
     if kind == "encoder_self":
         return reading, spoken.query_axis
     return f"{reading} {say(NAMED_BY[names])}", PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
-
-
-def without_line(count: int, least: float, most: int) -> str:
-    """Say how many cells have no line, and why."""
-    if count == 1:
-        text = message("One cell has no line: its weight is below {least:.3f}, or not among the {most} largest.")
-    else:
-        text = message("{count} cells have no line: a weight below {least:.3f}, or not among the {most} largest.")
-    return say(text, count=count, least=least, most=most)
-
-
-def how_to_read(tokens: list[str]) -> str:
-    """A short guide for beginners, in Markdown, to maps of these tokens."""
-    said = [
-        say(
-            "**How to read a map.** Row = query, column = key: the brighter a cell, the more the query attends to "
-            "the key. Every row of a head adds up to 1."
-        )
-    ]
-    mark = word_mark(tokens)
-    if mark:
-        said.append(say("{mark} marks the start of a word.", mark=mark))
-    if {"<s>", "</s>"} & set(tokens):
-        said.append(say("\\<s> and \\</s> are the start and the end of the sentence."))
-    if "<eos>" in tokens:
-        said.append(say("\\<eos> is the end of a line."))
-    if any("<0x" in token for token in tokens):
-        said.append(say("\\<0x…> is one byte of a character that is not a token or cannot be seen."))
-    return " ".join(said)
 
 
 def how_decoded(beam: int, length_penalty: float, forced: bool) -> str:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import streamlit as st
 
-from viz.figures import Drawn, attention_lines, head_overview
-from viz.figures.lines import LEAST_WEIGHT, MOST_LINES
-from viz.text import words
+from viz.figures import Drawn
 from viz.text.language import say
-from viz.ui import beside, shared
-from viz.ui.lines import lines
+from viz.ui import beside
 from viz.ui.plot import plot as show
-from viz.views import maps
-from viz.views.made import Plot, made
-from viz.views.recipes import MapsMade
-
-HEADS_IN_A_ROW = 8
-MOST_CELLS = 800_000  # that all tiles have together: of more browsers take seconds, and tiles have few pixels
+from viz.views.made import Plot
 
 
 def heading(title: str, line: str) -> None:
@@ -51,73 +42,3 @@ def draw(
 def open_head(layer: int, head: int) -> None:
     """Open the head whose tile was clicked; runs before the page is drawn again."""
     st.session_state.update(layer=layer, head=head, view="map")
-
-
-def show_overview(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
-    """Draw all maps of a kind; a click on one opens it."""
-    built, kind = of.built, say(words.KINDS[of.kind].title)
-    title, in_file = say("All heads"), say("{kind}: all heads", kind=kind)
-    line = say("One tile per head. Click a tile to open it.")
-    block = math.ceil(math.sqrt(built.weights.size / MOST_CELLS))
-    if not built.mask.all():
-        line += " " + say("Blank cells are blocked by the mask.")
-    if block > 1:
-        coarse = say("Each cell of a tile is the largest of {n} × {n} weights.", n=block)
-        line, in_file = f"{line} {coarse}", say("{title}, the largest of {n} × {n}", title=in_file, n=block)
-    heading(title, line)
-    selected, n_columns = built.place(layer, head), min(HEADS_IN_A_ROW, built.weights.shape[1])
-    plot = of.recipe.plot(
-        in_file,
-        head_overview,
-        of.weights,
-        selected=selected,
-        n_columns=n_columns,
-        shown=None if built.mask.all() else made(built.shown & built.mask, of.drawn),
-        layer_names=of.of("layer_names"),
-        head_names=of.of("head_names"),
-        scale_to_max=stretch or None,
-        block=block if block > 1 else None,
-    )
-    figure = plot.draw(say)
-    # Not stretched, the large map has the same scale, and the tiles need the room.
-    figure.data[0].showscale = stretch
-    draw(plot, "overview", on_click=open_head, figure=figure)
-    st.caption(words.how_to_read([*built.queries, *built.keys]))
-
-
-def show_attention(of: MapsMade, layer: int, head: int, stretch: bool) -> None:
-    """Draw one map large."""
-    built, spoken = of.built, words.KINDS[of.kind]
-    reading, query_axis = words.named_by(of.kind, of.named)
-    title = maps.heading(spoken.title, built, layer, head)
-    heading(title, " ".join([reading, *maps.notes(built, layer, head)]))
-    axes = {"query_axis": query_axis, "key_axis": spoken.key_axis}
-    draw(of.heatmap(title, built.place(layer, head), axes, stretch), "heatmap")
-    if built.others is not None and of.tokens.predicted_tokens:
-        steps = [of.tokens.target_tokens[0], *of.tokens.predicted_tokens]
-        shared.small(say("Read → predicted: {steps}", steps=" → ".join(steps)), "steps")
-
-
-def show_lines(of: MapsMade, layer: int) -> None:
-    """Draw all heads of a layer as lines between queries and keys."""
-    built, spoken = of.built, words.KINDS[of.kind]
-    at, _ = built.place(layer, 0)
-    reading, query_axis = words.named_by(of.kind, of.named, lines=True)
-    title = maps.heading(spoken.title, built, layer, None)
-    heading(title, " ".join([reading, *maps.notes(built, layer, None)]))
-    left_out = lines(
-        built.weights[at],
-        built.queries,
-        built.keys,
-        head_names=built.head_names,
-        titles=(query_axis, spoken.key_axis),
-        hint=say(words.LINES),
-        key="lines",
-        shown=built.shown[at],
-    )
-    if left_out:
-        st.caption(words.without_line(left_out, LEAST_WEIGHT, MOST_LINES))
-    more = {"query_axis": query_axis, "key_axis": spoken.key_axis}
-    if not of.plain:
-        more |= {"head_names": of.of("head_names"), "shown": of.of("shown")[at]}
-    beside.offer(of.recipe.plot(title, attention_lines, of.weights[at], of.queries, of.keys, **more), "lines")
