@@ -27,19 +27,23 @@ from benchmarks.support.server import serve
 
 LAPTOP, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 860}
 STILL = 6  # looks, four a second, after which a page no longer changes
-STAGES = ("Translate", "Steer")  # pages without a heading
+STAGES = ("Translate", "Compare", "Language model", "Steer")  # pages without a heading
 HIGHEST, FEWEST = 420, 40  # pixels above the first picture, and words
 # What Streamlit leaves of the page before stays in the window, marked as stale, until the new run is over.
 OPENED = """title => {
+  // From one page with the stage to another the same element may stay.
+  const another = stage => stage && (stage !== window.left?.[0] || stage.dataset.ready !== window.left[1]);
   const app = document.querySelector('[data-testid="stApp"]');
   return app?.dataset.testScriptState === 'notRunning'
     && (title ? [...document.querySelectorAll('h1')].some(heading => heading.innerText.trim() === title)
-      : document.querySelector('.hl-stage[data-ready] .main-svg'))
+      : !document.querySelector('h1') && another(document.querySelector('.hl-stage[data-ready]:has(.main-svg)')))
     && !document.querySelector('[data-stale="true"]')
     && [...document.querySelectorAll('.hl-figure')].every(chart => chart.querySelector('.main-svg'));
 }"""
 # Made before the click and asked after it: nothing to the browser lies between the click and the picture.
 WATCH = f"""title => {{
+  const stage = document.querySelector('.hl-stage');
+  window.left = [stage, stage?.dataset.ready];
   const opened = {OPENED}, frames = then => requestAnimationFrame(() => requestAnimationFrame(then));
   window.opened = new Promise(done => window.addEventListener('pointerup', () => {{
     const start = performance.now(), seen = new Set(), drawn = new Map();

@@ -54,6 +54,8 @@ class Guard:
     def _hear(self, message) -> None:
         if message.type in ("error", "assert"):
             place = message.location.get("url", "")
+            if place.endswith("/favicon.ico"):  # which the browser asks for by itself, outside the app
+                return
             self.errors.append(f"console {message.type}: {message.text} ({place})")
 
     def foreign(self) -> list[str]:

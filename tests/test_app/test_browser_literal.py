@@ -64,7 +64,7 @@ def keys(checkpoints: Path) -> dict[str, list[str]]:
 
 
 def assert_nothing_lives(page: Page, url: str, file: str, query: dict[str, str]) -> None:
-    page.goto(f"{url}/{'' if file == 'translate_page.py' else file.removesuffix('.py')}?{urlencode(query)}")
+    page.goto(f"{url}/{'' if file == 'translate.py' else file.removesuffix('.py')}?{urlencode(query)}")
     for key in {"lang", "lesson", "edits", "prefix"} & set(query):
         alert = page.locator("[data-testid=stAlert]", has_text="zq7").locator("code")
         expect(alert.first, key).to_be_visible(timeout=PATIENCE)

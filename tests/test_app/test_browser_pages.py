@@ -239,7 +239,9 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
 def test_a_lesson_is_walked_through_its_links(page, app_server):
     look_at(page, f"{app_server}/lessons", *WIDE)
     windows = len(page.context.pages)
-    page.get_by_role("link", name="Start").nth(2).click()  # "Why positions"
+    page.get_by_role("radiogroup").get_by_text(POSITIONS.name, exact=True).click()
+    expect(page.get_by_role("link", name=POSITIONS.steps[0].question)).to_be_visible()
+    page.get_by_role("link", name="Start").click()
     for number, step in enumerate(POSITIONS.steps, 1):
         expect(page.get_by_text(progress(POSITIONS, number), exact=True)).to_be_visible()
         there = page.locator(".hl-stage") if step.page == "steer" else page.get_by_role("heading", name="Positions")

@@ -167,8 +167,8 @@ def test_pages_prints_when_each_was_there(environment: None, printed: Callable[.
     for name in ("Lessons", "Self-check"):
         window, whole = re.search(rf"^{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+$", out, re.M).groups()
         assert 0 < float(window) <= float(whole)
-        words, height = re.search(rf"^{name} +no picture +(\d+) \* +(\d+) ", out, re.M).groups()
-        assert 0 < int(words) < int(height)
+        top, words, height = re.search(rf"^{name} +(\d+) +(\d+) +(\d+) ", out, re.M).groups()
+        assert 0 < int(words) < int(top) < int(height)
     with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Compare, Four"):
         printed(pages, "--only", "Chek", "Self-check")
     with pytest.raises(SystemExit):
