@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from viz.text.language import message, say
 
 INTRO = message(
-    "Without a causal mask, attention does not know the order of words, so a positional encoding is added to every "
-    "token. (With the mask a model can learn order without one: Haviv et al. 2022.)"
+    "Without a causal mask attention does not know word order (with one a model can learn it, Haviv et al. 2022), so "
+    "every token gets a positional encoding."
 )
 VIEWS = {
     "encoding": message("Encoding"),

@@ -32,9 +32,9 @@ def there() -> bool:
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
+@st.cache_resource(max_entries=2, show_spinner=False)
 def load(folder: str) -> Grid:
-    """Read the grid of a folder of checkpoints."""
+    """Read the grid of a folder of checkpoints; all visitors share it, nobody writes into it."""
     return read_grid(checkpoints_folder() / FOLDER)
 
 
