@@ -48,6 +48,8 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     runs = list(grid.runs.values())
     failed = next(place for place, run in enumerate(runs) if run.cell.schedule == "constant" and run.cell.peak == 0.1)
     at = screen.open_page("training.py", **{page.PICKED: f"0.{failed}", "grid-step": "100", "grid-layer": "0"})
+    assert f"grid-map-{failed}" not in screen.charts(at), "they are drawn when they are asked for"
+    at = at.toggle(key="grid-maps").set_value(True).run()
     assert not at.exception
     for quantity in ("learning_rate", "loss"):
         data = screen.figure(at, f"grid-{quantity}")["data"]

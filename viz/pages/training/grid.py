@@ -142,24 +142,26 @@ def show_curves(runs: list[GridRun], chosen: dict[str, int], step: int) -> None:
 
 
 def show_written(grid: Grid, runs: list[GridRun], names: list[str], picked: list[int], step: int) -> None:
-    """Show what each run wrote after a step, and a map of it of that time."""
+    """Show what each run wrote after a step and, where they are asked for, a map of it of that time."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
         number = controls.among(say("Sentence"), list(sentences), "grid-sentence", 0, sentences, width=380)
-        kinds = {kind: spoken.name for kind, spoken in common.KINDS.items()}
-        kind = controls.choose(say("Attention"), list(kinds), "grid-kind", "cross", kinds)
-        n_layers, n_heads = runs[0].maps(step, kind).shape[:2]
-        layer = controls.choose(say("Layer"), list(range(n_layers)), "grid-layer", n_layers - 1)
-        head = controls.choose(say("Head"), list(range(n_heads)), "grid-head", 0)
-    spoken, known = common.KINDS[kind], made(grid, "grid")
-    tokens = [getattr(known, f"{side}_tokens") for side in AXES[kind]]
+        maps = controls.switch(say("Their maps at this step"), "grid-maps", say(words.MAP_OF, text=grid.examples[0][0]))
+        if maps:
+            kinds = {kind: spoken.name for kind, spoken in common.KINDS.items()}
+            kind = controls.choose(say("Attention"), list(kinds), "grid-kind", "cross", kinds)
+            n_layers, n_heads = runs[0].maps(step, kind).shape[:2]
+            layer = controls.choose(say("Layer"), list(range(n_layers)), "grid-layer", n_layers - 1)
+            head = controls.choose(say("Head"), list(range(n_heads)), "grid-head", 0)
+            spoken, known = common.KINDS[kind], made(grid, "grid")
+            tokens = [getattr(known, f"{side}_tokens") for side in AXES[kind]]
     for column, place in zip(st.columns(len(picked), gap="small"), picked, strict=True):
         run, name = runs[place], names[place]
         with column:
             text = run.texts[step][number] if step in run.texts else ""
             st.markdown(f"**{name}**")
             shared.small(text or say("(the model wrote nothing)"), f"grid-text-{place}")
-            if step in run.texts:
+            if maps and step in run.texts:
                 plot = Recipe(f"{name} · {counted(step)}", READ).plot(
                     f"{name}, {say(spoken.title)}",
                     attention_heatmap,
@@ -169,4 +171,3 @@ def show_written(grid: Grid, runs: list[GridRun], names: list[str], picked: list
                     key_axis=spoken.key_axis,
                 )
                 explore.draw(plot, f"grid-map-{place}")
-    shared.small(say(words.MAP_OF, text=grid.examples[0][0]), "grid-maps")
