@@ -7,6 +7,7 @@ import { table } from "./menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
+const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
 const plots = new WeakMap();
 
 /** Parts of a message as Plotly takes them. */
@@ -118,9 +119,9 @@ export function leave({ parentElement }) {
   const plot = plots.get(parentElement);
   if (!plot) return;
   plot.observer.disconnect();
-  window.Plotly?.purge(plot.node);
   plot.root.remove();
   plots.delete(parentElement);
+  setTimeout(() => window.Plotly?.purge(plot.node), PENDING);
 }
 
 export function pictures({ data, parentElement }) {
