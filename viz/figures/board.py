@@ -76,9 +76,7 @@ def head_board(
     if selected is not None:
         row = checks.index("the selected row", selected[0], n_rows)
         column = checks.index("the selected column", selected[1], n_columns)
-        corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-        line = {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}
-        frame.append({"type": "rect", "line": line, "name": "selected", **corners})
+        frame.append(heatmap.frame(row, column) | {"name": "selected"})
     return Drawn(
         [board, heatmap.cell_texts(board, [list(map(labels.escape, row)) for row in written])],
         theme.layout(

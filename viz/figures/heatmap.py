@@ -172,6 +172,12 @@ def hatching(blocked: np.ndarray, say: Say = english, name: str = NOT_ALLOWED) -
     )
 
 
+def frame(row: int, column: int) -> dict:
+    """The outline of a cell that is chosen, as a shape of a layout whose axes count the cells."""
+    edges = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}, **edges}
+
+
 def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
     """Write into the cells of a map, black or white, whichever stands out more: by 4.5 at least (WCAG 2.2, 1.4.3).
 

@@ -66,6 +66,5 @@ def loss_board(
         showscale=False,  # every cell has its number
     )
     drawn.add_trace(heatmap.cell_texts(drawn.data[0], [[f"{loss:.2f}" for loss in row] for row in losses]))
-    edges = {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}}
-    drawn.layout.shapes = [edges | {"x0": j - 0.5, "x1": j + 0.5, "y0": i - 0.5, "y1": i + 0.5} for i, j in selected]
+    drawn.layout.shapes = [heatmap.frame(row, column) for row, column in selected]
     return drawn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -202,5 +201,4 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
 
 
-MODELS = staged.models()
-staged.page("compare", MODELS, partial(show, MODELS))
+staged.page("compare", staged.models(), show)

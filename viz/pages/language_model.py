@@ -103,7 +103,6 @@ def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Sho
         after = written.removeprefix(result.text)
     unknown, total = result.target_tokens.count(writer.tokenizer.UNK), len(result.target_tokens) - 1
     size = len(writer.tokenizer)
-    tokens = writer.tokenizer.tokens(range(size))
     return replace(
         of_stage,
         result=replace(result, predicted_tokens=result.target_tokens),
@@ -112,7 +111,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Sho
         notes=[say(said.UNKNOWN, count=unknown, total=total, size=size)] if unknown else [],
         code=of_stage.code | code(recipe, result, text),
         options=[one for one in of_stage.options if one["name"] != "rows"],
-        next=sampling.told(logits, tokens, (writer.tokenizer.unk_id,), chance, after),
+        next=sampling.told(logits, writer.tokenizer.tokens, (writer.tokenizer.unk_id,), chance, after),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 import streamlit as st
 
@@ -37,13 +36,13 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     shown, result = answered
     st.session_state["shown-text"] = result.text
     view.keep(st.session_state, chosen)
-    told = staged.shown_of(result, shown, chosen, recipes.translation(shown))
+    recipe = recipes.translation(shown)
+    told = staged.shown_of(result, shown, chosen, recipe)
     stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
     card = cached.translator(shown.checkpoint).card
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(shown.checkpoint, card), "card")
-        whole_report.offer(result, shown, card, recipes.translation(shown))
+        whole_report.offer(result, shown, card, recipe)
 
 
-NAMES = staged.models()
-staged.page("translate", NAMES, partial(show, NAMES))
+staged.page("translate", staged.models(), show)

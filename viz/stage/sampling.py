@@ -6,7 +6,7 @@ the numbers that are given here: a message each time would not follow a finger.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,12 +30,18 @@ WORDS = {  # by the names that the browser code uses
 AT_THE_END, EVERY_STEP = message("After the text"), message("Every step")
 
 
-def told(logits: np.ndarray, tokens: Sequence[str], never: Sequence[int], chance: Chance, continued: str) -> dict:
+def told(
+    logits: np.ndarray,
+    tokens: Callable[[list[int]], list[str]],
+    never: Sequence[int],
+    chance: Chance,
+    continued: str,
+) -> dict:
     """What `next` is in a message.
 
     Args:
         logits: float32 (V,), after the last word of the text.
-        tokens: V names.
+        tokens: gives the names of ids.
         never: ids that are not drawn.
         chance: how words are drawn.
         continued: what was drawn after the text; empty where nothing was.
@@ -48,7 +54,7 @@ def told(logits: np.ndarray, tokens: Sequence[str], never: Sequence[int], chance
     ordered = logits[order].astype(np.float64)
     own = np.exp(ordered - ordered[0])
     top_ks = [[str(k), counted(k) if k else say("all")] for k in TOP_KS]
-    names = [tokens[place] for place in order[:SHOWN].tolist()]
+    names = tokens(order[:SHOWN].tolist())
     return {
         "logits": logits[order],
         "never": np.flatnonzero(np.isin(order, never)).tolist(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -68,7 +67,7 @@ def found(
     if effects.others is not None:
         others = cached.translator(request.checkpoint).tokenizer.target.tokens(effects.others.tolist())
     maps_of = stage_effects.built(effects, result, built, rows)
-    measured = kept(request.checkpoint)
+    measured = heads_results.usable_report(request.checkpoint)
     pictures = {"lens": lens, "left_out": left_out, "agree": agree, "lacks": () if asked.is_plain else ("agree",)}
     written = code(recipe, effects, result, against)
     return Found(maps_of, effects, against, others, measured=measured, code=written, **pictures)
@@ -108,14 +107,6 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     counted = {name: np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
     means = {name: np.nansum(one, axis=-1) / counted[name] for name, one in rates.items()}
     return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
-
-
-def kept(checkpoint: str) -> dict[str, Any] | None:
-    """The atlas of a checkpoint; None where there is none, or not of it."""
-    try:
-        return heads_results.report(checkpoint)
-    except ValueError:
-        return None
 
 
 def code(recipe: Recipe, effects: Effects, result: cached.Shown, against: str) -> dict[str, str]:

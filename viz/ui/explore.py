@@ -1,4 +1,4 @@
-"""What pages that are not on the stage yet draw of maps: all heads, one of them large, lines between tokens."""
+"""A figure of a page: its title, itself, and beside it what says, makes and keeps it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,3 @@ def draw(
     figure = figure or plot.draw(say)
     show(figure, key, on_click=on_click, column_width=column_width)
     beside.offer(plot, key, figure)
-
-
-def open_head(layer: int, head: int) -> None:
-    """Open the head whose tile was clicked; runs before the page is drawn again."""
-    st.session_state.update(layer=layer, head=head, view="map")

@@ -26,6 +26,8 @@ from viz.views.inside_results import layer_of
 from viz.views.made import Recipe, made
 from viz.views.view import View
 
+Show = Callable[[list[str], View, bool], None]
+
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
 ALIGNS = message("aligns words")
 QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
@@ -53,7 +55,7 @@ def arrives(page: str, controls: tuple[str, ...] = CONTROLS) -> bool:
     return came
 
 
-def page(name: str, names: list[str], show: Callable[[View, bool], None]) -> None:
+def page(name: str, names: list[str], show: Show) -> None:
     """A page of the stage: sentence, examples, model and search in one row, and what comes of them below.
 
     Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
@@ -61,8 +63,7 @@ def page(name: str, names: list[str], show: Callable[[View, bool], None]) -> Non
     Args:
         name: of the page.
         names: of the models that it offers, the default one first.
-        show: draws what is below the row, of what is asked for; and is told whether the visitor has just come. A
-            ValueError says that the model cannot be used.
+        show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
     came = arrives(name)
     if came:
@@ -78,7 +79,7 @@ def page(name: str, names: list[str], show: Callable[[View, bool], None]) -> Non
 
 
 @st.fragment
-def _live(names: list[str], show: Callable[[View, bool], None]) -> None:
+def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is asked once, not for each word
         came = state.pop(CAME, None)
@@ -98,7 +99,7 @@ def _live(names: list[str], show: Callable[[View, bool], None]) -> None:
             model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
             chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
             chosen["reference"] = state.get("stage-reference", "") if forced else None
-            show(dataclasses.replace(wanted, text=text or "", **chosen), came is not None)
+            show(names, dataclasses.replace(wanted, text=text or "", **chosen), came is not None)
 
 
 def arrive(names: list[str]) -> View:
@@ -160,10 +161,7 @@ def search(names: list[str]) -> None:
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
     found: dict[str, stage_message.Known] = {}
-    try:
-        report = heads_results.report(checkpoint)
-    except ValueError:
-        return found  # the Head atlas says why
+    report = heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
         roles, first = stage_message.known_roles(kind, of_kind["role"], words_heads.role), None
         if "aligns" in of_kind:

@@ -130,6 +130,14 @@ def report(checkpoint: str) -> dict[str, Any] | None:
     return atlas.read(loaded.folder, loaded.config)
 
 
+def usable_report(checkpoint: str) -> dict[str, Any] | None:
+    """The same, or None where it cannot be used either: the Head atlas says why."""
+    try:
+        return report(checkpoint)
+    except ValueError:
+        return None
+
+
 def best_aligner(report: dict[str, Any]) -> tuple[int, int]:
     """The cross-attention head that best finds the source word of the word that is written; the first if unknown."""
     rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))

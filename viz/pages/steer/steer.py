@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -251,5 +250,4 @@ def told(request: Request, result: cached.Shown, chosen: View, changes: Changes)
     return stage_message.message(after, assets.PARTS.keep, before, steering(request, changes), owned=change.NAMES)
 
 
-NAMES = models() or staged.models()
-staged.page("steer", NAMES, partial(show, NAMES))
+staged.page("steer", models() or staged.models(), show)
