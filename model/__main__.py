@@ -216,12 +216,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
     command.add_argument("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)")
-    command.add_argument(
-        "--record",
-        type=Path,
-        metavar="FOLDER",
-        help="also keep six snapshots and a history with command, seed and hash there, for the page Training",
-    )
     command.set_defaults(run=commands.train)
 
     command = subcommands.add_parser("backtranslate", help="make training pairs of sentences in the target language")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import signal
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from model import checkpoint
-from model.training import runs
 from model.training.config import RunConfig
 from model.training.presets import PRESETS
 
@@ -19,11 +17,6 @@ def train(arguments: argparse.Namespace) -> None:
     from model.training.loop import Trainer
     from model.training.processes import joined
 
-    make = Trainer
-    if arguments.record:
-        from model.training.recorded import RecordingTrainer
-
-        make = partial(RecordingTrainer, record_to=arguments.record)
     run = read_run(arguments.config)
     said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
     run = replace(run, training=replace(run.training, **said))
@@ -31,7 +24,7 @@ def train(arguments: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with joined() as processes:
         try:
-            trainer = make(
+            trainer = Trainer(
                 run,
                 arguments.data_dir,
                 arguments.out,
@@ -54,9 +47,8 @@ def read_run(name: str) -> RunConfig:
     Raises:
         ValueError: if it is neither.
     """
-    presets = PRESETS | runs.PRESETS
-    if name in presets:
-        return presets[name]
+    if name in PRESETS:
+        return PRESETS[name]
     if not name.endswith(".json"):
-        raise ValueError(f"unknown preset {name!r}; there are {', '.join(presets)}, or give a CONFIG.json")
+        raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
     return RunConfig.from_dict(checkpoint.read_json(Path(name)))

@@ -13,12 +13,10 @@ from model import load_translator
 from model.interventions.edits import Cell, Edits, Force, Head
 from model.measures import atlas
 from model.measures.word_links import LinkedPair, LinkedText
-from model.training import runs
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
-from tests.test_app.test_training_runs import LOSSES, write_run
 from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.figures.wording import english
@@ -151,13 +149,6 @@ def test_models(offered, elsewhere):
     at = screen.open_page("models.py", beam="1", **{"models-show": "all"})
     check(at, offered, "map-0", "map-1", "map-2")
     check(screen.choose(at, **{"models-show": "lengths"}), offered, "lengths")
-
-
-def test_recorded_runs(offered, elsewhere):
-    for name in LOSSES:
-        write_run(elsewhere / runs.FOLDER, name)
-    query = {"section": "runs", "text": SENTENCE}
-    check(screen.open_page("training.py", **query), offered, "runs-curves", "run-overview", "run-head-map")
 
 
 def test_open(offered, tmp_path, monkeypatch):

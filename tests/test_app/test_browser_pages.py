@@ -124,13 +124,6 @@ def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
     assert_nothing_sticks_out(page)
 
 
-def test_without_recorded_runs_the_page_says_how_to_record_one(page, app_server):
-    open_page(page, app_server, "Warm-up")
-    choose(page, "Recorded runs")
-    expect(page.get_by_text("No recorded runs ship with this copy yet")).to_be_visible()
-    expect(page.locator("[data-testid=stCode]")).to_contain_text("--record")
-
-
 def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     open_page(page, app_server, "Your own model")
     file = tmp_path / "mine.npz"

@@ -17,7 +17,7 @@ from model.interventions.edits import Edits, Head
 from model.measures import contribution
 from model.measures.checks import check
 from model.positional import sinusoidal
-from model.training import grid, schedules
+from model.training import grid
 from tests.test_app import screen
 from viz.text import words_lessons
 from viz.text.words_lessons import LESSONS
@@ -225,29 +225,6 @@ def test_how_many_heads_align_better_than_the_diagonal() -> None:
         for read_at, expected in (("input", 1), ("output", at_output)):
             errors = np.array(sets[name]["aer"][read_at]["weights"]["heads"])
             assert errors.size == 24 and (errors < sets[name]["diagonal"]).sum() == expected
-
-
-def test_what_the_recorded_runs_show() -> None:
-    runs = {}
-    for path in (CHECKPOINTS / "runs").glob("*/history.jsonl"):
-        entries = [json.loads(line) for line in path.read_text().splitlines()]
-        runs[path.parent.name] = [entry for entry in entries if "loss" in entry]
-    assert len(runs) == 6
-    ends = {name: np.mean([entry["loss"] for entry in entries[-20:]]) for name, entries in runs.items()}
-    assert max(ends, key=ends.get) == "no-warmup" and ends.pop("no-warmup") > 6
-    assert max(ends, key=ends.get) == "pre-norm-no-warmup"
-    at_100 = {
-        name: next(entry["gradient_norm"] for entry in entries if entry["step"] == 100)
-        for name, entries in runs.items()
-    }
-    assert at_100["pre-norm-no-warmup"] < at_100["no-warmup"]
-    assert round(schedules.noam(128, 1)(1) / schedules.noam(128, 1000)(1000)) == 32
-    norms = {
-        name: np.array([entry["gradient_norm"] for entry in entries if 300 <= entry["step"] <= 1000])
-        for name, entries in runs.items()
-    }
-    failed = norms.pop("no-warmup").mean()
-    assert all(failed < other.mean() for other in norms.values())
 
 
 def test_the_peak_decides_whether_post_norm_learns_and_not_the_warmup_alone() -> None:

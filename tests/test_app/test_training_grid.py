@@ -51,19 +51,24 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     assert f"grid-map-{failed}" not in screen.charts(at), "they are drawn when they are asked for"
     at = at.toggle(key="grid-maps").set_value(True).run()
     assert not at.exception
-    for quantity in ("learning_rate", "loss"):
-        data = screen.figure(at, f"grid-{quantity}")["data"]
-        for trace, place in zip(data, (0, failed)):
-            means = getattr(runs[place], quantity).reshape(-1, page.EVERY).mean(1)
-            np.testing.assert_allclose(screen.values(trace["y"]), means, rtol=1e-5)
-        assert screen.values(data[2]["x"])[0] == 100
+    data = screen.figure(at, "grid-curves")["data"]
+    shown = [("learning_rate", place) for place in (0, failed)] + [("loss", place) for place in (0, failed)]
+    for trace, (quantity, place) in zip(data, shown, strict=True):
+        expected = getattr(runs[place], quantity)
+        if quantity == "loss":
+            expected = expected.reshape(-1, page.EVERY).mean(1)
+        np.testing.assert_allclose(screen.values(trace["y"]), expected, rtol=1e-5)
+        assert trace["yaxis"] == ("y" if quantity == "learning_rate" else "y2")
+    limit, at_step = screen.figure(at, "grid-curves")["layout"]["shapes"]
+    assert limit["yref"] == "y2" and limit["y0"] == limit["y1"] == pytest.approx(grid.entropy)
+    assert at_step["x0"] == at_step["x1"] == 100
     assert data[1]["name"].endswith("constant")
     for place in (0, failed):
         assert (runs[place].texts[100][0] or "(the model wrote nothing)") in screen.written(at)
         drawn = screen.values(screen.figure(at, f"grid-map-{place}")["data"][0]["z"])
         np.testing.assert_allclose(drawn, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
     at = at.multiselect(key=page.PICKED).set_value([]).run()
-    assert not at.exception and "grid-loss" not in screen.charts(at)
+    assert not at.exception and "grid-curves" not in screen.charts(at)
 
 
 def test_a_damaged_grid_is_one_sentence(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,6 @@ from model.analysis import lengths
 from model.experiments import practice
 from model.interventions.edits import Edits
 from model.measures import atlas
-from model.training import runs
 from model.training.schedules import noam
 from model.translator import Translator, load_translator
 from tests.support import hostile
@@ -60,7 +59,6 @@ ELSEWHERE = {
     "training/history.py",
     "training/loop.py",
     "training/processes.py",
-    "training/recorded.py",
     "training/state.py",
     "training/tasks.py",
     "training/data/windows.py",
@@ -97,6 +95,7 @@ PROGRAMMERS = {
     "line …: …",
     # Figures of anything else than a recorded run.
     "there are no lines to draw; allowed is at least one.",
+    "rates are of …, losses of …; allowed are the same runs.",
     "a mark names the line …; allowed are ….",
     "the line … has … rows; allowed are 2, x and y.",
 }
@@ -308,11 +307,6 @@ CAUSES = {
         broken("atlas.json", "{}", lambda folder: atlas.read(folder, None)),
         "{folder}/atlas.json wurde mit anderen Gewichten gemessen: Führe python -m model atlas noch einmal aus.",
         "{folder}/atlas.json은(는) 다른 가중치로 측정되었습니다. python -m model atlas를 다시 실행하세요.",
-    ),
-    "a history": (
-        broken("history.jsonl", "[]", runs.read_run),
-        "{folder}/history.jsonl, Zeile 1, ist kein JSON-Objekt.",
-        "{folder}/history.jsonl의 1번째 줄은 JSON 객체가 아닙니다.",
     ),
     "no npz": (
         lambda translator, folder: read_attention(io.BytesIO(b"PK")),

@@ -229,6 +229,14 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "run_curves": Case(
+        lambda t, s: {"line": np.stack([np.arange(1, s + 1), signed(s)])},
+        lambda a, q, k, **say: viz.figures.run_curves(
+            {"<b>a</b>": a["line"]}, {"<b>a</b>": a["line"]}, limit=6, step=20, title="<i>t</i>", **say
+        ),
+        tokens=(),
+        z=False,
+    ),
 }
 EVERY = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 TOKENS = pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from viz.figures.aligned import aligned_rows
 from viz.figures.attention import attention_heatmap, head_overview
 from viz.figures.board import head_board, head_map
 from viz.figures.candidates import candidates_heatmap
-from viz.figures.curves import curves
+from viz.figures.curves import curves, run_curves
 from viz.figures.deviations import deviations
 from viz.figures.differences import difference_heatmap
 from viz.figures.drawn import Drawn
@@ -40,6 +40,7 @@ __all__ = [
     "offset_lines",
     "positional_heatmap",
     "positional_waves",
+    "run_curves",
     "search_tree",
     "similarity_heatmap",
     "values_heatmap",

@@ -12,9 +12,13 @@ from viz.figures.tables import Points
 from viz.figures.wording import NUMBER, Say, english, message
 
 CURVES_HEIGHT = 320
+RUNS_HEIGHT = 390
+RATES, LOSSES = (0.68, 1.0), (0.0, 0.6)  # parts of the height, of two panels over one axis of steps
 MARK_SIZE = 9
+MARK_LINE = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 SMALL = 0.01  # an axis that ends below it has numbers with exponents
+ENTROPY = message("entropy of word frequencies")
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 
 
@@ -78,6 +82,73 @@ def curves(
         table=Points(
             [(name, *line, None) for name, line in drawn.items()]
             + [(f"{name} ◆", [np.float32(x)], [np.float32(y)], [text]) for name, x, y, text in marks]
+        ),
+    )
+
+
+def run_curves(
+    rates: Mapping[str, np.ndarray],
+    losses: Mapping[str, np.ndarray],
+    *,
+    limit: float,
+    step: float | None = None,
+    title: str = "",
+    say: Say = english,
+) -> Drawn:
+    """Draw learning rate and loss of training runs in two panels over one axis of steps.
+
+    Args:
+        rates, losses: name of a run to float (2, n): step and value; the same runs in both.
+        limit: a loss in nats, drawn as a line: the entropy of word frequencies.
+        step: that is marked in both panels.
+        title: text above the panels.
+        say: puts the words of the figure into the language of the reader.
+
+    Returns:
+        The figure; data[k] is the rate and data[R + k] the loss of the k-th of R runs.
+
+    Raises:
+        ValueError: as `curves`, and for other runs in `losses` than in `rates`.
+    """
+    if list(rates) != list(losses) or not rates:
+        raise ValueError(f"rates are of {list(rates)}, losses of {list(losses)}; allowed are the same runs.")
+    quantities, shown = (message("learning rate"), message("loss")), []
+    for lines in (rates, losses):
+        shown.append({name: _checked(name, line, False, False) for name, line in lines.items()})
+    steps, known = say(message("training step")), [np.concatenate([*lines.values()], axis=1) for lines in shown]
+    heights = known[0][1], np.append(known[1][1], limit)
+    traces = []
+    for panel, (quantity, lines) in enumerate(zip(quantities, shown, strict=True)):
+        for k, (name, line) in enumerate(lines.items()):
+            trace = _line(name, line, _style(k), (steps, say(quantity)))
+            traces.append(trace.update(yaxis=f"y{panel + 1}", showlegend=not panel, legendgroup=str(k)))
+    note = {"xref": "paper", "yref": "y2", "y": limit, "text": labels.escape(say(ENTROPY)), "showarrow": False}
+    marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
+    if step is not None:
+        marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
+    ends = ", ".join(f"{name} {line[1, -1]:.2f}" for name, line in shown[1].items())
+    return Drawn(
+        traces,
+        theme.layout(
+            RUNS_HEIGHT,
+            say(NUMBER),
+            title=labels.escape(title),
+            left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
+            top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in rates) // LEGEND_LETTERS),
+            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            xaxis=_axis(steps, known[0][0], False) | {"anchor": "y2"},
+            yaxis=_axis(say(quantities[0]), heights[0], False) | {"domain": RATES},
+            yaxis2=_axis(say(quantities[1]), heights[1], False) | {"domain": LOSSES},
+            shapes=[{"type": "line", "line": MARK_LINE} | mark for mark in marks],
+            annotations=[note | {"x": 1, "xanchor": "right", "yanchor": "bottom"}],
+        ),
+        description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
+        table=Points(
+            [
+                (f"{name}, {say(quantity)}", *line, None)
+                for quantity, lines in zip(quantities, shown, strict=True)
+                for name, line in lines.items()
+            ]
         ),
     )
 

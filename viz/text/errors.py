@@ -63,11 +63,6 @@ ERRORS = (
     message("the string has {n} letters; at most {most} are allowed"),
     message("{n} runs are under way on this machine, and more would make them slow: try again in a minute"),
     message("the Noam schedule needs a warmup of at least 1 step, got {value}"),
-    message("{path}, line {number}, is not a JSON object"),
-    message("{path}: the first line of a recorded run has {name}, a {type}"),
-    message("{path}: the steps of a history are whole numbers that rise"),
-    message("{path}: step {step} has {name} {value}, which is not a number"),
-    message("{path} has no snapshots (folders step-000200 and so on)"),
     message("the line {name} has {axis} {value}; on a logarithmic axis all must be above 0."),
     # A file of attention.
     message(

@@ -272,29 +272,13 @@ WARMUP = Lesson(
         ),
         Step(
             "training",
+            message("Small runs that vary peak and warmup separately, with the norm after and before each sublayer."),
+            message("Which runs fail?"),
             message(
-                "Six recorded runs of the same tiny model: with and without warmup, with the norm after each "
-                "sublayer (post-norm, but with a final norm that the paper does not have) and before it (pre-norm)."
+                "Post-norm learns at a peak of 0.005 with every warmup, even with none, and at a peak of 0.1 with none "
+                "of them (compare Xiong et al. 2020)."
             ),
-            message("Which run failed?"),
-            message(
-                "Post-norm without warmup: its loss hardly falls. But in the paper's formula its highest rate is "
-                "also 32 times that of warmup 1,000. Among the small runs that vary peak and warmup separately, "
-                "post-norm learns at a peak of 0.005 with every warmup, even with none, and at a peak of 0.1 with "
-                "none of them (compare Xiong et al. 2020)."
-            ),
-            {"section": "runs"},
-        ),
-        Step(
-            "training",
-            message("The same runs by the norm of their gradient, step by step."),
-            message("Could one tell early that a run will fail?"),
-            message(
-                "Not from this curve: between steps 300 and 1,000 the failed run has the smallest gradient, but at "
-                "step 100 pre-norm without warmup, which learns, lies lower, and each is one run with one seed. "
-                "Small runs that fail end at the loss of a model that knows only how often each word occurs."
-            ),
-            {"section": "runs", "runs-show": "gradient_norm", "runs-log-x": "logarithmic"},
+            {"section": "grid"},
         ),
     ),
 )

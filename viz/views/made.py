@@ -41,7 +41,6 @@ _MODULES = {
     "model.taps": ("intervene",),
     "model.training": ("schedules",),
     "model.training.grid": ("read_grid",),
-    "model.training.runs": ("read_run",),
     "viz.figures": figures.__all__,
     "viz.pages.pitfalls.common": ("Sentence",),
     "viz.pages.pitfalls.demos": ("DEMOS",),

@@ -8,7 +8,7 @@ import streamlit as st
 from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
 from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid, GridRun, read_grid
-from viz.figures import attention_heatmap, curves, loss_board
+from viz.figures import attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
 from viz.text import words as common
@@ -19,7 +19,7 @@ from viz.views.made import Recipe, made
 EVERY = 20  # steps whose mean loss is a point
 MOST = 4  # runs beside each other
 PICKED = "grid-runs"
-BOARD, RATES, LOSSES = 360, 230, 330  # pixels
+BOARD = 360  # pixels
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
 READ = (
     f"grid = read_grid(checkpoints_folder() / {FOLDER!r})",
@@ -73,7 +73,7 @@ def compared() -> None:
         steps = list(runs[0].texts)
         step = controls.steps(say("After step"), steps, steps[-1], key="grid-step", format_func=counted)
     with beside:
-        show_curves(runs, {names[place]: place for place in picked}, step)
+        show_curves(runs, {names[place]: place for place in picked}, step, grid.entropy)
     if picked:
         show_written(grid, runs, names, picked, step)
 
@@ -109,36 +109,27 @@ def pick(place: int) -> None:
     st.session_state[PICKED] = kept if place in st.session_state.get(PICKED, []) else [*kept, place][-MOST:]
 
 
-def show_curves(runs: list[GridRun], chosen: dict[str, int], step: int) -> None:
-    """Draw rate and loss of the compared runs, by name, on one axis of steps, with a mark at a step."""
+def show_curves(runs: list[GridRun], chosen: dict[str, int], step: int, entropy: float) -> None:
+    """Draw rate and loss of the compared runs, by name, on one axis of steps, with a line at a step."""
     if not chosen:
         st.caption(say("Choose at least one run."))
         return
-    recipe = Recipe(" · ".join(chosen), READ)
     n = min(len(runs[place].loss) for place in chosen.values()) // EVERY * EVERY
-    x = np.arange(EVERY, n + 1, EVERY)
-    for quantity, height in (("learning_rate", RATES), ("loss", LOSSES)):
-        means = {name: getattr(runs[place], quantity)[:n].reshape(-1, EVERY).mean(1) for name, place in chosen.items()}
-        lines = {name: np.stack([x, values]) for name, values in means.items()}
-        code = (
-            f"steps, lines = np.arange({EVERY}, {n + 1}, {EVERY}), {{}}",
-            f"for name, place in {chosen!r}.items():",
-            f"    means = runs[place].{quantity}[:{n}].reshape(-1, {EVERY}).mean(1)",
-            "    lines[name] = np.stack([steps, means])",
-        )
-        at = min(step, n) // EVERY - 1
-        marks = [(name, float(x[at]), float(line[1][at]), name) for name, line in lines.items()] if at >= 0 else []
-        plot = recipe.then(*code).plot(
-            say(words.RUN_QUANTITIES[quantity]),
-            curves,
-            made(lines, "lines"),
-            y_axis=words.RUN_AXES[quantity],
-            marks=marks,
-        )
-        figure = plot.draw(say)
-        figure.layout.height = height
-        figure.layout.showlegend = quantity == "learning_rate"
-        explore.draw(plot, f"grid-{quantity}", figure=figure)
+    kept = {name: runs[place] for name, place in chosen.items()}
+    rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in kept.items()}
+    steps = np.arange(EVERY, n + 1, EVERY)
+    losses = {name: np.stack([steps, run.loss[:n].reshape(-1, EVERY).mean(1)]) for name, run in kept.items()}
+    code = (
+        f"kept = {{name: runs[place] for name, place in {chosen!r}.items()}}",
+        f"rates = {{name: np.stack([np.arange(1, {n + 1}), run.learning_rate[:{n}]]) for name, run in kept.items()}}",
+        f"steps = np.arange({EVERY}, {n + 1}, {EVERY})",
+        f"means = {{name: run.loss[:{n}].reshape(-1, {EVERY}).mean(1) for name, run in kept.items()}}",
+        "losses = {name: np.stack([steps, values]) for name, values in means.items()}",
+    )
+    plot = Recipe(" · ".join(chosen), (*READ, *code)).plot(
+        say(words.CURVES), run_curves, made(rates, "rates"), made(losses, "losses"), limit=entropy, step=float(step)
+    )
+    explore.draw(plot, "grid-curves")
 
 
 def show_written(grid: Grid, runs: list[GridRun], names: list[str], picked: list[int], step: int) -> None:

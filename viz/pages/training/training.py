@@ -1,15 +1,14 @@
-"""The page Warm-up: schedules, a model that learns in the browser, and recorded runs."""
+"""The page Warm-up: real runs that vary peak and warmup, schedules, and a model that learns here."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from viz.pages.training import grid, here, lab, runs
-from viz.pages.training import words as words
+from viz.pages.training import grid, here, lab, words
 from viz.text.language import say
 from viz.ui import choices, controls, shared
 
-SECTIONS = {"grid": grid.compared, "schedules": lab.lab, "here": here.here, "runs": runs.recorded}
+SECTIONS = {"grid": grid.compared, "schedules": lab.lab, "here": here.here}
 
 
 @choices.fragment

@@ -7,6 +7,7 @@ from viz.text.language import message, say
 INTRO = message("What the learning rate does to a training run.")
 CELL = message("{norm}, peak {peak}, warmup {warmup}")
 BOARD = message("Loss at the end")
+CURVES = message("Learning rate and loss")
 READING = message(
     "Loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to compare runs."
 )
@@ -16,7 +17,6 @@ SECTIONS = {
     "grid": message("Peak and warmup"),
     "schedules": message("Schedules"),
     "here": message("Train here"),
-    "runs": message("Recorded runs"),
 }
 
 SCHEDULES = {
@@ -79,40 +79,3 @@ def describe(settings) -> str:
         warmup=settings.warmup,
         peak=settings.peak,
     )
-
-
-RUNS = message(
-    "The same tiny model, data and seed, trained with `python -m model train`: after its warmup every one of these "
-    "learning rates follows the same curve, so the runs differ in their beginnings and in the place of the norm."
-)
-NO_RUNS = message(
-    "No recorded runs ship with this copy yet; this command records one, each of the presets in its own folder:"
-)
-RECORD_COMMAND = "python -m model train {name} --data-dir data --out runs/{name} --record {folder}/{name}"
-RUN_QUANTITIES = {
-    "loss": message("Loss"),
-    "learning_rate": message("Learning rate"),
-    "gradient_norm": message("Gradient norm"),
-}
-RUN_AXES = {
-    "loss": message("loss"),
-    "learning_rate": message("learning rate"),
-    "gradient_norm": message("gradient norm"),
-}
-RUN_READING = {
-    "loss": message("Training loss a token in nats, label smoothing counted, mean of every 20 steps."),
-    "learning_rate": message("The rate at the step that was logged."),
-    "gradient_norm": message("Norm of the whole gradient before clipping, mean of every 20 steps."),
-}
-SCRUB = message(
-    "The weights of a run as they were after a step: what they make of your sentence, and where their heads look."
-)
-FINDING = message(
-    "{run} ({what}): loss at the end {loss:.2f}, {verdict}; highest learning rate logged {rate:.1e} at step "
-    "{rate_step:,}; largest gradient norm {norm:.2f} at step {norm_step:,}."
-)
-LOWEST, ABOVE = message("the lowest"), message("{gap:.2f} above the lowest")
-FAILED = message("{gap:.2f} above the lowest, so it counts as failed here")
-ALL_FAILED = message("Failed, that is more than {limit:g} above the lowest at the end: {runs}.")
-NONE_FAILED = message("Failed, that is more than {limit:g} above the lowest at the end: none.")
-ORIGIN = message("{run}: {command} · seed {seed} · SHA-256 of the last weights {sha256}")
