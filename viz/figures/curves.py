@@ -18,7 +18,7 @@ MARK_SIZE = 9
 MARK_LINE = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 SMALL = 0.01  # an axis that ends below it has numbers with exponents
-ENTROPY = message("entropy of word frequencies")
+ENTROPY = message("entropy of word frequencies, smoothed")
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 
 
@@ -95,11 +95,11 @@ def run_curves(
     title: str = "",
     say: Say = english,
 ) -> Drawn:
-    """Draw learning rate and loss of training runs in two panels over one axis of steps.
+    """Draw learning rate and training loss of runs in two panels over one axis of steps.
 
     Args:
         rates, losses: name of a run to float (2, n): step and value; the same runs in both.
-        limit: a loss in nats, drawn as a line: the entropy of word frequencies.
+        limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
         title: text above the panels.
         say: puts the words of the figure into the language of the reader.
@@ -112,7 +112,7 @@ def run_curves(
     """
     if list(rates) != list(losses) or not rates:
         raise ValueError(f"rates are of {list(rates)}, losses of {list(losses)}; allowed are the same runs.")
-    quantities, shown = (message("learning rate"), message("loss")), []
+    quantities, shown = (message("learning rate"), message("training loss")), []
     for lines in (rates, losses):
         shown.append({name: _checked(name, line, False, False) for name, line in lines.items()})
     steps, known = say(message("training step")), [np.concatenate([*lines.values()], axis=1) for lines in shown]

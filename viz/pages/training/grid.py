@@ -73,7 +73,7 @@ def compared() -> None:
         steps = list(runs[0].texts)
         step = controls.steps(say("After step"), steps, steps[-1], key="grid-step", format_func=counted)
     with beside:
-        show_curves(runs, {names[place]: place for place in picked}, step, grid.entropy)
+        show_curves(runs, {names[place]: place for place in picked}, step, grid.entropy_smoothed)
     if picked:
         show_written(grid, runs, names, picked, step)
 

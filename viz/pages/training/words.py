@@ -6,10 +6,11 @@ from viz.text.language import message, say
 
 INTRO = message("What the learning rate does to a training run.")
 CELL = message("{norm}, peak {peak}, warmup {warmup}")
-BOARD = message("Loss at the end")
+BOARD = message("Validation loss at the end")
 CURVES = message("Learning rate and loss")
 READING = message(
-    "Loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to compare runs."
+    "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to compare "
+    "runs."
 )
 UNFINISHED = message("The grid is not finished: {n} of its runs are there.")
 MAP_OF = message("The maps are those of “{text}” with its reference.")
