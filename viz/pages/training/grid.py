@@ -7,14 +7,14 @@ import streamlit as st
 
 from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid, GridRun, read_grid
-from viz.figures import attention_heatmap, loss_board, run_curves
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid, read_grid
+from viz.figures import Drawn, attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
 from viz.text import words as common
-from viz.text.language import counted, say
+from viz.text.language import counted, current, say
 from viz.ui import controls, explore, shared
-from viz.views.made import Recipe, made
+from viz.views.made import Plot, Recipe, made
 
 EVERY = 20  # steps whose mean loss is a point
 MOST = 4  # runs beside each other
@@ -48,59 +48,77 @@ def name_of(cell: Cell) -> str:
 
 def compared() -> None:
     """The whole section."""
+    folder = str(checkpoints_folder())
     try:
-        grid = load(str(checkpoints_folder()))
+        grid = load(folder)
     except ValueError as error:
         shared.warn(errors.sentence(error))
         return
-    runs = list(grid.runs.values())
-    places = {run.cell: place for place, run in enumerate(runs)}
+    names, places = names_of(folder, current()), {cell: place for place, cell in enumerate(grid.runs)}
     board, beside = st.columns([5, 6], gap="medium")
     with board:
         picture = st.container()
-        names = [name_of(run.cell) for run in runs]
         picked = controls.some(
             st.multiselect,
             say("Runs compared"),
-            list(range(len(runs))),
+            list(range(len(names))),
             [places[cell] for one in FIRST if (cell := Cell(*one)) in places],
             PICKED,
             format_func=names.__getitem__,
             max_selections=MOST,
         )
         with picture:
-            show_board(grid, places, picked)
-        steps = list(runs[0].texts)
+            show_board(folder, grid, places, picked)
+        steps = list(next(iter(grid.runs.values())).texts)
         step = controls.steps(say("After step"), steps, steps[-1], key="grid-step", format_func=counted)
+    if not picked:
+        beside.caption(say("Choose at least one run."))
+        return
     with beside:
-        show_curves(runs, {names[place]: place for place in picked}, step, grid.entropy_smoothed)
-    if picked:
-        show_written(grid, runs, names, picked, step)
+        plot, figure = curves_of(folder, current(), tuple(picked), step)
+        explore.draw(plot, "grid-curves", figure=figure)
+    show_written(grid, names, picked, step)
 
 
-def show_board(grid: Grid, places: dict[Cell, int], picked: list[int]) -> None:
+@st.cache_resource(max_entries=8, show_spinner=False)
+def names_of(folder: str, language: str) -> list[str]:
+    """What the runs of a folder are called."""
+    return [name_of(cell) for cell in load(folder).runs]
+
+
+def show_board(folder: str, grid: Grid, places: dict[Cell, int], picked: list[int]) -> None:
     """Draw the loss at the end of all runs of the first seed that decay as the paper's; a click compares one more."""
     columns = [(norm, warmup) for norm in NORMS for warmup in WARMUPS]
-    cells = [[Cell(norm, peak, warmup) for norm, warmup in columns] for peak in reversed(PEAKS)]
-    if not all(cell in places for row in cells for cell in row):  # a grid that is still trained
+    cells = [[places.get(Cell(norm, peak, warmup)) for norm, warmup in columns] for peak in reversed(PEAKS)]
+    if any(None in row for row in cells):  # a grid that is still trained
         st.info(say(words.UNFINISHED, n=len(places)))
         return
-    losses = np.array([[list(grid.runs[cell].validation.values())[-1] for cell in row] for row in cells])
-    table = [[places[cell] for cell in row] for row in cells]
-    code = f"np.array([[[*runs[place].validation.values()][-1] for place in row] for row in {table}])"
+    plot, figure = board_of(folder, current(), cells, [f"{norm} {warmup}" for norm, warmup in columns], tuple(picked))
+    explore.draw(plot, "grid", 34, figure=figure, on_click=lambda i, j: pick(cells[i][j]))
+    shared.small(say(words.READING, entropy=grid.entropy), "board")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def board_of(
+    folder: str, language: str, cells: list[list[int]], columns: list[str], picked: tuple[int, ...]
+) -> tuple[Plot, Drawn]:
+    """The losses at the end of runs by their numbers; drawn once for all visitors."""
+    grid = load(folder)
+    runs = list(grid.runs.values())
+    losses = np.array([[list(runs[place].validation.values())[-1] for place in row] for row in cells])
+    code = f"np.array([[[*runs[place].validation.values()][-1] for place in row] for row in {cells}])"
     plot = Recipe(grid.about["command"], READ).plot(
         say(words.BOARD),
         loss_board,
         made(losses, code),
-        [f"{row[0].peak:g}" for row in cells],
-        [f"{norm} {warmup}" for norm, warmup in columns],
+        [f"{peak:g}" for peak in reversed(PEAKS)],
+        columns,
         limit=grid.entropy,
-        selected=[(i, j) for i, row in enumerate(table) for j, place in enumerate(row) if place in picked],
+        selected=[(i, j) for i, row in enumerate(cells) for j, place in enumerate(row) if place in picked],
     )
     figure = plot.draw(say)
     figure.layout.height = BOARD
-    explore.draw(plot, "grid", 34, figure=figure, on_click=lambda i, j: pick(table[i][j]))
-    shared.small(say(words.READING, entropy=grid.entropy), "board")
+    return plot, figure
 
 
 def pick(place: int) -> None:
@@ -109,11 +127,11 @@ def pick(place: int) -> None:
     st.session_state[PICKED] = kept if place in st.session_state.get(PICKED, []) else [*kept, place][-MOST:]
 
 
-def show_curves(runs: list[GridRun], chosen: dict[str, int], step: int, entropy: float) -> None:
-    """Draw rate and loss of the compared runs, by name, on one axis of steps, with a line at a step."""
-    if not chosen:
-        st.caption(say("Choose at least one run."))
-        return
+@st.cache_resource(max_entries=32, show_spinner=False)
+def curves_of(folder: str, language: str, picked: tuple[int, ...], step: int) -> tuple[Plot, Drawn]:
+    """Rate and loss of runs over one axis of steps, with a line at a step; drawn once for all visitors."""
+    grid, names = load(folder), names_of(folder, language)
+    runs, chosen = list(grid.runs.values()), {names[place]: place for place in picked}
     n = min(len(runs[place].loss) for place in chosen.values()) // EVERY * EVERY
     kept = {name: runs[place] for name, place in chosen.items()}
     rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in kept.items()}
@@ -127,13 +145,19 @@ def show_curves(runs: list[GridRun], chosen: dict[str, int], step: int, entropy:
         "losses = {name: np.stack([steps, values]) for name, values in means.items()}",
     )
     plot = Recipe(" · ".join(chosen), (*READ, *code)).plot(
-        say(words.CURVES), run_curves, made(rates, "rates"), made(losses, "losses"), limit=entropy, step=float(step)
+        say(words.CURVES),
+        run_curves,
+        made(rates, "rates"),
+        made(losses, "losses"),
+        limit=grid.entropy_smoothed,
+        step=float(step),
     )
-    explore.draw(plot, "grid-curves")
+    return plot, plot.draw(say)
 
 
-def show_written(grid: Grid, runs: list[GridRun], names: list[str], picked: list[int], step: int) -> None:
+def show_written(grid: Grid, names: list[str], picked: list[int], step: int) -> None:
     """Show what each run wrote after a step and, where they are asked for, a map of it of that time."""
+    runs = list(grid.runs.values())
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
         number = controls.among(say("Sentence"), list(sentences), "grid-sentence", 0, sentences, width=380)

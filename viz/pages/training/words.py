@@ -9,8 +9,8 @@ CELL = message("{norm}, peak {peak}, warmup {warmup}")
 BOARD = message("Validation loss at the end")
 CURVES = message("Learning rate and loss")
 READING = message(
-    "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to compare "
-    "runs."
+    "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells to "
+    "compare runs."
 )
 UNFINISHED = message("The grid is not finished: {n} of its runs are there.")
 MAP_OF = message("The maps are those of “{text}” with its reference.")
