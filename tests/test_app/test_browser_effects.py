@@ -83,6 +83,16 @@ def test_maps_turn_to_effects_with_one_request_and_heads_open_without(page, app_
     type_in(page, "A man is riding.")
     other = recorded.translate("A man is riding.")
     wait_for(page, recorded.effects(other).heads("cross"), 0, 3)
+    measure(page, "weights").click()
+    wait_for(page, other.attention("cross"), 0, 3)
+    expect(page).not_to_have_url(re.compile("measure="))
+    type_in(page, EQUAL)
+    wait_for(page, result.attention("cross"), 0, 3)
+    ready(page, 4)  # without effects, which were still computed for the first sentence after the turn
+    type_in(page, "A man is riding.")
+    wait_for(page, other.attention("cross"), 0, 3)
+    measure(page, "effects").click()
+    ready(page, 6)
 
 
 def test_a_lit_row_tints_every_tile_by_what_its_head_did(page, app_server, recorded):

@@ -52,12 +52,17 @@ export class Stage {
   show(bytes) {
     const whole = unpack(bytes);
     if (whole.stamp === this.whole?.stamp) return;
+    const another = Boolean(this.whole);
     Object.assign(this, { whole, bytes });
     this.take();
     this.host.write(whole.address, whole.owned);
     this.remember();
     this.fillIn();
-    this.render().then(() => (this.root.dataset.ready = String(++this.drawn)));
+    this.render().then(() => {
+      this.root.dataset.ready = String(++this.drawn);
+      // The server computes what was looked at last; who has gone back to the weights waits for effects once only.
+      if (another && whole.effects?.kinds && this.state.measure !== "effects") this.host.ask?.({ measure: null });
+    });
   }
 
   /** Takes over the translation that is chosen: the one with the changes, the one without, or their difference. */
