@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from model import masks
 from model.config import TransformerConfig
 from model.dropout import Dropout
+from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
 from model.taps import Tap, name_taps, observed
@@ -56,7 +57,7 @@ class InputEmbedding(nn.Module):
         """
         end = start + ids.size(1)
         if end > self.table.size(0):
-            raise ValueError(f"{end} tokens are too many: the model has positions for {self.table.size(0)}")
+            raise Problem("{n} tokens are too many: the model has positions for {most}", n=end, most=self.table.size(0))
         tokens = self.tap_tokens(self.embedding(ids) * self.scale)  # (B, T, D)
         positions = self.tap_positions(self.table[None, start:end])  # (1, T, D)
         return self.dropout(self.tap_stream(tokens + positions))

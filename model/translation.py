@@ -12,8 +12,10 @@ import torch
 
 from model.architectures import Config
 from model.decoding import Search
+from model.errors import Phrase, Problem
 
 KINDS = ("encoder_self", "decoder_self", "cross")
+IN_WORDS = dict(zip(KINDS, (Phrase("encoder self"), Phrase("decoder self"), Phrase("cross"))))
 MODULES = {  # by kind the stack and the module of its layers
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
@@ -98,7 +100,7 @@ class Translation:
             raise ValueError(f'the side is "source" or "target", got {side!r}')
         address = f"{'encoder' if side == 'source' else 'decoder'}.input.positions"
         if address not in self.trace:
-            raise ValueError("this model has no positional encoding: it reads word by word")
+            raise Problem("this model has no positional encoding: it reads word by word")
         return self.trace[address]
 
     def _repr_html_(self) -> str:
@@ -121,7 +123,7 @@ class Translation:
         matches = (re.fullmatch(pattern, address) for address in self.trace)
         found = list(dict.fromkeys(match[1] for match in matches if match))
         if not found:
-            raise ValueError(f"this model has no {kind.replace('_', ' ')}-attention")
+            raise Problem("this model has no {kind}-attention", kind=IN_WORDS[kind])
         return found
 
 

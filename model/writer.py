@@ -12,6 +12,7 @@ from model.analysis.effects import Effects
 from model.checkpoint import Checkpoint, keep_scores
 from model.config import LanguageModelConfig
 from model.decoding.sampling import restrict, sample
+from model.errors import Problem
 from model.language_model import LanguageModel
 from model.taps import record
 from model.translation import Translation, as_array
@@ -148,7 +149,7 @@ class Writer:
             ValueError: if the text is too long, or a value is not allowed.
         """
         if not 1 <= words <= 500:
-            raise ValueError(f"words must be from 1 to 500, got {words}")
+            raise Problem("{name} must be from 1 to {most}, got {value!r}", name="words", most=500, value=words)
         ids = self._ids(text)
         drawn = sample(
             self.model,
@@ -170,8 +171,12 @@ class Writer:
     def _ids(self, text: str) -> list[int]:
         """The ids of a text, after the end of the line before it."""
         if len(text) > MAX_CHARACTERS:
-            raise ValueError(f"the text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
+            raise Problem(
+                "the text has {n:,} characters; at most {most:,} are allowed", n=len(text), most=MAX_CHARACTERS
+            )
         ids = [self.tokenizer.eos_id, *self.tokenizer.encode(text)]
         if len(ids) > self.config.max_length:
-            raise ValueError(f"the text has {len(ids)} tokens; at most {self.config.max_length} are allowed")
+            raise Problem(
+                "the text has {n} tokens; at most {most} are allowed", n=len(ids), most=self.config.max_length
+            )
         return ids

@@ -37,6 +37,7 @@ FLOORS = {
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
+    ("model.errors",),
     ("model.text",),
     ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps", "model.dropout"),
@@ -59,7 +60,7 @@ ROOMS = (
     ("model.commands",),
     ("model.__main__",),
 )
-ANALYSIS_KNOWS = ("model.analysis", "model.text")  # and nothing else of ours: it gets recorded arrays
+ANALYSIS_KNOWS = ("model.analysis", "model.text", "model.errors")  # and nothing else of ours: it gets recorded arrays
 MASK_MAKERS = {"tril", "triu", "tril_", "triu_", "tril_indices", "triu_indices", "generate_square_subsequent_mask"}
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
+from model.errors import Problem
 
 ROOT = 0
 
@@ -174,10 +175,10 @@ def beam_search(
 
 def _check_prefix(prefix: Sequence[int], limit: int, eos_id: int, never: tuple[int, int]) -> None:
     if len(prefix) > limit:
-        raise ValueError(f"the prefix has {len(prefix)} tokens; at most {limit} can be written")
+        raise Problem("the prefix has {n} tokens; at most {most} can be written", n=len(prefix), most=limit)
     wrong = [token for token in prefix if token in never] + [token for token in prefix[:-1] if token == eos_id]
     if wrong:
-        raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")
+        raise Problem("token {token} cannot stand in a prefix, or only at its end", token=wrong[0])
 
 
 def _candidates(

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from model.errors import Problem
+
 BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps", default=None)
 
 
@@ -27,7 +29,7 @@ def check_logits(logits: Tensor) -> Tensor:
         ValueError: if a row holds NaN or an infinite number, or nothing but -inf.
     """
     if not logits.amax(-1).isfinite().all():
-        raise ValueError("the model computed logits that are not numbers: its weights, or a change made, are too large")
+        raise Problem("the model computed logits that are not numbers: its weights, or a change made, are too large")
     return logits
 
 

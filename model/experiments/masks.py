@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from model import masks
 from model.attention import masked_softmax
+from model.errors import Phrase, Problem
 from model.taps import Change, intervene, record
 from model.text.pieces import PieceTokenizer
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
@@ -67,19 +68,21 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     """
     limit = min(MAX_TOKENS, translator.config.max_length)
     source, target = translator.tokenizer.source, translator.tokenizer.target
-    src = [[*_ids(source, f"source {n}", text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
-    tgt = [[BOS_ID, *_ids(target, f"target {n}", text, limit - 1)] for n, text in enumerate(targets, 1)]
+    src = [[*_ids(source, Phrase("source {n}", n=n), text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
+    tgt = [[BOS_ID, *_ids(target, Phrase("target {n}", n=n), text, limit - 1)] for n, text in enumerate(targets, 1)]
     padded = pad_ids(src), pad_ids(tgt)
     names = [[source.tokens(row) for row in ids.tolist()] for ids in padded]
     return Sentences(*padded, *names)
 
 
-def _ids(tokenizer: Tokenizer | PieceTokenizer, name: str, text: str, limit: int) -> list[int]:
+def _ids(tokenizer: Tokenizer | PieceTokenizer, name: Phrase, text: str, limit: int) -> list[int]:
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed")
+        raise Problem(
+            "{what} has {n:,} characters; at most {most:,} are allowed", what=name, n=len(text), most=MAX_CHARACTERS
+        )
     ids = tokenizer.encode(tidy(text))
     if len(ids) > limit:
-        raise ValueError(f"{name} has {len(ids)} tokens; at most {limit} are allowed")
+        raise Problem("{what} has {n} tokens; at most {most} are allowed", what=name, n=len(ids), most=limit)
     return ids
 
 
@@ -208,7 +211,9 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
     """
     longest = max(src.size(1), tgt.size(1)) + count
     if longest > model.config.max_length:
-        raise ValueError(f"{longest} tokens are too many: the model has positions for {model.config.max_length}")
+        raise Problem(
+            "{n} tokens are too many: the model has positions for {most}", n=longest, most=model.config.max_length
+        )
     bare = run(model, src, tgt, padding=padding).logits
     padded = run(model, *(F.pad(ids, (0, count), value=PAD_ID) for ids in (src, tgt)), padding=padding).logits
     return float(np.abs(padded[:, : tgt.size(1)] - bare).max())
@@ -230,7 +235,7 @@ def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: boo
         ValueError: if there is no step before the last.
     """
     if tgt.size(1) < 2:
-        raise ValueError("there is no earlier step that could see the future: type a longer target")
+        raise Problem("there is no earlier step that could see the future: type a longer target")
     other = tgt.clone()
     other[:, -1] = UNK_ID
     before, after = (run(model, src, ids, look_ahead=look_ahead).logits[:, :-1] for ids in (tgt, other))

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding.greedy import greedy
+from model.errors import Problem
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
 from model.training import schedules
@@ -63,13 +64,21 @@ class Settings:
     def __post_init__(self) -> None:
         self.function()
         if self.norm not in NORM_POSITIONS:
-            raise ValueError(f"norm must be one of {', '.join(NORM_POSITIONS)}, got {self.norm!r}")
+            allowed = ", ".join(NORM_POSITIONS)
+            raise Problem(
+                "{name} must be one of {allowed}, got {value!r}", name="norm", allowed=allowed, value=self.norm
+            )
         if self.n_heads not in HEADS:
-            raise ValueError(f"n_heads must be one of {', '.join(map(str, HEADS))}, got {self.n_heads!r}")
+            allowed = ", ".join(map(str, HEADS))
+            raise Problem(
+                "{name} must be one of {allowed}, got {value!r}", name="n_heads", allowed=allowed, value=self.n_heads
+            )
         if not 0 < self.peak <= 1:
-            raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
+            raise Problem("{name} must be above 0 and at most 1, got {value!r}", name="peak", value=self.peak)
         if not 1 <= self.warmup <= MAX_WARMUP:
-            raise ValueError(f"warmup must be from 1 to {MAX_WARMUP}, got {self.warmup!r}")
+            raise Problem(
+                "{name} must be from 1 to {most}, got {value!r}", name="warmup", most=MAX_WARMUP, value=self.warmup
+            )
 
     def function(self) -> schedules.Schedule:
         """Step to learning rate; Noam's factor is chosen so that its peak is `peak`."""
@@ -286,9 +295,9 @@ class Run:
             if self._has_place or self._ended.is_set():
                 return
             if not _SLOTS.acquire(blocking=False):
-                raise ValueError(
-                    f"{MAX_RUNS} runs are under way on this machine, and more would make them slow: "
-                    "try again in a minute"
+                raise Problem(
+                    "{n} runs are under way on this machine, and more would make them slow: try again in a minute",
+                    n=MAX_RUNS,
                 )
             self._has_place = True
 
@@ -356,10 +365,10 @@ def checked(text: str) -> str:
         ValueError: if it is empty, too long or has other characters than LETTERS.
     """
     if not text:
-        raise ValueError(f"there is nothing to reverse: type 1 to {LONGEST} letters from a to z")
+        raise Problem("there is nothing to reverse: type 1 to {most} letters from a to z", most=LONGEST)
     strange = next((letter for letter in text if letter not in LETTERS), None)
     if strange is not None:
-        raise ValueError(f"the model knows the small letters a to z only, got {strange!r}")
+        raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange)
     if len(text) > LONGEST:
-        raise ValueError(f"the string has {len(text)} letters; at most {LONGEST} are allowed")
+        raise Problem("the string has {n} letters; at most {most} are allowed", n=len(text), most=LONGEST)
     return text

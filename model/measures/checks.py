@@ -22,6 +22,7 @@ from model import attribution
 from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
 from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
+from model.errors import Problem
 from model.experiments import masks as mask_experiments
 from model.measures.kept import has_form
 from model.positional import TABLES
@@ -90,7 +91,7 @@ def check(translator: Translator, result: Translation) -> list[Check]:
         ValueError: if the model is another one.
     """
     if not isinstance(translator.config, TransformerConfig):
-        raise ValueError("the checks are for an encoder-decoder Transformer; this model is another one")
+        raise Problem("the checks are for an encoder-decoder Transformer; this model is another one")
     src = torch.tensor([translator.source_ids(result.source)])  # (1, S)
     tgt = torch.tensor([[BOS_ID, *result.predicted_ids][: len(result.target_tokens)]])  # (1, T)
     padded = _padded(translator, src, tgt)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from model.errors import Problem
 from model.transformer import Transformer
 from model.translation import MODULES, Translation
 
@@ -104,9 +105,11 @@ def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     if cross is None:
         return found | {"target": rollout(own)}
     if len(own) != len(cross):
-        raise ValueError(
-            f"attention can be followed through a decoder with as much self-attention as cross-attention, "
-            f"got {len(own)} and {len(cross)} layers"
+        raise Problem(
+            "attention can be followed through a decoder with as much self-attention as cross-attention, got {own} and "
+            "{cross} layers",
+            own=len(own),
+            cross=len(cross),
         )
     target, source = decoder_rollout(own, cross, found.get("encoder", np.eye(cross.shape[-1])))
     return {**found, "target": target, "source": source}

@@ -7,10 +7,12 @@ import torch
 
 from model.decoding.beam import ROOT, SearchTree
 from model.decoding.protocol import between_steps
+from model.errors import Problem
 from model.gru import joined
 from model.interventions.edits import Edits
 from model.taps import record
 from model.text.special import BOS_ID, pad_ids
+from model.translation import IN_WORDS
 from model.translator import Translator
 
 NO_EDITS = Edits()
@@ -48,7 +50,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
             translator.model.read(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
         layers = list(joined(translator.model, trace).values())
         if not layers:
-            raise ValueError("this model has no cross-attention")
+            raise Problem("this model has no {kind}-attention", kind=IN_WORDS["cross"])
         mean = torch.stack(layers).float().mean(dim=(0, 2)).numpy()  # (B, T, S)
         for leaf, steps in zip(batch, mean, strict=True):
             for step, node in enumerate([ROOT, *tree.nodes(leaf)]):

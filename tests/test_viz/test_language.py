@@ -15,23 +15,25 @@ import pytest
 from viz.text import language
 from viz.text.language import ENGLISH, LANGUAGES, MESSAGES, message, say, using
 
-VIZ = Path(language.__file__).parents[1]
+ROOT = Path(language.__file__).parents[2]
+MARKS = {"model": ("Problem", "Phrase"), "viz": ("say", "message", "Problem", "Phrase")}
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 
 
 @cache
 def calls() -> list[tuple[str, ast.Call]]:
-    """The calls of `say` and `message` in the source, with where."""
+    """The calls in the source that are given a message, with where."""
     return [
-        (f"{file.relative_to(VIZ)}:{node.lineno}", node)
-        for file in sorted(VIZ.rglob("*.py"))
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
+        for room, marks in MARKS.items()
+        for file in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("say", "message")
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in marks
     ]
 
 
 def literals() -> dict[str, list[str]]:
-    """The messages in the source: what `say` and `message` are given, and where."""
+    """The messages in the source, and where."""
     found: dict[str, list[str]] = {}
     for where, call in calls():
         first = call.args[0]
@@ -39,7 +41,7 @@ def literals() -> dict[str, list[str]]:
         if isinstance(first, ast.Constant):
             found.setdefault(first.value, []).append(where)
         else:
-            assert call.func.id == "say", f"{where}: message() marks a literal"
+            assert call.func.id == "say", f"{where}: {call.func.id}() is given a literal"
     return found
 
 
@@ -50,7 +52,7 @@ def places(text: str) -> Counter:
 
 def templates() -> set[str]:
     """The messages that are said with values somewhere: the others may have braces that mean nothing."""
-    said = [call for _, call in calls() if call.func.id == "say" and call.keywords]
+    said = [call for _, call in calls() if call.func.id != "message" and call.keywords]
     return {call.args[0].value for call in said if isinstance(call.args[0], ast.Constant)}
 
 

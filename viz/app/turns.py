@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from model.decoding.protocol import BETWEEN_STEPS
+from model.errors import Problem
 from model.translator import Translator
 from model.writer import Writer
-from viz.text.language import say
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -133,10 +133,9 @@ def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise
             except Exception as error:
                 _LOG.exception("a computation failed")
-                said = say(
+                raise Problem(
                     "the computation failed ({name}); the log of the server says more", name=type(error).__name__
-                )
-                raise ValueError(said) from error
+                ) from error
 
     return waits
 

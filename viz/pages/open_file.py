@@ -75,9 +75,7 @@ def tell_problem(before: bool) -> None:
     """Say why the file that was chosen last is not shown."""
     if "file-problem" in st.session_state:
         name, problem = st.session_state["file-problem"]
-        told = [say("This file could not be read.")] + [say("Shown below: the one before.")] * before
-        st.warning(" ".join(told))
-        shared.small(f"{name}: {problem}", "problem")
+        shared.warn(" ".join([f"{name}: {problem}"] + [say("Shown below: the one before.")] * before))
 
 
 @st.cache_data(max_entries=2, show_spinner=cached.Waiting(message("Translating …")))
@@ -180,9 +178,10 @@ def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], st
         tried, problem = [encoder], say(spoken.NO_DECODER) if "cross" in attention.kinds else ""
     for kinds in filter(None, tried):
         residual = max(map(attention.residual, kinds))
+        if residual > spoken.WHOLE_ROWS:
+            problem = problem or spoken.no_rollout(residual)
+            continue
         try:
-            if residual > spoken.WHOLE_ROWS:
-                raise ValueError(spoken.no_rollout(residual))
             return kinds, contribution.rollouts({kind: attention.weights[kind] for kind in kinds}), problem
         except ValueError as error:
             problem = problem or errors.sentence(error)

@@ -16,6 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
 from model.catalogue import available
+from model.errors import Problem
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
 from model.writer import Writer
@@ -88,7 +89,7 @@ def translator(name: str) -> Translator:
     try:
         return queued(load_translator(name))
     except OSError as error:
-        raise ValueError(say("the checkpoint {name!r} cannot be read: {error}", name=name, error=error)) from None
+        raise Problem("the checkpoint {name!r} cannot be read: {error}", name=name, error=error) from None
 
 
 def default_checkpoint() -> str:
@@ -154,7 +155,7 @@ def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LEN
 def check_reference(reference: str) -> None:
     """Refuse an empty reference with a ValueError."""
     if not reference.strip():
-        raise ValueError(say("there is no reference: type the translation for the model to read"))
+        raise Problem("there is no reference: type the translation for the model to read")
 
 
 @st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Reading the reference …")), show_time=True)
