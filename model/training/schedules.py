@@ -131,9 +131,7 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
     }
     if name not in schedules:
         allowed = ", ".join(NAMES)
-        raise Problem(
-            "{name} must be one of {allowed}, got {value!r}", name="schedule", allowed=allowed, value=name
-        )
+        raise Problem("{name} must be one of {allowed}, got {value!r}", name="schedule", allowed=allowed, value=name)
     return schedules[name]()
 
 

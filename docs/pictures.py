@@ -1,0 +1,110 @@
+"""Takes the pictures of the README from the running app, so that they stay true.
+
+    python -m docs.pictures
+
+Needs what `make test` installs. Writes headlight.webp, a short animation (a sentence is typed, lines appear, a head
+goes off, the translation changes), and one picture per group of pages.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from benchmarks.browsing import PATIENCE, chromium
+from benchmarks.support.server import serve
+
+DOCS = Path(__file__).parent
+WINDOW = {"width": 1280, "height": 720}
+TYPED = (
+    "The animal",
+    "The animal didn't cross the street",
+    "The animal didn't cross the street because it was too tired.",
+)
+LAYER, HEAD = 2, 2  # of the cross-attention: without it the sentence loses what the animal did
+QUALITY = 80
+PAGES = {
+    "translate": "",
+    "steer": "steer?edits=v1_oc2-2",
+    "lessons": "lessons",
+    "atlas": "atlas",
+}
+
+
+def ready(page: Any, more_than: int = 0) -> None:
+    """Wait until the stage has drawn another message than so many, or a page its figures."""
+    page.wait_for_function(
+        """before => {
+          const stage = document.querySelector('.hl-stage');
+          if (stage) return Number(stage.dataset.ready ?? 0) > before && stage.querySelector('.main-svg');
+          return document.querySelector('.hl-figure .main-svg');
+        }""",
+        arg=more_than,
+    )
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    )
+    page.wait_for_timeout(800)
+
+
+def drawn(page: Any) -> int:
+    """How many messages the stage has drawn."""
+    return int(page.locator(".hl-stage").get_attribute("data-ready"))
+
+
+def animation(page: Any, url: str) -> None:
+    """Play the short story and write it as one moving picture."""
+    frames: list[tuple[Image.Image, int]] = []
+
+    def take(milliseconds: int) -> None:
+        frames.append((Image.open(io.BytesIO(page.screenshot())).convert("RGB"), milliseconds))
+
+    page.goto(f"{url}/steer?text=A")
+    ready(page)
+    field = page.locator(".st-key-sentence input")
+    for text in TYPED:
+        before = drawn(page)
+        field.fill(text)
+        field.press("Enter")
+        ready(page, before)
+        take(900)
+    part = page.get_by_test_id
+    for word in ("nicht", "müde"):
+        part("stage-target").get_by_text(word, exact=True).first.hover()
+        page.wait_for_timeout(400)
+        take(1200)
+    tile = page.locator(f"[data-testid=stage-heads] [data-layer='{LAYER}'][data-head='{HEAD}']")
+    tile.click()
+    tile.hover()
+    page.wait_for_timeout(400)
+    take(900)
+    before = drawn(page)
+    tile.get_by_test_id("stage-off").click()
+    ready(page, before)
+    page.mouse.move(WINDOW["width"] - 5, WINDOW["height"] // 2)
+    page.wait_for_timeout(400)
+    take(2600)
+    first, *others = [frame for frame, _ in frames]
+    times = [milliseconds for _, milliseconds in frames]
+    more = {"save_all": True, "append_images": others, "duration": times, "loop": 0}
+    first.save(DOCS / "headlight.webp", quality=QUALITY, method=6, **more)
+
+
+def main() -> None:
+    """Take all pictures."""
+    with serve() as url, chromium() as browser:
+        page = browser.new_context(viewport=WINDOW).new_page()
+        page.set_default_timeout(PATIENCE)
+        for name, address in PAGES.items():
+            page.goto(f"{url}/{address}")
+            ready(page)
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            picture.save(DOCS / f"{name}.webp", quality=QUALITY, method=6)
+        animation(page, url)
+
+
+if __name__ == "__main__":
+    main()
