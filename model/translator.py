@@ -43,7 +43,7 @@ class _Source:
     text: str
     ids: list[int]
     trace: dict[str, torch.Tensor]
-    memory: Cache | GruState
+    state: Cache | GruState
 
 
 class Translator:
@@ -108,7 +108,7 @@ class Translator:
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
-            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
+            search = self._search([source.ids], beam, length_penalty, source.state.fresh(), [prefix])[0]
             best = search.hypotheses[0]
             return self._record(source, best.ids, best.finished, search)
 
@@ -201,9 +201,9 @@ class Translator:
             numbers = order[start : start + size]
             batch = [sources[number] for number in numbers]
             with edits.applied(self.config, "encoder"):
-                memory = self._start(batch)
+                state = self._start(batch)
             with edits.applied(self.config, "decoder"):
-                searches = self._search(batch, beam, length_penalty, memory)
+                searches = self._search(batch, beam, length_penalty, state)
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
@@ -251,15 +251,15 @@ class Translator:
     def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
         """Run the encoder once, recorded, for both the search and the recording of the decoder."""
         with edits.applied(self.config, "encoder"), record() as trace:
-            memory = self.model.start(torch.tensor([ids]))
-        return _Source(text, ids, joined(self.model, trace), memory)
+            state = self.model.start(torch.tensor([ids]))
+        return _Source(text, ids, joined(self.model, trace), state)
 
     def _search(
         self,
         sources: Sequence[list[int]],
         beam: int,
         length_penalty: float,
-        memory: Cache | GruState,
+        state: Cache | GruState,
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
@@ -275,7 +275,7 @@ class Translator:
             eos_id=EOS_ID,
             pad_id=PAD_ID,
             max_lengths=[self._limit(ids) for ids in sources],
-            state=memory,
+            state=state,
             prefixes=prefixes,
         )
 
@@ -287,7 +287,7 @@ class Translator:
         read = [BOS_ID, *written[:-1]]
         tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
+            logits = self.model.read(tgt, source.state.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
