@@ -61,7 +61,6 @@ ERRORS = (
     message("there is nothing to reverse: type 1 to {most} letters from a to z"),
     message("the model knows the small letters a to z only, got {value}"),
     message("the string has {n} letters; at most {most} are allowed"),
-    message("{n} runs are under way on this machine, and more would make them slow: try again in a minute"),
     message("the Noam schedule needs a warmup of at least 1 step, got {value}"),
     message("{path}, line {number}, is not a JSON object"),
     message("{path}: the first line of a recorded run has {name}, a {type}"),
