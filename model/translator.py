@@ -6,14 +6,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from model import attribution, checkpoint
-from model.analysis.effects import Effects
-from model.architectures import Config
 from model.catalogue import available, checkpoints_folder
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
@@ -22,13 +19,10 @@ from model.interventions.edits import Edits
 from model.language_model import LanguageModel
 from model.stepper import Stepper, lay_out
 from model.taps import record
-from model.text.pieces import PieceTokenizer
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
-from model.text.subwords import Tokenizer
-from model.text.words import WordTokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
-from model.writer import Writer
+from model.writer import System, Writer
 
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
@@ -46,25 +40,13 @@ class _Source:
     state: Cache | GruState
 
 
-class Translator:
-    """A loaded checkpoint that translates; safe to share between threads.
-
-    Args:
-        loaded: the checkpoint.
-    """
+class Translator(System):
+    """A loaded checkpoint that translates."""
 
     def __init__(self, loaded: checkpoint.Checkpoint) -> None:
-        self.name = loaded.folder.name
-        self.folder = loaded.folder
-        self.card = loaded.card
-        self.model = lay_out(loaded.model)
+        super().__init__(loaded)
+        lay_out(self.model)
         self.stepper = Stepper(self.model) if isinstance(self.model, Transformer) else self.model
-        self.tokenizer = loaded.tokenizer
-
-    @property
-    def config(self) -> Config:
-        """The model's sizes and choices."""
-        return self.model.config
 
     @property
     def max_source_tokens(self) -> int:
@@ -154,14 +136,6 @@ class Translator:
         """
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
-    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
-        """The direct effects on the logit of each written word; see `model.attribution.effects`."""
-        return attribution.effects(self.model, result, against)
-
-    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
-        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
-        return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
-
     def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
         """How much less probable each written word becomes without each source token: float32 (T, S), in nats.
 
@@ -208,18 +182,7 @@ class Translator:
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
 
-    def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
-        """Write scores on the checkpoint's card.
-
-        Args:
-            name: of the test set.
-            scores: as measured by `model.measures.evaluate.evaluate`.
-        """
-        checkpoint.keep_scores(self.folder, self.card, name, scores)
-
-    def _read(
-        self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | PieceTokenizer | None = None
-    ) -> tuple[str, list[int]]:
+    def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
         """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
         limit = limit or self.max_source_tokens
         if len(text) > MAX_CHARACTERS:
