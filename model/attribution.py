@@ -130,9 +130,9 @@ def occlusion(model: Transformer, source: Sequence[int], result: Translation, ed
     found = []  # (T,) each: with the whole source, then without each token
     for mask in masks.without_each(len(source)).split(max(1, MOST // (len(written) * model.config.vocab_size))):
         with edits.applied(model.config, "encoder"):
-            memory = model.encode(src.expand(len(mask), -1), mask)
+            cache = model.start(src.expand(len(mask), -1), mask)
         with edits.applied(model.config, "decoder"):
-            logits = model.read(tgt.expand(len(mask), -1), memory)  # (rows, T, V)
+            logits = model.read(tgt.expand(len(mask), -1), cache)  # (rows, T, V)
         found += [row.log_softmax(-1).gather(1, written)[:, 0] for row in logits.float()]
     whole, *without = torch.stack(found).numpy()
     if not np.allclose(whole, result.log_probabilities, atol=1e-3):

@@ -198,9 +198,29 @@ class Transformer(nn.Module):
         Returns:
             (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
         """
-        return self.read(tgt, self.encode(src))
+        return self.read(tgt, self.start(src))
 
-    def encode(self, src: Tensor, mask: Tensor | None = None) -> Cache:
+    def decode(self, tgt: Tensor, mask: Tensor | None, cache: Cache) -> Tensor:
+        """Run the decoder over target tokens that follow those in the cache.
+
+        Args:
+            tgt: (B, T) ids.
+            mask: bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
+            cache: from `start`; it is extended.
+
+        Returns:
+            (B, T, V) logits.
+        """
+        hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
+        return self.tap_logits(self.output(hidden))  # (B, T, V)
+
+    def read(self, tgt: Tensor, cache: Cache) -> Tensor:
+        """Teacher forcing from a cache that has decoded nothing yet: tgt (B, T) to logits (B, T, V)."""
+        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+
+    # The protocol of model.decoding: start, step, reorder.
+
+    def start(self, src: Tensor, mask: Tensor | None = None) -> Cache:
         """Run the encoder and project its output for every decoder layer.
 
         Args:
@@ -215,30 +235,6 @@ class Transformer(nn.Module):
         cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
         sentences = torch.arange(src.size(0), device=src.device)
         return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
-
-    def decode(self, tgt: Tensor, mask: Tensor | None, cache: Cache) -> Tensor:
-        """Run the decoder over target tokens that follow those in the cache.
-
-        Args:
-            tgt: (B, T) ids.
-            mask: bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
-            cache: from `encode`; it is extended.
-
-        Returns:
-            (B, T, V) logits.
-        """
-        hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
-        return self.tap_logits(self.output(hidden))  # (B, T, V)
-
-    def read(self, tgt: Tensor, cache: Cache) -> Tensor:
-        """Teacher forcing from a cache that has decoded nothing yet: tgt (B, T) to logits (B, T, V)."""
-        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
-
-    # The protocol of model.decoding: start, step, reorder.
-
-    def start(self, src: Tensor) -> Cache:
-        """Begin decoding the sources (B, S)."""
-        return self.encode(src)
 
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
         """Read one token a row (B,), extend the state, return the logits (B, V) of the next."""

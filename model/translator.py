@@ -6,14 +6,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from model import attribution, checkpoint
-from model.analysis.effects import Effects
-from model.architectures import Config
 from model.catalogue import available, checkpoints_folder
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
@@ -23,13 +20,10 @@ from model.interventions.edits import Edits
 from model.language_model import LanguageModel
 from model.stepper import Stepper, lay_out
 from model.taps import record
-from model.text.pieces import PieceTokenizer
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
-from model.text.subwords import Tokenizer
-from model.text.words import WordTokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
-from model.writer import Writer
+from model.writer import System, Writer
 
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
@@ -44,28 +38,16 @@ class _Source:
     text: str
     ids: list[int]
     trace: dict[str, torch.Tensor]
-    memory: Cache | GruState
+    state: Cache | GruState
 
 
-class Translator:
-    """A loaded checkpoint that translates; safe to share between threads.
-
-    Args:
-        loaded: the checkpoint.
-    """
+class Translator(System):
+    """A loaded checkpoint that translates."""
 
     def __init__(self, loaded: checkpoint.Checkpoint) -> None:
-        self.name = loaded.folder.name
-        self.folder = loaded.folder
-        self.card = loaded.card
-        self.model = lay_out(loaded.model)
+        super().__init__(loaded)
+        lay_out(self.model)
         self.stepper = Stepper(self.model) if isinstance(self.model, Transformer) else self.model
-        self.tokenizer = loaded.tokenizer
-
-    @property
-    def config(self) -> Config:
-        """The model's sizes and choices."""
-        return self.model.config
 
     @property
     def max_source_tokens(self) -> int:
@@ -111,7 +93,7 @@ class Translator:
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
-            search = self._search([source.ids], beam, length_penalty, source.memory.fresh(), [prefix])[0]
+            search = self._search([source.ids], beam, length_penalty, source.state.fresh(), [prefix])[0]
             best = search.hypotheses[0]
             return self._record(source, best.ids, best.finished, search)
 
@@ -157,14 +139,6 @@ class Translator:
         """
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
-    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
-        """The direct effects on the logit of each written word; see `model.attribution.effects`."""
-        return attribution.effects(self.model, result, against)
-
-    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
-        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
-        return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
-
     def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
         """How much less probable each written word becomes without each source token: float32 (T, S), in nats.
 
@@ -204,25 +178,14 @@ class Translator:
             numbers = order[start : start + size]
             batch = [sources[number] for number in numbers]
             with edits.applied(self.config, "encoder"):
-                memory = self._start(batch)
+                state = self._start(batch)
             with edits.applied(self.config, "decoder"):
-                searches = self._search(batch, beam, length_penalty, memory)
+                searches = self._search(batch, beam, length_penalty, state)
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
 
-    def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
-        """Write scores on the checkpoint's card.
-
-        Args:
-            name: of the test set.
-            scores: as measured by `model.measures.evaluate.evaluate`.
-        """
-        checkpoint.keep_scores(self.folder, self.card, name, scores)
-
-    def _read(
-        self, text: str, limit: int | None = None, side: Tokenizer | WordTokenizer | PieceTokenizer | None = None
-    ) -> tuple[str, list[int]]:
+    def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
         """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
         limit = limit or self.max_source_tokens
         if len(text) > MAX_CHARACTERS:
@@ -256,15 +219,15 @@ class Translator:
     def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
         """Run the encoder once, recorded, for both the search and the recording of the decoder."""
         with edits.applied(self.config, "encoder"), record() as trace:
-            memory = self.model.start(torch.tensor([ids]))
-        return _Source(text, ids, joined(self.model, trace), memory)
+            state = self.model.start(torch.tensor([ids]))
+        return _Source(text, ids, joined(self.model, trace), state)
 
     def _search(
         self,
         sources: Sequence[list[int]],
         beam: int,
         length_penalty: float,
-        memory: Cache | GruState,
+        state: Cache | GruState,
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
@@ -280,7 +243,7 @@ class Translator:
             eos_id=EOS_ID,
             pad_id=PAD_ID,
             max_lengths=[self._limit(ids) for ids in sources],
-            state=memory,
+            state=state,
             prefixes=prefixes,
         )
 
@@ -292,7 +255,7 @@ class Translator:
         read = [BOS_ID, *written[:-1]]
         tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model.read(tgt, source.memory.fresh())  # (1, T, V)
+            logits = self.model.read(tgt, source.state.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)

@@ -1,8 +1,9 @@
-"""Text in, what a language model makes of it out."""
+"""Text in, what a language model makes of it out; and what a translator has in common with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,6 @@ import torch
 from model import attribution
 from model.analysis.effects import Effects
 from model.checkpoint import Checkpoint, keep_scores
-from model.config import LanguageModelConfig
 from model.decoding.sampling import restrict, sample
 from model.errors import Problem
 from model.language_model import LanguageModel
@@ -20,24 +20,47 @@ from model.translation import Translation, as_array
 MAX_CHARACTERS = 4000
 
 
-class Writer:
-    """A loaded language model; safe to share between threads.
+class System:
+    """A loaded checkpoint; safe to share between threads.
 
     Args:
         loaded: the checkpoint.
+
+    Attributes:
+        name, folder: the folder's.
+        card: where it comes from.
+        model: the network, for reading only.
+        tokenizer: with a source and a target, which are the same where one vocabulary serves both.
+        config: the model's sizes and choices.
     """
 
     def __init__(self, loaded: Checkpoint) -> None:
-        self.name = loaded.folder.name
-        self.folder = loaded.folder
-        self.card = loaded.card
-        self.model: LanguageModel = loaded.model
-        self.tokenizer = loaded.tokenizer
+        self.folder, self.name = loaded.folder, loaded.folder.name
+        self.card, self.model, self.tokenizer = loaded.card, loaded.model, loaded.tokenizer
+        self.config = self.model.config
 
-    @property
-    def config(self) -> LanguageModelConfig:
-        """The model's sizes and choices."""
-        return self.model.config
+    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
+        """The direct effects on the logit of each written word; see `model.attribution.effects`."""
+        return attribution.effects(self.model, result, against)
+
+    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
+        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
+        return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
+
+    def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
+        """Write scores on the checkpoint's card.
+
+        Args:
+            name: of the test set.
+            scores: as measured by `model.measures.evaluate`.
+        """
+        keep_scores(self.folder, self.card, name, scores)
+
+
+class Writer(System):
+    """A loaded language model."""
+
+    model: LanguageModel
 
     @torch.inference_mode()
     def read(self, text: str) -> Translation:
@@ -72,14 +95,6 @@ class Writer:
             search=None,
             config=self.config,
         )
-
-    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
-        """The direct effects on the logit of each following word; see `model.attribution.effects`."""
-        return attribution.effects(self.model, result, against)
-
-    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
-        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
-        return attribution.lens(self.model, result, k, self.tokenizer.tokens)
 
     @torch.inference_mode()
     def distribution(
@@ -163,10 +178,6 @@ class Writer:
             seed=seed,
         )[0]
         return self.tokenizer.decode([*ids[1:], *drawn])
-
-    def keep_scores(self, name: str, scores: dict) -> None:
-        """Write scores on the checkpoint's card, under the name of the test set."""
-        keep_scores(self.folder, self.card, name, scores)
 
     def _ids(self, text: str) -> list[int]:
         """The ids of a text, after the end of the line before it."""

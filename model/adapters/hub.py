@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import torch
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+_LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in the names of tensors
 
 
 def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
@@ -42,3 +49,66 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
         raise ValueError(
             f"there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, {instead}"
         ) from None
+
+
+def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: Any) -> Any:
+    """Read a network with its own library: safetensors only, never anybody's code.
+
+    Args:
+        folder: with its files.
+        name: of a class of transformers, given by us and not by a file.
+        config: from that class to the configuration; a ValueError of it is told as one of the folder.
+        more: for the network.
+
+    Returns:
+        The network in evaluation mode and float32, with eager attention, the only kind that hands out its maps.
+
+    Raises:
+        ValueError: if weights are missing, in several files, damaged or not finite, or do not fit the configuration.
+    """
+    import transformers
+    from transformers.utils import logging
+
+    if not (folder / WEIGHTS).is_file():
+        if (folder / f"{WEIGHTS}.index.json").is_file():
+            raise ValueError(f"{folder} has its weights in several files; only a single {WEIGHTS} can be read")
+        raise ValueError(
+            f"{folder} has no {WEIGHTS}, and other files with weights are not read, because they can run code: "
+            "many models have theirs in a revision of the hub, named like --revision refs/pr/1"
+        )
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    network = getattr(transformers, name)
+    try:
+        model, found = network.from_pretrained(
+            folder,
+            config=config(network),
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            dtype=torch.float32,
+            output_loading_info=True,
+            **more,
+        )
+    except Exception as error:  # whatever the libraries raise for damaged files
+        raise ValueError(f"{folder / WEIGHTS} cannot be read: {_why(error)}") from None
+    if found["missing_keys"]:
+        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    known = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
+    for tensor in sorted(found["unexpected_keys"]):
+        if any(place not in known for place in _LAYER.findall(tensor)):
+            raise ValueError(f"{folder / WEIGHTS}: the tensor {tensor} belongs to no layer of {CONFIG}")
+    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
+        raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
+    return model.eval()
+
+
+def _why(error: Exception) -> str:
+    """The library's reason why a file cannot be read, as one line."""
+    if "ignore_mismatched_sizes" in str(error):
+        return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
+    if isinstance(error, KeyError):  # whose text is the key only
+        return f"{CONFIG} names {error}, which the library does not know"
+    first, *more = str(error).splitlines() or [type(error).__name__]
+    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first

@@ -13,14 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from model import checkpoint
-from model.adapters.hub import fetch
-from model.adapters.views import refuse_left_out, refuse_parts, why
+from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
 from model.config import TransformerConfig
 from model.text.pieces import PieceTokenizer, PieceTokenizers
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
 from model.transformer import Transformer
 
-CONFIG, WEIGHTS, VOCABULARY = "config.json", "model.safetensors", "vocab.json"
+VOCABULARY = "vocab.json"
 SENTENCEPIECE = ("source.spm", "target.spm")
 FILES = (CONFIG, WEIGHTS, VOCABULARY, *SENTENCEPIECE, "tokenizer_config.json")
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
@@ -83,7 +82,8 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
     vocabulary = _vocabulary(folder / VOCABULARY, values["vocab_size"])
     order = _order(folder, values, vocabulary)
     tokenizer = _tokenizer(folder, vocabulary, order)
-    theirs = _load(folder, values)
+    kept = {name: values[name] for name in _READ if name in values}
+    theirs = load_network(folder, "MarianMTModel", lambda network: network.config_class(**kept))
     model = convert(theirs, config, order)
     languages = _languages(folder)
     card = {
@@ -203,39 +203,6 @@ def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTo
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     return PieceTokenizers(*sides)
-
-
-def _load(folder: Path, values: dict[str, Any]) -> Any:
-    """The MarianMTModel in a folder, read with its own library: safetensors only, never anybody's code."""
-    from transformers import MarianConfig, MarianMTModel
-    from transformers.utils import logging
-
-    refuse_parts(folder)
-    if not (folder / WEIGHTS).is_file():
-        raise ValueError(
-            f"{folder} has no {WEIGHTS}, and other files with weights are not read, because they can run code: "
-            "many models have theirs in a revision of the hub, named like --revision refs/pr/1"
-        )
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        model, found = MarianMTModel.from_pretrained(
-            folder,
-            config=MarianConfig(**{name: values[name] for name in _READ if name in values}),
-            attn_implementation="eager",
-            use_safetensors=True,
-            local_files_only=True,
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    except Exception as error:  # whatever the libraries raise for a damaged file
-        raise ValueError(f"{folder / WEIGHTS} cannot be read: {why(error)}") from None
-    if found["missing_keys"]:
-        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
-    refuse_left_out(folder, model, found["unexpected_keys"])
-    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
-        raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
-    return model.eval()
 
 
 @torch.no_grad()

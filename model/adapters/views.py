@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import torch
 from model import checkpoint
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS, Attention
-from model.adapters.hub import fetch
+from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
 from model.adapters.outputs import forward_attention
 from model.config import MAX_LAYERS
 
-CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+TOKENIZER = "tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER)
 # The class for each type, named here: a file of the model can choose one of these and nothing else.
 CLASSES = {
@@ -27,7 +26,6 @@ CLASSES = {
     "bert": "BertModel",
 }
 PAIRS = ("t5", "bart")
-_LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in the names of tensors
 SLACK = 1_000_000  # numbers that a model may have beside those of its file: tables that are computed, shared ones
 
 
@@ -131,79 +129,24 @@ def _check_ids(ids: list[int], config: Any) -> None:
 
 
 def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
-    """The model in a folder, with eager attention, the only kind that hands out its maps."""
-    import transformers
-    from transformers.utils import logging
-
-    refuse_parts(folder)
-    if not (folder / WEIGHTS).is_file():
-        raise ValueError(f"{folder} has no {WEIGHTS}, and other files with weights are not read: they can run code")
+    """The model in a folder, when a network of these sizes is not much larger than the file with its weights."""
     if "quantization_config" in values:
         raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    more = {"add_pooling_layer": False} if kind == "bert" else {}
-    network = getattr(transformers, CLASSES[kind])
-    try:
-        config = _checked_config(network, folder, values)
-        model, found = network.from_pretrained(
-            folder,
-            config=config,
-            attn_implementation="eager",
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            dtype=torch.float32,
-            output_loading_info=True,
-            **more,
-        )
-    except Exception as error:  # whatever the libraries raise for damaged files
-        raise ValueError(f"{folder} cannot be read: {why(error)}") from None
-    if found["missing_keys"]:
-        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
-    refuse_left_out(folder, model, found["unexpected_keys"])
-    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
-        raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
-    return model.eval()
 
+    def config(network: Any) -> Any:
+        for key, value in values.items():
+            if "layer" in key and type(value) is int and value > MAX_LAYERS:
+                raise ValueError(f"{key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
+        found = network.config_class.from_dict(dict(values))
+        with torch.device("meta"), checkpoint.NoRandomNumbers():
+            empty = network(found)
+        count = sum(part.numel() for part in (*empty.parameters(), *empty.buffers()))
+        available = (folder / WEIGHTS).stat().st_size  # bytes: no number has less than one
+        if count > 2 * available + SLACK:
+            raise ValueError(f"the sizes ask for {count:,} numbers, and {WEIGHTS} has {available:,} bytes")
+        return found
 
-def refuse_parts(folder: Path) -> None:
-    """Raise a ValueError for weights in several files."""
-    if (folder / f"{WEIGHTS}.index.json").is_file() and not (folder / WEIGHTS).is_file():
-        raise ValueError(f"{folder} has its weights in several files; only a single {WEIGHTS} can be read")
-
-
-def refuse_left_out(folder: Path, model: Any, unexpected: Iterable[str]) -> None:
-    """Raise a ValueError if the file has layers that the network of the config.json has not."""
-    known = {place for name in model.state_dict() for place in _LAYER.findall(name)}
-    for name in sorted(unexpected):
-        if any(place not in known for place in _LAYER.findall(name)):
-            raise ValueError(f"{folder / WEIGHTS}: the tensor {name} belongs to no layer of {CONFIG}")
-
-
-def why(error: Exception) -> str:
-    """The library's reason why a file cannot be read, as one line."""
-    if "ignore_mismatched_sizes" in str(error):
-        return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
-    if isinstance(error, KeyError):  # whose text is the key only
-        return f"{CONFIG} names {error}, which the library does not know"
-    first, *more = str(error).splitlines() or [type(error).__name__]
-    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first
-
-
-def _checked_config(network: Any, folder: Path, values: dict[str, Any]) -> Any:
-    """The library's configuration, when a network of these sizes is not much larger than the file with its weights."""
-    for key, value in values.items():
-        if "layer" in key and type(value) is int and value > MAX_LAYERS:
-            raise ValueError(f"{key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
-    config = network.config_class.from_dict(dict(values))
-    with torch.device("meta"), checkpoint.NoRandomNumbers():
-        empty = network(config)
-    count = sum(part.numel() for part in (*empty.parameters(), *empty.buffers()))
-    available = (folder / WEIGHTS).stat().st_size  # bytes: no number has less than one
-    if count > 2 * available + SLACK:
-        raise ValueError(f"the sizes ask for {count:,} numbers, and {WEIGHTS} has {available:,} bytes")
-    return config
+    return load_network(folder, CLASSES[kind], config, **({"add_pooling_layer": False} if kind == "bert" else {}))
 
 
 def _write(model: Any, ids: list[int]) -> list[int]:

@@ -1,6 +1,6 @@
-"""Two recordings compared: which tokens belong together, and how much attention went elsewhere.
+"""Two recordings compared: which tokens belong together, and how their attention differs.
 
-Shape letters: L layers, H heads, T queries (rows), S keys (columns), R and C the rows and columns that belong together.
+Shape letters: T queries (rows), S keys (columns), R and C the rows and columns that belong together.
 """
 
 from __future__ import annotations
@@ -57,26 +57,3 @@ def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.
     first, second = zip(*rows, strict=True), zip(*columns, strict=True)
     (rows_a, rows_b), (columns_a, columns_b) = first, second
     return of_pairs(a, rows_a, columns_a) - of_pairs(b, rows_b, columns_b)
-
-
-def moved(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.ndarray:
-    """The share of its attention that a head gives to other keys in the second recording than in the first.
-
-    Half the sum of absolute differences of two rows (the total variation distance), averaged over the rows that belong
-    together. Keys without a partner count as one key, "elsewhere".
-
-    Args:
-        a, b, rows, columns: as for `difference`.
-
-    Returns:
-        (...): 0 where nothing moved, 1 where everything did.
-
-    Example:
-        >>> a, b = np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])
-        >>> float(moved(a, b, [(0, 0), (1, 1)], [(0, 0), (1, 1)]))
-        0.5
-    """
-    inside = difference(a, b, rows, columns)  # (..., R, C)
-    both = [weights[..., [pair[side] for pair in rows], :].sum(axis=-1) for side, weights in enumerate((a, b))]
-    elsewhere = both[0] - both[1] - inside.sum(axis=-1)  # what is left of each row, (..., R)
-    return ((np.abs(inside).sum(axis=-1) + np.abs(elsewhere)) / 2).mean(axis=-1)

@@ -16,7 +16,7 @@ BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps
 def between_steps() -> None:
     """Called by everything long between two of its steps: runs what the caller has put into BETWEEN_STEPS, if anything.
 
-    So a server can let others compute in between, or end work that nobody wants any more by raising.
+    So others can compute in between, and work that nobody wants any more can be ended by raising.
     """
     if (hook := BETWEEN_STEPS.get()) is not None:
         hook()

@@ -120,7 +120,8 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
     raw_scores = products.sum(axis=-1)  # (S,)
-    scaled = raw_scores / ((math.sqrt(len(q)) if switches.scaled else 1.0) * switches.temperature)
+    # Below 1e-30 scores would overflow; softmax gives 0 and 1 long before.
+    scaled = raw_scores / ((math.sqrt(len(q)) if switches.scaled else 1.0) * max(switches.temperature, 1e-30))
     scores = np.where(mask, scaled, np.array(-np.inf, dtype=q.dtype))
     weights = masked_softmax(torch.from_numpy(scores)).numpy()
     return Row(q, k, products, raw_scores, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))

@@ -154,7 +154,7 @@ def run(
         if is_open or cells:
             changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), _changed(is_open, cells))
     with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
-        logits = model.decode(tgt, masks.combine(pads, future), model.encode(src))  # (B, T, V)
+        logits = model.decode(tgt, masks.combine(pads, future), model.start(src))  # (B, T, V)
     used = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
     shape = (tgt.size(0), n_target, n_target)
     used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}

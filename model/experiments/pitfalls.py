@@ -65,14 +65,14 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
 
 
 def double_residual(model: Transformer, src: Tensor) -> Cache:
-    """A feed-forward that adds its input itself, inside a sublayer that adds it too; right is `model.encode`.
+    """A feed-forward that adds its input itself, inside a sublayer that adds it too; right is `model.start`.
 
     Args:
         model: whose encoder is run in this way.
         src: (1, S) ids.
 
     Returns:
-        What `model.encode` returns, computed from the wrong memory.
+        What `model.start` returns, from the wrong output of the encoder.
     """
     mask = masks.padding_mask(src, PAD_ID)
     x = model.encoder.input(src)
@@ -184,16 +184,16 @@ def filled_with_a_large_number(model: Transformer) -> AbstractContextManager[Non
 
 
 @torch.inference_mode()
-def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, memory: Cache) -> Tensor:
+def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
     """The logits (1, T, V) of a pass of the decoder with any mask, masked scores filled with -1e9."""
     with filled_with_a_large_number(model):
-        return model.decode(tgt, mask, memory.fresh())
+        return model.decode(tgt, mask, cache.fresh())
 
 
 @torch.inference_mode()
-def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, memory: Cache) -> Tensor:
+def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
     """The same, one token at a time with cached keys and values: equal, unless a row reads what comes later."""
-    cache = memory.fresh()
+    cache = cache.fresh()
     with filled_with_a_large_number(model):
         steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
     return torch.cat(steps, dim=1)
@@ -207,12 +207,12 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @torch.inference_mode()
-def write(model: Transformer, memory: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """Write greedily from a memory, each step a full pass.
+def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
+    """Write greedily from what `model.start` gave, each step a full pass.
 
     Args:
         model: which writes.
-        memory: of one sentence.
+        cache: of one sentence.
         limit: at most so many tokens.
         from_padding: begin with padding instead of the start token.
 
@@ -223,9 +223,9 @@ def write(model: Transformer, memory: Cache, limit: int, from_padding: bool = Fa
     while len(ids) <= min(limit, model.config.max_length - 1):
         tgt = torch.tensor([ids])
         if from_padding:
-            logits = decode_with(model, *start_from_padding(tgt), memory)
+            logits = decode_with(model, *start_from_padding(tgt), cache)
         else:
-            logits = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
+            logits = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache.fresh())
         logits[..., [PAD_ID, BOS_ID]] = -math.inf
         ids.append(int(logits[0, -1].argmax()))
         if ids[-1] == EOS_ID:

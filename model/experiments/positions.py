@@ -127,6 +127,6 @@ def order_difference(translator: Translator, shuffled: Shuffle, scale: float) ->
     """
     with changed_positions(translator.config.positional, scale, sides=("encoder",)), record("encoder.output") as trace:
         for ids in (shuffled.ids, shuffled.shuffled_ids):
-            translator.model.encode(torch.tensor([ids]))
+            translator.model.start(torch.tensor([ids]))
     memory, of_shuffled = trace.all("encoder.output")  # (1, S, D)
     return float((of_shuffled - memory[:, shuffled.order]).abs().max())

@@ -1,15 +1,8 @@
-"""A tiny model that learns to write strings backwards while somebody looks on, in a thread of its own.
-
-The work is bounded: one model of fixed size, so many steps at most, so many runs at a time (a paused one has no place
-among them), and a run that nobody looks at any more ends by itself.
-"""
+"""A tiny model that learns to write strings backwards, a step at a time and in so many steps at most."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,14 +29,7 @@ CHECK_EVERY = 50  # steps between two looks at unseen strings and at the heads
 UNSEEN = 200  # strings that are never trained on
 SOLVED = 0.99  # of the unseen strings written without a mistake
 SAMPLE = "headlight"
-MAX_RUNS = 2  # at a time, of all that ask
-FORGOTTEN_AFTER = (
-    90.0  # seconds without a look until a run ends by itself; more than a minute, as hidden tabs of browsers look
-)
-GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
-BREATH = 0.002  # seconds after every step in which other threads have their turn
 _STARTING = threading.Lock()  # the weights are drawn from torch's one global generator
-_SLOTS = threading.BoundedSemaphore(MAX_RUNS)
 
 
 @dataclass(frozen=True)
@@ -87,29 +73,8 @@ class Settings:
         return schedules.by_name(self.schedule, peak=peak, **sizes)
 
 
-@dataclass(frozen=True)
-class Frame:
-    """A run at one moment, in arrays of its own.
-
-    Attributes:
-        step: steps done.
-        losses: (step,) float32, in nats a letter.
-        rates: (step,) float32 learning rates.
-        right: the share of unseen strings written without a mistake at the last check, teacher-forced.
-        weights: float32 (L, H, T, S), cross-attention on the sample at the last check.
-        status: "running", "paused", "solved", "stopped" or "ended" (out of steps).
-    """
-
-    step: int
-    losses: np.ndarray
-    rates: np.ndarray
-    right: float
-    weights: np.ndarray
-    status: str
-
-
 class Practice:
-    """The model and its training, a step at a time; no threads here."""
+    """The model and its training."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -197,142 +162,6 @@ class Practice:
     def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
         logits = self.model(src, tgt[:, :-1])
         return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
-
-
-class Run:
-    """A practice in a thread of its own, which ends by itself.
-
-    Args:
-        settings: what is trained.
-        present: says whether whom the run is for is still there; asked by the thread before every step.
-        turn: every step is made inside such a context: a server can have it wait for its turn.
-
-    Raises:
-        ValueError: if as many runs as are allowed are under way.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        present: Callable[[], bool] = lambda: True,
-        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
-    ) -> None:
-        self.settings = settings
-        self._lock, self._place, self._has_place = threading.Lock(), threading.Lock(), False
-        self._going, self._ended, self._wanted = threading.Event(), threading.Event(), threading.Event()
-        self._take_place()
-        self._going.set()
-        self._looked = time.monotonic()
-        self._present, self._turn, self._gone_since = present, turn, None
-        self._status = "running"
-        try:
-            self._practice = Practice(settings)
-            self._thread = threading.Thread(target=self._work, daemon=True, name="practice")
-            self._thread.start()
-        except BaseException:
-            self._leave_place()
-            raise
-
-    @property
-    def active(self) -> bool:
-        """Whether it trains or is paused."""
-        return not self._ended.is_set()
-
-    def pause(self) -> None:
-        """Wait, until told to go on; somebody else may run meanwhile."""
-        self._going.clear()
-        self._leave_place()
-
-    def go_on(self) -> None:
-        """Train on after a pause.
-
-        Raises:
-            ValueError: if as many other runs as are allowed are under way; it stays paused.
-        """
-        self._take_place()
-        self._going.set()
-
-    def stop(self) -> None:
-        """End after the present step; returns when the thread has ended."""
-        self._ended.set()
-        self._going.set()
-        self._thread.join()
-
-    def frame(self) -> Frame:
-        """How it stands; asking keeps it alive, and waits for nothing: what the thread adds to is only copied."""
-        self._looked = time.monotonic()
-        practice = self._practice
-        paused = self.active and not self._going.is_set()
-        rates = practice.rates[:]  # the last that a step writes
-        return Frame(
-            step=len(rates),
-            losses=np.array(practice.losses[: len(rates)], dtype=np.float32),
-            rates=np.array(rates, dtype=np.float32),
-            right=practice.right,
-            weights=practice.weights.copy(),
-            status="paused" if paused else self._status,
-        )
-
-    def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
-        """As `Practice.reverse`, between two steps; also says how many steps are done."""
-        # Locks are not fair: without being told, the training would take this one again and again on a busy machine.
-        self._wanted.set()
-        try:
-            with self._lock:
-                return *self._practice.reverse(text), self._practice.step
-        finally:
-            self._wanted.clear()
-
-    def _work(self) -> None:
-        try:
-            self._status = self._train()
-        finally:
-            self._ended.set()
-            self._leave_place()
-
-    def _take_place(self) -> None:
-        with self._place:
-            if self._has_place or self._ended.is_set():
-                return
-            if not _SLOTS.acquire(blocking=False):
-                raise Problem(
-                    "{n} runs are under way on this machine, and more would make them slow: try again in a minute",
-                    n=MAX_RUNS,
-                )
-            self._has_place = True
-
-    def _leave_place(self) -> None:
-        with self._place:
-            if self._has_place:
-                self._has_place = False
-                _SLOTS.release()
-
-    def _nobody_looks(self) -> bool:
-        now = time.monotonic()
-        self._gone_since = None if self._present() else self._gone_since or now
-        gone = self._gone_since is not None and now - self._gone_since > GONE_AFTER
-        return gone or now - self._looked > FORGOTTEN_AFTER
-
-    def _train(self) -> str:
-        """Train until something ends it; says what did."""
-        while not self._ended.is_set():
-            if self._nobody_looks():
-                break
-            if not self._going.wait(timeout=0.2):
-                continue
-            if self._ended.is_set():
-                break
-            if self._wanted.is_set():
-                time.sleep(BREATH)
-                continue
-            with self._lock, self._turn():
-                self._practice.advance()
-            if self._practice.right >= SOLVED:
-                return "solved"
-            if self._practice.step >= MAX_STEPS:
-                return "ended"
-            time.sleep(BREATH)
-        return "stopped"
 
 
 def strings(n: int, generator: torch.Generator) -> list[str]:

@@ -75,7 +75,7 @@ def gradient_times_input(model: Transformer, source: Sequence[int], written: Seq
         return embeddings
 
     with torch.enable_grad(), intervene({"encoder.input.tokens": lambda tokens: follow(tokens.detach())}):
-        hidden = model.decoder(tgt, masks.decoder_mask(tgt, PAD_ID), model.encode(src))[steps, steps]  # (T, D)
+        hidden = model.decoder(tgt, masks.decoder_mask(tgt, PAD_ID), model.start(src))[steps, steps]  # (T, D)
         chosen = model.output(hidden).log_softmax(-1)[steps, torch.tensor(written)]  # (T,)
         (gradient,) = torch.autograd.grad(chosen.sum(), seen)
     return (gradient * seen[0]).sum(-1).detach().numpy()

@@ -271,11 +271,11 @@ def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translatio
         translator.model(src, tgt)
     drawn, whole = result.trace["logits"], full["logits"][0].numpy()
     checks = [Check("cached_logits", _largest(logits.numpy() - whole, drawn - whole), OF_LOGITS, whole.size)]
-    memory, worst, compared = translator.model.start(src), 0.0, 0
+    state, worst, compared = translator.model.start(src), 0.0, 0
     for t, token in enumerate(tgt.T):
         between_steps()
         with record("decoder.*.weights") as trace:
-            translator.model.step(memory, token)
+            translator.model.step(state, token)
         for kind in ("decoder_self", "cross"):
             for module in result.modules(kind):
                 address = f"{module}.weights"

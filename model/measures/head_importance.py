@@ -40,19 +40,19 @@ def without_each_head(
     mask = masks.decoder_mask(tgt, PAD_ID)
     heads = all_heads(model.config)
     with record("decoder.*.stream") as trace:
-        memory = model.encode(src)
-        model.read(tgt, memory.fresh())
+        cache = model.start(src)
+        model.read(tgt, cache.fresh())
     for layer in range(model.config.n_encoder_layers):
         some = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
         with intervene(_row_changes(some)):
-            changed = model.encode(src.expand(len(some), -1))
+            changed = model.start(src.expand(len(some), -1))
         scores = _scores(model.read(tgt.expand(len(some), -1), changed), written)
         yield some, scores
     x = trace["decoder.input.stream"]  # (1, T, D)
     for layer in range(model.config.n_decoder_layers):
         some = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
         with intervene(_row_changes(some)):
-            hidden = model.decoder.from_layer(layer, x.expand(len(some), -1, -1), mask, memory.fresh())
+            hidden = model.decoder.from_layer(layer, x.expand(len(some), -1, -1), mask, cache.fresh())
         scores = _scores(model.output(hidden), written)
         yield some, scores
         x = trace[f"decoder.layers.{layer}.residual_ff.stream"]

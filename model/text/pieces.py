@@ -16,14 +16,13 @@ from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
-from model.text.special import MARK, SPECIAL_TOKENS, UNK_ID
-from model.text.subwords import as_unicode, check_ids
+from model.text.special import MARK, SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode
 
 MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
 
 
-class PieceTokenizer:
+class PieceTokenizer(Vocabulary):
     """One language of an imported translator.
 
     Args:
@@ -49,12 +48,10 @@ class PieceTokenizer:
         texts = table[4 + int.from_bytes(table[:4], "little") :]  # what is written instead, each with a 0 after it
         if max(map(len, texts.split(b"\0"))) > MAX_REPLACEMENT:
             raise ValueError(f"at most {MAX_REPLACEMENT} characters can be replaced, and by as many")
-        self._tokens, self.model = list(tokens), model
+        super().__init__(tokens)
+        self.model = model
         # Typed text cannot be a special token.
         self._ids = {token: i for i, token in enumerate(tokens) if i >= len(SPECIAL_TOKENS)}
-
-    def __len__(self) -> int:
-        return len(self._tokens)
 
     def encode(self, text: str) -> list[int]:
         """Turn text into token ids, without start or end token.
@@ -70,15 +67,6 @@ class PieceTokenizer:
         rest = as_unicode(text[code.end() :] if code else text)
         cut = [*([code[0]] if code else []), *self._cutter.encode(rest, out_type=str)]
         return [self._ids.get(piece, UNK_ID) for piece in cut]
-
-    def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The token strings of ids.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary.
-        """
-        check_ids(ids, len(self))
-        return [self._tokens[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn token ids into text; special tokens, `<unk>` among them, give nothing."""

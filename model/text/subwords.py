@@ -16,13 +16,13 @@ from typing import Self
 import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
-from model.text.special import BYTE_TOKENS, MARK, SPECIAL_TOKENS, UNK_ID
+from model.text.special import BYTE_TOKENS, MARK, SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode
 
 # A word, one digit, or one other character, each with the mark of the space before it.
 _PIECE = rf"{MARK}?[\p{{L}}\p{{M}}]+|{MARK}?\p{{N}}|{MARK}?[^\p{{L}}\p{{M}}\p{{N}}{MARK}]|{MARK}"
 
 
-class Tokenizer:
+class Tokenizer(Vocabulary):
     """Text to token ids and back.
 
     Args:
@@ -31,6 +31,7 @@ class Tokenizer:
     """
 
     def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False) -> None:
+        super().__init__([backend.id_to_token(index) for index in range(backend.get_vocab_size())])
         self.backend = backend
         self.lowercase = lowercase
 
@@ -113,19 +114,6 @@ class Tokenizer:
             return text
         return json.dumps({"lowercase": True, **json.loads(text)}, indent=2, ensure_ascii=False)
 
-    @property
-    def source(self) -> Self:
-        """What cuts the source: itself, since both languages share it."""
-        return self
-
-    @property
-    def target(self) -> Self:
-        """What cuts the target: itself."""
-        return self
-
-    def __len__(self) -> int:
-        return self.backend.get_vocab_size()
-
     def encode(self, text: str) -> list[int]:
         """Turn text into token ids, without start or end token.
 
@@ -179,40 +167,9 @@ class Tokenizer:
         text = self.backend.decoder.decode(tokens)
         return text[1:] if text.startswith(" ") else text
 
-    def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The token strings of ids, as they stand in the vocabulary.
-
-        Args:
-            ids: token ids.
-
-        Returns:
-            One string an id.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary.
-        """
-        check_ids(ids, len(self))
-        return [self.backend.id_to_token(int(index)) for index in ids]
-
 
 # No real piece looks like this: "<" is punctuation and therefore always a piece of its own.
 _LITERAL_MARK = "<mark>"
-
-
-def check_ids(ids: Sequence[int], size: int) -> None:
-    """Refuse ids that a vocabulary of that size does not have.
-
-    Raises:
-        ValueError: naming the first of them.
-    """
-    for index in ids:
-        if not 0 <= index < size:
-            raise ValueError(f"token ids must be 0 to {size - 1}, got {index}")
-
-
-def as_unicode(text: str) -> str:
-    """The text with unpaired surrogates, which are not Unicode text, as U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _mark(text: str) -> list[str]:

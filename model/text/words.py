@@ -15,14 +15,14 @@ from itertools import pairwise
 from typing import Any, Self
 
 from model.text.pieces import PieceTokenizers
-from model.text.special import SPECIAL_TOKENS, UNK_ID
-from model.text.subwords import Tokenizer, as_unicode, check_ids
+from model.text.special import SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode
+from model.text.subwords import Tokenizer
 
 LANGUAGES = ("en", "de")
 _KEYS = {"language": str, "lowercase": bool, "words": list, "no_space_before": list, "no_space_after": list}
 
 
-class WordTokenizer:
+class WordTokenizer(Vocabulary):
     """The words of one language.
 
     Args:
@@ -46,8 +46,8 @@ class WordTokenizer:
     ) -> None:
         if language not in LANGUAGES:
             raise ValueError(f"the language of words must be one of {', '.join(LANGUAGES)}, got {language!r}")
+        super().__init__([*SPECIAL_TOKENS, *words])
         self.language, self.lowercase = language, lowercase
-        self._tokens = [*SPECIAL_TOKENS, *words]
         self._ids = {token: index for index, token in enumerate(self._tokens)}
         if len(self._ids) != len(self._tokens) or "" in self._ids:
             raise ValueError("the words must differ from each other and from the special tokens, and none be empty")
@@ -109,9 +109,6 @@ class WordTokenizer:
             "no_space_after": sorted(self._after),
         }
 
-    def __len__(self) -> int:
-        return len(self._tokens)
-
     def pieces(self, text: str) -> list[str]:
         """The words and punctuation marks of a text."""
         words = [part.text for part in _cutter(self.language)(as_unicode(text))]
@@ -125,15 +122,6 @@ class WordTokenizer:
     def encode(self, text: str) -> list[int]:
         """Turn text into ids, without start or end token; unknown words become UNK_ID."""
         return [index for piece in self.pieces(text) for index in self.piece_ids(piece)]
-
-    def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The words of ids.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary.
-        """
-        check_ids(ids, len(self))
-        return [self._tokens[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Turn ids into text; special tokens, `<unk>` among them, give nothing."""
@@ -169,7 +157,7 @@ class WordTokenizers:
         return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-class TextWords:
+class TextWords(Vocabulary):
     """The words of one long text, as a language model counts them: all that occur, the most frequent first.
 
     The text is cut at its spaces, and every line ends with `<eos>`, a word like any other, as is `<unk>`.
@@ -182,17 +170,15 @@ class TextWords:
     """
 
     EOS, UNK = "<eos>", "<unk>"
-    lowercase = False
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._words = list(words)
+        super().__init__(words)
         self._ids = {word: index for index, word in enumerate(words)}
         if len(self._ids) != len(words) or any(word.split() != [word] for word in words):
             raise ValueError("the words of a text must differ from each other and hold no white space")
         if not {self.EOS, self.UNK} <= set(self._ids):
             raise ValueError(f"the words of a text must include {self.EOS} and {self.UNK}")
         self.eos_id, self.unk_id = self._ids[self.EOS], self._ids[self.UNK]
-        self.source = self.target = self
 
     @classmethod
     def train(cls, lines: Iterable[str]) -> Self:
@@ -204,10 +190,7 @@ class TextWords:
 
     def to_json(self) -> str:
         """The words as JSON text."""
-        return json.dumps({"type": "text", "words": self._words}, ensure_ascii=False, indent=1)
-
-    def __len__(self) -> int:
-        return len(self._words)
+        return json.dumps({"type": "text", "words": self._tokens}, ensure_ascii=False, indent=1)
 
     def line_ids(self, lines: Iterable[str]) -> list[int]:
         """The ids of lines of text as it is distributed, each line with its end."""
@@ -225,15 +208,6 @@ class TextWords:
                 parts = [piece] if piece in self._ids else _PARTS.findall(_INSIDE.sub(r" @\g<0>@ ", piece))
                 ids += map(self._id, parts)
         return ids
-
-    def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The words of ids.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary.
-        """
-        check_ids(ids, len(self))
-        return [self._words[index] for index in ids]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Words to text: with spaces where they are usual, and lines where `<eos>` ends them."""

@@ -50,10 +50,10 @@ import os, threading
 from pathlib import Path
 import streamlit as st
 from model.experiments import practice
-from viz.pages.training import here
+from viz.pages.training import here, live
 
 log = Path(os.environ["LOG"])
-practice.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
+live.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
 here.start(practice.Settings())
 run = st.session_state[here.NOW]
 run.pause()

@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.experiments import practice
 from tests.test_app import screen
+from viz.pages.training import here
 from viz.pages.training import words as words
+from viz.pages.training.live import MAX_RUNS, LiveRun
 
 PAGE = screen.path("training.py")
 PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
@@ -21,14 +23,14 @@ def quick(monkeypatch):
     """Runs end after a few steps, and none outlives its test."""
     made = []
 
-    class Watched(practice.Run):
+    class Watched(LiveRun):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             made.append(self)
 
     monkeypatch.setattr(practice, "MAX_STEPS", 10)
     monkeypatch.setattr(practice, "CHECK_EVERY", 5)
-    monkeypatch.setattr(practice, "Run", Watched)
+    monkeypatch.setattr(here, "LiveRun", Watched)
     yield made
     for run in made:
         run.stop()
@@ -42,7 +44,7 @@ def open_page(**query: str) -> AppTest:
     return at.run()
 
 
-def finish(at: AppTest, run: practice.Run) -> AppTest:
+def finish(at: AppTest, run: LiveRun) -> AppTest:
     """Lets the run end, and draws the page again."""
     deadline = time.monotonic() + PATIENCE
     while run.active and time.monotonic() < deadline:
@@ -151,7 +153,7 @@ def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
 def test_one_run_more_than_the_machine_allows_is_one_sentence(quick, monkeypatch):
     monkeypatch.setattr(practice, "MAX_STEPS", 10**6)
     monkeypatch.setattr(practice, "SOLVED", 2.0)  # never
-    others = [practice.Run(practice.Settings()) for _ in range(practice.MAX_RUNS)]
+    others = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
     at = open_page().button(key="practice-start").click().run()
     assert "runs are under way on this machine" in at.warning[0].value and len(quick) == len(others)
     others[0].pause()

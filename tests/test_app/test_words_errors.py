@@ -84,6 +84,7 @@ PROGRAMMERS = {
     "the kind of attention is one of …, got …",
     "the positional encoding is one of …, got …",
     "the share of the mass must be above 0 and at most 1, got …",
+    "token ids must be 0 to …, got …",
     'the side is "source" or "target", got …',
     "the summary must be one of …, got …",
     "the weights have … rows and … columns, the words … and … tokens",

@@ -280,8 +280,8 @@ class TestTrace:
     def test_the_last_of_several_passes(self) -> None:
         model = model_of("pre")
         with record("encoder.output") as trace, torch.no_grad():
-            model.encode(SRC)
-            model.encode(SRC.flip(0))
+            model.start(SRC)
+            model.start(SRC.flip(0))
         first, second = trace.all("encoder.output")
         assert_near(first[0], second[1])
         assert torch.equal(trace["encoder.output"], second) and not torch.equal(first, second)

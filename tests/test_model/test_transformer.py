@@ -171,7 +171,7 @@ def test_gradients_agree_with_torch() -> None:
     blocked = torch.ones(T, T, dtype=torch.bool).triu(1)
     theirs(*given.values(), tgt_mask=blocked).square().sum().backward()
     with record("decoder.output"), intervene({address: lambda _, x=x: x for address, x in given.items()}):
-        cache = ours.encode(SRC[:1])
+        cache = ours.start(SRC[:1])
         hidden = ours.decoder(TGT[:1], ~blocked[None, None], cache)
     hidden.square().sum().backward()
     for stack in KINDS:

@@ -158,8 +158,8 @@ def test_every_tap_fires_once_and_the_encoder_runs_once(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
-    encode = translator.model.encode
-    monkeypatch.setattr(translator.model, "encode", lambda src: runs.append(observed()) or encode(src))
+    start = translator.model.start
+    monkeypatch.setattr(translator.model, "start", lambda src: runs.append(observed()) or start(src))
     for translation in (translator.translate(TEXT), translator.force(TEXT, "Zwei Männer gehen.")):
         assert set(translation.trace) == set(addresses(translator.model))
     assert runs == [True, True]

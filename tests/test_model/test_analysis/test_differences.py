@@ -1,9 +1,8 @@
-"""Two recordings compared: pairs of tokens, differences, and how much attention moved, by hand."""
+"""Two recordings compared: pairs of tokens, and differences, by hand."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from model.analysis import differences
 
@@ -29,21 +28,3 @@ def test_the_difference_is_taken_at_the_pairs_only():
         for r, (i, k) in enumerate([(0, 0), (2, 1)]):
             for c, (j, m) in enumerate([(1, 0), (2, 4), (3, 3)]):
                 assert result[head, r, c] == a[head, i, j] - b[head, k, m]
-
-
-def test_moved_is_the_total_variation_distance():
-    rng = np.random.default_rng(0)
-    a, b = (rng.dirichlet(np.ones(7), size=(2, 3, 5)) for _ in range(2))
-    everything = [[(i, i) for i in range(n)] for n in (5, 7)]
-    # The largest difference of probability that any set of keys can have: where a is larger.
-    by_sets = np.maximum(a - b, 0).sum(axis=-1).mean(axis=-1)
-    np.testing.assert_allclose(differences.moved(a, b, *everything), by_sets)
-    assert differences.moved(a, a, *everything) == pytest.approx(0)
-
-
-def test_keys_without_a_partner_count_as_one():
-    a, b = np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.1, 0.4]])
-    # With key 0 only: half of each row is elsewhere, so nothing is seen to move.
-    assert differences.moved(a, b, [(0, 0)], [(0, 0)]) == pytest.approx(0)
-    # With keys 0 and 1: 0.4 moved from key 1 to elsewhere.
-    assert differences.moved(a, b, [(0, 0)], [(0, 0), (1, 1)]) == pytest.approx(0.4)

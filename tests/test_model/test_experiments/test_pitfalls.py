@@ -44,7 +44,7 @@ def test_double_residual_counts_the_input_of_the_feed_forward_twice(norm):
     """Taking the extra input out again, by the tap, gives the right encoder."""
     model = tiny_model(norm=norm, n_encoder_layers=1)
     with record() as trace:
-        right = model.encode(SRC[:1])
+        right = model.start(SRC[:1])
     stream = trace["encoder.layers.0.residual_self.stream"]
     extra = model.encoder.layers[0].residual_ff.norm(stream) if norm == "pre" else stream
     before = stream + trace["encoder.layers.0.feed_forward.output"] + extra
@@ -110,11 +110,11 @@ class TestStartFromPadding:
 
     def run(self, read_ids):
         with torch.no_grad():
-            memory = self.model.encode(SRC[:1])
+            cache = self.model.start(SRC[:1])
         tgt, mask = pitfalls.start_from_padding(read_ids)
         with record("*decoder*self_attention.weights") as trace:
-            whole = pitfalls.decode_with(self.model, tgt, mask, memory)
-        return tgt, trace, whole, pitfalls.decode_step_by_step(self.model, tgt, mask, memory)
+            whole = pitfalls.decode_with(self.model, tgt, mask, cache)
+        return tgt, trace, whole, pitfalls.decode_step_by_step(self.model, tgt, mask, cache)
 
     def test_the_first_row_is_uniform_over_everything_and_later_tokens_too(self):
         tgt, trace, _, _ = self.run(TGT[:1])
@@ -127,19 +127,19 @@ class TestStartFromPadding:
         _, _, whole, steps = self.run(TGT[:1])
         assert (whole - steps).abs().max() > 1e-3
         with torch.no_grad():
-            memory = self.model.encode(SRC[:1])
+            cache = self.model.start(SRC[:1])
         right = masks.decoder_mask(TGT[:1], PAD_ID)
-        whole = pitfalls.decode_with(self.model, TGT[:1], right, memory)
-        assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, memory), whole)
+        whole = pitfalls.decode_with(self.model, TGT[:1], right, cache)
+        assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, cache), whole)
 
     def test_writing_from_the_start_token_is_greedy_decoding(self):
         from model.decoding.greedy import greedy
 
         with torch.no_grad():
-            memory = self.model.encode(SRC[:1])
+            cache = self.model.start(SRC[:1])
         expected = greedy(self.model, SRC[:1], bos_id=BOS_ID, eos_id=2, pad_id=PAD_ID, max_length=6)[0]
-        assert pitfalls.write(self.model, memory, 6) == expected
-        assert len(pitfalls.write(self.model, memory, 6, from_padding=True)) <= 6
+        assert pitfalls.write(self.model, cache, 6) == expected
+        assert len(pitfalls.write(self.model, cache, 6, from_padding=True)) <= 6
 
 
 class TestPaddedRows:
@@ -147,12 +147,12 @@ class TestPaddedRows:
 
     def gap(self, tgt, causal):
         with torch.no_grad():
-            memory = self.model.encode(SRC[:1])
+            cache = self.model.start(SRC[:1])
         size = (1, 1, tgt.size(1), tgt.size(1))
         logits = []
         for mask in (masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)):
             whole = masks.combine(mask, masks.causal_mask(tgt.size(1))) if causal else mask.expand(size)
-            logits.append(pitfalls.decode_with(self.model, tgt, whole, memory)[0])
+            logits.append(pitfalls.decode_with(self.model, tgt, whole, cache)[0])
         return (logits[0] - logits[1])[tgt[0] != PAD_ID].abs().max().item()
 
     def test_the_worked_example(self):

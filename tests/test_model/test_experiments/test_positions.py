@@ -72,7 +72,7 @@ def test_nobody_else_sees_it(translator) -> None:
 
     def other_visitor() -> None:
         with torch.inference_mode(), record("encoder.input.positions") as trace:
-            translator.model.encode(torch.tensor([[5, 6, 2]]))
+            translator.model.start(torch.tensor([[5, 6, 2]]))
         seen.update(trace)
 
     with experiments.changed_positions("sinusoidal", 0.0):
@@ -80,7 +80,7 @@ def test_nobody_else_sees_it(translator) -> None:
         thread.start()
         thread.join()
         with torch.inference_mode():
-            translator.model.encode(torch.tensor([[5, 2]]))
+            translator.model.start(torch.tensor([[5, 2]]))
             translator.model.decoder.input(torch.tensor([[1]]))
     np.testing.assert_allclose(seen["encoder.input.positions"][0], table(translator, 0, 3), atol=1e-6)
     np.testing.assert_allclose(translator.model.encoder.input.table[:9], table(translator, 0, 9), atol=1e-6)

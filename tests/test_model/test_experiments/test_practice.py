@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 import torch
 
 from model.experiments import practice
-from model.experiments.practice import Practice, Run, Settings
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Runs that end after a few steps."""
-    monkeypatch.setattr(practice, "MAX_STEPS", 6)
-    monkeypatch.setattr(practice, "CHECK_EVERY", 2)
-
-
-def wait(run: Run) -> practice.Frame:
-    run._thread.join(120)
-    assert not run.active
-    return run.frame()
+from model.experiments.practice import Practice, Settings
 
 
 def test_a_batch_is_strings_and_their_reversals():
@@ -119,111 +104,3 @@ def test_what_it_writes_is_its_own_greedy_decoding():
     expected = "".join(practice.LETTERS[i - 4] if i > 3 else "?" for i in ids[1:] if i != 2)
     assert written == expected
     assert weights.shape[-1] == 4 and weights.shape[-2] <= practice.LONGEST + 2
-
-
-class TestRun:
-    def test_it_ends_by_itself_and_frees_its_place(self, quick):
-        runs = [wait(Run(Settings())) for _ in range(practice.MAX_RUNS + 1)]
-        assert {(frame.step, frame.status) for frame in runs} == {(6, "ended")}
-        assert all(len(frame.losses) == len(frame.rates) == 6 for frame in runs)
-
-    def test_it_ends_when_it_has_solved_the_task(self, quick, monkeypatch):
-        monkeypatch.setattr(practice, "SOLVED", 0.0)
-        assert wait(Run(Settings())).status == "solved"
-
-    def test_it_computes_what_the_practice_without_a_thread_does(self, quick):
-        alone = Practice(Settings())
-        for _ in range(6):
-            alone.advance()
-        frame = wait(Run(Settings()))
-        np.testing.assert_allclose(frame.losses, alone.losses, rtol=1e-5)
-        np.testing.assert_allclose(frame.weights, alone.weights, atol=1e-5)
-
-    def test_pause_go_on_and_stop(self):
-        run = Run(Settings())
-        try:
-            run.pause()
-            assert run.frame().status == "paused" and run.active
-            with run._lock:  # at most the step that was under way is done after this
-                pass
-            run.reverse("abc")
-            run.go_on()
-            assert run.frame().status == "running"
-        finally:
-            run.stop()
-        assert run.frame().status == "stopped" and not run.active
-        run.stop()
-
-    def test_looking_waits_for_no_step_and_a_string_only_for_the_present_one(self):
-        run = Run(Settings())
-        try:
-            with run._lock:  # a step that takes long
-                assert run.frame().status == "running"
-            for _ in range(20):
-                before = run.frame().step
-                assert run.reverse("abc")[2] >= before
-        finally:
-            run.stop()
-
-    def test_a_string_that_cannot_be_read_does_not_keep_the_training_waiting(self, quick):
-        run = Run(Settings())
-        with pytest.raises(ValueError, match="nothing to reverse"):
-            run.reverse("")
-        assert wait(run).step == 6
-
-    def test_a_paused_run_can_be_stopped(self):
-        run = Run(Settings())
-        run.pause()
-        run.stop()
-        assert not run.active
-
-    def test_no_more_than_so_many_train_at_a_time_and_paused_ones_keep_nobody_waiting(self):
-        first, *_ = runs = [Run(Settings()) for _ in range(practice.MAX_RUNS)]
-        try:
-            with pytest.raises(ValueError, match="runs are under way on this machine"):
-                Run(Settings())
-            first.pause()
-            first.pause()
-            runs.append(Run(Settings()))
-            with pytest.raises(ValueError, match="runs are under way on this machine"):
-                first.go_on()
-            assert first.frame().status == "paused"
-            runs[-1].stop()
-            first.go_on()
-            first.go_on()
-            assert first.frame().status == "running"
-        finally:
-            for run in runs:
-                run.stop()
-        first.go_on()  # what has ended takes no place again
-        for run in [Run(Settings()) for _ in range(practice.MAX_RUNS)]:
-            run.stop()
-
-    def test_a_run_that_nobody_looks_at_ends(self, monkeypatch):
-        monkeypatch.setattr(practice, "FORGOTTEN_AFTER", -1.0)
-        frame = wait(Run(Settings()))
-        assert frame.status == "stopped" and frame.step == 0
-
-    def test_a_run_whose_visitor_has_left_ends(self, monkeypatch):
-        monkeypatch.setattr(practice, "GONE_AFTER", 0.1)
-        asked = []
-        run = Run(Settings(), lambda: asked.append(1) or len(asked) < 3)
-        run.pause()  # a paused run ends, too
-        assert wait(run).status == "stopped"
-        assert len(asked) >= 3
-
-    def test_a_run_that_cannot_start_frees_its_place(self, monkeypatch):
-        def broken(settings):
-            raise MemoryError
-
-        with monkeypatch.context() as context:
-            context.setattr(practice, "Practice", broken)
-            for _ in range(practice.MAX_RUNS + 1):
-                with pytest.raises(MemoryError):
-                    Run(Settings())
-        Run(Settings()).stop()
-
-    def test_its_thread_does_not_keep_the_program_alive(self, quick):
-        run = Run(Settings())
-        assert run._thread.daemon and run._thread in threading.enumerate() or not run.active
-        wait(run)

@@ -89,19 +89,19 @@ def after(sentence: Sentence) -> Demo:
 
 def start(sentence: Sentence) -> Demo:
     """A decoder that begins with padding, whose first row is fully masked."""
-    model, result, memory = sentence.translator.model, sentence.result, _memory(sentence)
+    model, result, cache = sentence.translator.model, sentence.result, _cache(sentence)
     tgt = sentence.tgt
     wrong_tgt, wrong_mask = pitfalls.start_from_padding(tgt)
     address = "decoder.layers.0.self_attention.weights"
     with record(address) as trace:
-        wrong = pitfalls.decode_with(model, wrong_tgt, wrong_mask, memory)
-    stepwise = pitfalls.decode_step_by_step(model, wrong_tgt, wrong_mask, memory)
+        wrong = pitfalls.decode_with(model, wrong_tgt, wrong_mask, cache)
+    stepwise = pitfalls.decode_step_by_step(model, wrong_tgt, wrong_mask, cache)
     with record(address) as right_trace, torch.inference_mode():
-        right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), memory.fresh())
+        right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache.fresh())
     maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
     first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
-    written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5, from_padding=True)
+    written = pitfalls.write(model, cache, 2 * len(result.target_tokens) + 5, from_padding=True)
     text = sentence.translator.tokenizer.target.encode(result.text)
     counts = len(text), len(pitfalls.pairs_without_start(text)[1])
     ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
@@ -151,15 +151,15 @@ def _farthest(weights: Tensor) -> float:
 
 
 @torch.inference_mode()
-def _memory(sentence: Sentence):
-    return sentence.translator.model.encode(sentence.src)
+def _cache(sentence: Sentence):
+    return sentence.translator.model.start(sentence.src)
 
 
 def _logit_gap(sentence: Sentence, tgt: Tensor, causal: Tensor | None) -> float:
     """Largest difference of the logits of real tokens between padded columns hidden and padded rows blanked."""
-    model, memory = sentence.translator.model, _memory(sentence)
+    model, cache = sentence.translator.model, _cache(sentence)
     columns, mistaken = masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)
     size = (1, 1, tgt.size(1), tgt.size(1))
     both = [mask.expand(size) if causal is None else masks.combine(mask, causal) for mask in (columns, mistaken)]
-    right, wrong = (pitfalls.decode_with(model, tgt, mask, memory)[0] for mask in both)
+    right, wrong = (pitfalls.decode_with(model, tgt, mask, cache)[0] for mask in both)
     return (right - wrong)[tgt[0] != PAD_ID].abs().max().item()

@@ -26,9 +26,9 @@ def residual(sentence: Sentence) -> Demo:
     model, result = sentence.translator.model, sentence.result
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, "encoder.output") as trace:
-        memory = pitfalls.double_residual(model, sentence.src)
+        cache = pitfalls.double_residual(model, sentence.src)
     right = result.trace["encoder.output"]
-    written = pitfalls.write(model, memory, 2 * len(result.target_tokens) + 5)
+    written = pitfalls.write(model, cache, 2 * len(result.target_tokens) + 5)
     tokens = result.source_tokens
     return Demo(
         attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens, say=say),

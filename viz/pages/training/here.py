@@ -13,6 +13,7 @@ from viz.app.turns import TURNS
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.figures.labels import in_quotes
 from viz.pages.training import words as words
+from viz.pages.training.live import Frame, LiveRun
 from viz.text import errors
 from viz.text.language import counted, message, say
 from viz.ui import controls, explore, shared
@@ -46,11 +47,11 @@ def start(settings: practice.Settings) -> None:
     before = st.session_state.get(NOW)
     if before is not None and before.active:
         return
-    if run := allowed(partial(practice.Run, settings, cached.presence(), TURNS.turn)):
+    if run := allowed(partial(LiveRun, settings, cached.presence(), TURNS.turn)):
         st.session_state[BEFORE], st.session_state[NOW] = before, run
 
 
-def allowed(call: Callable[[], practice.Run | None]) -> practice.Run | None:
+def allowed(call: Callable[[], LiveRun | None]) -> LiveRun | None:
     """What a call returns; the page tells why where too many others train already."""
     try:
         return call()
@@ -59,7 +60,7 @@ def allowed(call: Callable[[], practice.Run | None]) -> practice.Run | None:
         return None
 
 
-def buttons(settings: practice.Settings, run: practice.Run | None) -> None:
+def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
     """Offer what can be done now."""
     active = run is not None and run.active
     paused = active and run.frame().status == "paused"
@@ -120,7 +121,7 @@ def last_check(step: int) -> int:
     return step - step % practice.CHECK_EVERY
 
 
-def progress(frame: practice.Frame) -> str:
+def progress(frame: Frame) -> str:
     """Say how a run stands in one line."""
     parts = [say(words.STATUS[frame.status])]
     parts.append(say("step {step} of at most {most}", step=counted(frame.step), most=counted(practice.MAX_STEPS)))
@@ -135,7 +136,7 @@ def written_after(text: str, settings: practice.Settings, step: int) -> str:
     return " · ".join((in_quotes(text, say), words.describe(settings), say("after step {step}", step=counted(step))))
 
 
-def loss(run: practice.Run, frame: practice.Frame, before: practice.Run | None) -> None:
+def loss(run: LiveRun, frame: Frame, before: LiveRun | None) -> None:
     """Draw the loss of the run, and of the one before where there was one."""
     title = say("Loss")
     explore.heading(title, say("Cross entropy a letter, in nats, on a logarithmic axis; each batch is drawn anew."))
@@ -164,7 +165,7 @@ def draw_heads(weights: np.ndarray, text: str, written: str, head: int, key: str
         explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), f"{key}-all")
 
 
-def try_it(run: practice.Run, head: int) -> None:
+def try_it(run: LiveRun, head: int) -> None:
     """Let the visitor type a string and have these very weights reverse it."""
     left, right = st.columns(2, gap="medium")
     with left:
