@@ -11,14 +11,16 @@ import copy
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor, nn
 
 from model import masks
 from model.checkpoint import NoRandomNumbers
-from model.taps import addresses, intervene
+from model.layers import FeedForward
+from model.positional import literal_loop
+from model.taps import Change, addresses, intervene
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Cache, Transformer
@@ -64,24 +66,110 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
     return weights, weights @ v
 
 
-def double_residual(model: Transformer, src: Tensor) -> Cache:
-    """A feed-forward that adds its input itself, inside a sublayer that adds it too; right is `model.start`.
+class _Wrapped(nn.Module):
+    """A module with something done around it."""
+
+    def __init__(self, inner: nn.Module, around: Callable[[nn.Module, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.inner, self.around = inner, around
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.around(self.inner, x)
+
+
+def _wrapped(model: Transformer, kind: type, around: Callable[[nn.Module, Tensor], Tensor]) -> Transformer:
+    """A copy of a model, of the same weights, with something done around all modules of a kind."""
+    other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
+    for parent in list(other.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, kind):
+                setattr(parent, name, _Wrapped(child, around))
+    return other
+
+
+def double_residual(model: Transformer) -> Transformer:
+    """A copy, of the same weights, whose feed-forward adds its input itself inside a sublayer that adds it too."""
+    return _wrapped(model, FeedForward, lambda inner, x: x + inner(x))
+
+
+def own_norms(model: Transformer) -> Transformer:
+    """A copy, of the same weights, with `own_layer_norm` in place of every layer norm."""
+    return _wrapped(
+        model, nn.LayerNorm, lambda inner, x: own_layer_norm(x, inner.weight, inner.bias, inner.eps).to(x.dtype)
+    )
+
+
+def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
+    return {name: change for name in addresses(model) if name.endswith(end) and within in name}
+
+
+def _without_transpose(model: Transformer) -> dict[str, Change]:
+    """The context of every head of the encoder is what `forgotten_transpose` makes of its query, key and value."""
+    changes: dict[str, Change] = {}
+    for name in _everywhere(model, "self_attention.context", lambda x: x, "encoder"):
+        kept: dict[str, Tensor] = {}
+
+        def keep(x: Tensor, part: str, kept: dict[str, Tensor] = kept) -> Tensor:
+            kept[part] = x
+            return x
+
+        def context(_: Tensor, kept: dict[str, Tensor] = kept) -> Tensor:
+            q, k, v = (kept[part][0].transpose(0, 1) for part in "qkv")
+            return forgotten_transpose(q, k, v)[1].transpose(0, 1)[None].contiguous()
+
+        base = name.removesuffix("context")
+        changes |= {base + part: partial(keep, part=part) for part in "qkv"} | {name: context}
+    return changes
+
+
+def _rows_blanked(ids: Tensor) -> Change:
+    """A mask of the encoder or of the cross-attention with padding laid over its rows."""
+
+    def change(mask: Tensor) -> Tensor:
+        ours = mask.size(-2) == ids.size(1)
+        return row_padding_mask(ids).expand(mask.shape).clone() if ours else torch.ones_like(mask)
+
+    return change
+
+
+# What runs through the taps in place of the right thing, by mistake.
+_CHANGES: dict[str, Callable[[Transformer, Tensor], dict[str, Change]]] = {
+    "loop": lambda model, _: _everywhere(
+        model, "input.positions", lambda x: literal_loop(*x.shape[-2:]).to(x).expand_as(x).clone()
+    ),
+    "transpose": lambda model, _: _without_transpose(model),
+    "scaling": lambda model, _: _everywhere(
+        model, ".raw_scores", lambda x: x * math.sqrt(model.config.d_model // model.config.n_heads)
+    ),
+    "scale": lambda model, _: _everywhere(model, "input.tokens", lambda x: x / math.sqrt(model.config.d_model)),
+    "rows": lambda model, src: (
+        _everywhere(model, "self_attention.mask", _rows_blanked(src), "encoder")
+        | _everywhere(model, "cross_attention.mask", _rows_blanked(src))
+    ),
+}
+_MODELS = {"residual": double_residual, "norm": own_norms}
+WRITTEN = (*_CHANGES, *_MODELS, "start")
+
+
+@torch.inference_mode()
+def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: int = 0) -> list[int]:
+    """What trained weights write greedily when they are run with a mistake that they were not trained with.
 
     Args:
-        model: whose encoder is run in this way.
+        mistake: of WRITTEN.
+        model: whose weights write.
         src: (1, S) ids.
+        limit: at most so many tokens.
+        pads: padding after the source, as beside a longer sentence; for "rows".
 
     Returns:
-        What `model.start` returns, from the wrong output of the encoder.
+        The ids, without the end token.
     """
-    mask = masks.padding_mask(src, PAD_ID)
-    x = model.encoder.input(src)
-    for layer in model.encoder.layers:
-        x = layer.residual_self(x, lambda y, layer=layer: layer.self_attention(y, y, mask))
-        x = layer.residual_ff(x, lambda y, layer=layer: y + layer.feed_forward(y))
-    memory = model.encoder.tap_output(model.encoder.norm(x))
-    cross = [layer.cross_attention.keys_values(memory) for layer in model.decoder.layers]
-    return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=torch.arange(len(src)))
+    padded = torch.cat([src, torch.full((1, pads if mistake == "rows" else 0), PAD_ID)], dim=1)
+    changes = _CHANGES.get(mistake, lambda model, src: {})(model, padded)
+    run = _MODELS.get(mistake, lambda model: model)(model)
+    with intervene(changes):
+        return write(run, run.start(padded), limit, from_padding=mistake == "start")
 
 
 def bare_embedding(n_tokens: int, vocab_size: int, d_model: int, seed: int = 0) -> Tensor:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from model import load_translator
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
-from viz.pages.pitfalls.common import Sentence
+from viz.pages.pitfalls.common import Sentence, both_written
 from viz.pages.pitfalls.demos import DEMOS
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
 
 PAGE = screen.path("pitfalls.py")
 TEXT = "A man is too tired."
@@ -30,8 +33,14 @@ def open_page(**query: str) -> AppTest:
 
 
 def shown(at: AppTest) -> str:
-    """The difference as it stands on the page, below what it is of."""
-    return next(element.value for element in at.text if re.fullmatch(r"-?[\d,]+(\.\d+)?(e[-+]\d+)?", element.value))
+    """The difference as it stands on the page, after what it is of."""
+    return at.expander[-1].label.rsplit(": ", 1)[1]
+
+
+def harm(at: AppTest) -> list[str]:
+    """What came of it, wrong and right, as it is read."""
+    parts = [element.proto.body for element in at.get("html") if "hl-harm" in element.proto.body]
+    return [re.sub(r"<b>.*?</b> |<[^>]*>", "", part) for part in parts]
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +63,8 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
         drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
         name = "z" if expected.type == "heatmap" else "y"
         np.testing.assert_allclose(screen.values(drawn[name]), expected[name], rtol=1e-5, atol=1e-6)
-    assert demo.measured in screen.written(at)
+    assert at.expander[-1].label.startswith(demo.measured)
+    assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.written or ("", "")]
     assert float(shown(at).replace(",", "")) == pytest.approx(demo.difference, rel=2e-3, abs=6e-4)
     assert [code.value for code in at.code] == [PITFALLS[key].wrong_line, PITFALLS[key].right_line]
     assert all(line[1:] in screen.written(at) for line in demo.lines)
@@ -95,12 +105,22 @@ def test_another_sentence_gives_other_numbers():
     assert shown(at) != before
 
 
+def test_the_example_is_right_without_and_wrong_with_each_mistake():
+    """On the weights that ship."""
+    translator = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de"))
+    shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
+    right = "Als ich ein Kind war, gab mir meine Großmutter jeden Morgen einen Apfel."
+    for mistake in pitfalls.WRITTEN:
+        wrong, written = both_written(shipped, mistake)
+        assert written == right and wrong != right, mistake
+
+
 def test_choosing_another_pitfall():
     at = open_page(text=TEXT)
-    assert at.subheader[0].value == next(iter(PITFALLS.values())).name
-    at = screen.choose(at, pitfall="gru")
-    assert at.subheader[0].value == PITFALLS["gru"].name
-    assert open_page(pitfall="nonsense", text=TEXT).subheader[0].value == next(iter(PITFALLS.values())).name
+    assert at.radio(key="pitfall").value == next(iter(PITFALLS))
+    at = at.radio(key="pitfall").set_value("gru").run()
+    assert not at.exception and [code.value for code in at.code][0] == PITFALLS["gru"].wrong_line
+    assert open_page(pitfall="nonsense", text=TEXT).radio(key="pitfall").value == next(iter(PITFALLS))
 
 
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])

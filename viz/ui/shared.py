@@ -33,6 +33,10 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
 .st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
+.hl-harm { font-size: 1.35rem; line-height: 1.35; min-height: 2.7em; margin: 0; overflow-wrap: anywhere; }
+.hl-harm b { display: block; font-size: 0.9rem; }
+.hl-harm mark { color: inherit; background: none; border-bottom: 3px solid #d55e00; }
+.hl-right mark { border-color: #0072b2; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
 .st-key-ask { flex-wrap: wrap; row-gap: 0.75rem; }
 :has(> .st-key-live), .st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }

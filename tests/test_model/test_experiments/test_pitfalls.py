@@ -12,7 +12,7 @@ from torch import nn
 from model import masks
 from model.experiments import pitfalls
 from model.positional import sinusoidal
-from model.taps import record
+from model.taps import addresses, record
 from model.text.special import BOS_ID, PAD_ID
 from tests.test_architecture import ROOT, read, within
 from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
@@ -24,7 +24,7 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions():
         for module in read(ROOT).values()
         if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
     }
-    pages = {f"viz.pages.pitfalls.{part}" for part in ("input", "attention", "layers")}
+    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "input", "attention", "layers")}
     assert {name for name in users if not name.startswith("tests.")} == pages
 
 
@@ -51,10 +51,28 @@ def test_double_residual_counts_the_input_of_the_feed_forward_twice(norm):
     if norm == "post":
         before = model.encoder.layers[0].residual_ff.norm(before)
     with record("encoder.output") as wrong_trace:
-        wrong = pitfalls.double_residual(model, SRC[:1])
+        wrong = pitfalls.double_residual(model).start(SRC[:1])
     assert_near(wrong_trace["encoder.output"], model.encoder.norm(before))
     assert not torch.allclose(wrong.cross[0][0], right.cross[0][0])
-    assert torch.equal(wrong.cross_mask, right.cross_mask)
+    with record("encoder.output") as again:
+        model.start(SRC[:1])
+    assert torch.equal(again["encoder.output"], trace["encoder.output"]), "the model itself is as it was"
+
+
+@pytest.mark.parametrize("mistake", pitfalls.WRITTEN)
+def test_weights_run_with_a_mistake_write_what_a_model_with_it_computes(mistake):
+    model, src = tiny_model(n_encoder_layers=2), SRC[:1][:, :5]
+    before = copy.deepcopy(model.state_dict())
+    with record(*(name for name in addresses(model) if name.startswith("encoder"))) as right:
+        written = pitfalls.write(model, model.start(src), 12)
+    assert all(index < model.config.vocab_size for index in pitfalls.write_with(mistake, model, src, 12, pads=3))
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    last = "encoder.output"
+    with record(last) as wrong:
+        pitfalls.write_with(mistake, model, src, 1, pads=3)
+    same = torch.allclose(wrong[last][:, : src.size(1)], right[last], atol=1e-6)
+    assert same == (mistake == "start"), "the start token is a matter of the decoder, all others change the encoder"
+    assert written == pitfalls.write(model, model.start(src), 12), "and nothing stays changed"
 
 
 def test_bare_embedding_is_a_hundred_and_twenty_times_smaller_than_the_positions():

@@ -12,7 +12,7 @@ from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, PADS, Demo, Sentence
+from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both_written
 from viz.text.language import message, say
 
 
@@ -43,6 +43,7 @@ def transpose(sentence: Sentence) -> Demo:
             (say("Effect on the other tokens"), f"{noticed[0]:.3f}", f"{noticed[1]:.3f}"),
             (say("Number of weights"), f"{weights.numel():,}", f"{mistaken.numel():,}"),
         ),
+        both_written(sentence, "transpose"),
     )
 
 
@@ -64,6 +65,7 @@ def scaling(sentence: Sentence) -> Demo:
             (say("Mean of the largest row weights"), f"{largest[0]:.3f}", f"{largest[1]:.3f}"),
             (say("Slope of the softmax, Σ w(1 − w) per row"), f"{slopes[0]:.3f}", f"{slopes[1]:.3f}"),
         ),
+        both_written(sentence, "scaling"),
     )
 
 
@@ -101,7 +103,6 @@ def start(sentence: Sentence) -> Demo:
     maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
     first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
-    written = pitfalls.write(model, cache, 2 * len(result.target_tokens) + 5, from_padding=True)
     text = sentence.translator.tokenizer.target.encode(result.text)
     counts = len(text), len(pitfalls.pairs_without_start(text)[1])
     ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
@@ -117,8 +118,8 @@ def start(sentence: Sentence) -> Demo:
             ),
             (say("Tokens that are ever a target"), *ever_targets),
             (say("Probability of the first token"), f"{chances[0]:.3f}", f"{chances[1]:.3f}"),
-            (say("Translation"), result.text, sentence.translator.tokenizer.target.decode(written)),
         ),
+        both_written(sentence, "start"),
     )
 
 
@@ -140,7 +141,9 @@ def rows(sentence: Sentence) -> Demo:
         (
             (say("With the pads on the left"), f"{_logit_gap(sentence, on_the_left, causal):.3g}"),
             (say("On the right, without the causal mask"), f"{_logit_gap(sentence, on_the_right, None):.3g}"),
+            (say("Pads after the source of the translations"), str(LONGER)),
         ),
+        both_written(sentence, "rows"),
     )
 
 

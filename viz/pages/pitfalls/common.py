@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
+from model.experiments import pitfalls
 from model.text.special import BOS_ID, EOS_ID
 from model.translation import Translation
 from model.translator import Translator
@@ -15,6 +16,7 @@ from viz.figures import values_heatmap
 from viz.text.language import counted, message, say
 
 PADS = 3
+LONGER = 6  # pads after the source, as beside a sentence that is so much longer
 DRAWN_DIMENSIONS = 64
 DROPOUT = 0.1
 SMALL_NUMBER = 0.001  # below it a number is written with an exponent
@@ -29,6 +31,7 @@ class Demo:
         measured: what the difference is of, in the language of the visitor.
         difference: in a number.
         more: further numbers: what they are, in that language, and the number as text; or two, right and wrong.
+        written: what came of it, wrong and right: the two translations, where there are two.
     """
 
     wrong: go.Figure
@@ -36,6 +39,7 @@ class Demo:
     measured: str
     difference: float
     more: tuple[tuple[str, ...], ...] = ()
+    written: tuple[str, str] | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -72,6 +76,13 @@ class Sentence:
     def names(self, ids: Tensor) -> list[str]:
         """The tokens of ids (1, T)."""
         return self.translator.tokenizer.target.tokens(ids[0].tolist())
+
+
+def both_written(sentence: Sentence, mistake: str) -> tuple[str, str]:
+    """What the weights write with a mistake, and without it."""
+    limit = 2 * len(sentence.result.target_tokens) + 5
+    ids = pitfalls.write_with(mistake, sentence.translator.model, sentence.src, limit, LONGER)
+    return sentence.translator.tokenizer.target.decode(ids), sentence.result.text
 
 
 def both_drawn(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from viz.figures import bars, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, Demo, Sentence, both_drawn
+from viz.pages.pitfalls.common import DROPOUT, Demo, Sentence, both_drawn, both_written
 from viz.text.language import message, say
 
 TABLE_SIZES = (58_101, 512)  # vocabulary and d_model
@@ -37,10 +37,8 @@ def tokenizer(sentence: Sentence) -> Demo:
         bars(right, words, **shared, say=say),
         say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
-        (
-            (say("Pieces per word"), f"{right.mean():.2f}", f"{wrong.mean():.2f}"),
-            (say("Cut"), pieces[1], pieces[0]),
-        ),
+        ((say("Pieces per word"), f"{right.mean():.2f}", f"{wrong.mean():.2f}"),),
+        (pieces[0], pieces[1]),
     )
 
 
@@ -57,6 +55,7 @@ def loop(sentence: Sentence) -> Demo:
         say("Largest difference of the two encodings of this sentence"),
         float(gap.max()),
         ((say("Numbers that differ by more than 0.1"), f"{(gap > 0.1).mean():.0%}"),),
+        both_written(sentence, "loop"),
     )
 
 
@@ -77,6 +76,7 @@ def scale(sentence: Sentence) -> Demo:
             (say("Root mean square of the embedding"), f"{_rms(right):.3f}", f"{_rms(wrong):.3f}"),
             (say("The same for the wrong table with the factor"), f"{_rms(wrong * math.sqrt(d_model)):.3f}"),
         ),
+        both_written(sentence, "scale"),
     )
 
 

@@ -14,7 +14,7 @@ from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import PAD_ID
 from viz.figures import attention_heatmap, curves, values_heatmap
-from viz.pages.pitfalls.common import PADS, Demo, Sentence, both_drawn
+from viz.pages.pitfalls.common import PADS, Demo, Sentence, both_drawn, both_written
 from viz.text.language import message, say
 
 GRU_SIZES = (32, 24)
@@ -26,19 +26,16 @@ def residual(sentence: Sentence) -> Demo:
     model, result = sentence.translator.model, sentence.result
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, "encoder.output") as trace:
-        cache = pitfalls.double_residual(model, sentence.src)
+        pitfalls.double_residual(model).start(sentence.src)
     right = result.trace["encoder.output"]
-    written = pitfalls.write(model, cache, 2 * len(result.target_tokens) + 5)
     tokens = result.source_tokens
     return Demo(
         attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens, say=say),
         attention_heatmap(result.trace[last][0], tokens, tokens, say=say),
         say("Largest difference in the output of the encoder"),
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
-        (
-            (say("Largest number in the right output"), f"{np.abs(right).max():.3g}"),
-            (say("Translation"), result.text, sentence.translator.tokenizer.target.decode(written)),
-        ),
+        ((say("Largest number in the right output"), f"{np.abs(right).max():.3g}"),),
+        both_written(sentence, "residual"),
     )
 
 
@@ -70,6 +67,7 @@ def norm(sentence: Sentence) -> Demo:
             (say("After one step of Adam (learning rate 0.001)"), f"{after_a_step:.1e}"),
             (say("With trained weights"), f"{after_training:.1e}"),
         ),
+        both_written(sentence, "norm"),
     )
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import SequenceMatcher
+from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.pages.pitfalls.common import Demo, Sentence, number
 from viz.pages.pitfalls.demos import DEMOS
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
+from viz.views.codes import one_of
 from viz.views.made import Recipe, call, made
 
-EXAMPLE = next(iter(words.EXAMPLES.values()))
 REMEMBERED = 8
 INTRO = message("Mistakes that run without an error, computed on your sentence beside the right version.")
 NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
@@ -47,23 +49,33 @@ def sentence(notes: DeltaGenerator) -> Sentence | None:
     return kept and Sentence(translator, kept[1])
 
 
+def harm(demo: Demo) -> tuple[str, str]:
+    """What came of it, wrong and right, in HTML: the words that the other does not have are marked."""
+    both = [text.split() for text in demo.written]
+    marked = []
+    for own, other in (both, both[::-1]):
+        blocks = SequenceMatcher(a=own, b=other, autojunk=False).get_opcodes()
+        parts = [(tag == "equal", " ".join(own[a:b])) for tag, a, b, *_ in blocks if a < b]
+        marked.append(" ".join(escape(text) if same else f"<mark>{escape(text)}</mark>" for same, text in parts))
+    return tuple(text or escape(say("(nothing)")) for text in marked)
+
+
 def show(key: str, demo: Demo, recipe: Recipe) -> None:
-    """Draw both pictures with their lines, and the numbers."""
+    """Show what came of it, both pictures with the lines that differ, and the numbers folded."""
     spoken = PITFALLS[key]
-    st.subheader(say(spoken.name), anchor=False)
     left, right = st.columns(2, gap="medium")
-    for place, side, name, title, line, figure in (
-        (left, "wrong", say("Wrong"), say(spoken.wrong_picture), spoken.wrong_line, demo.wrong),
-        (right, "right", say("Right"), say(spoken.right_picture), spoken.right_line, demo.right),
+    written = harm(demo) if demo.written else ("", "")
+    for place, side, name, title, text, line, figure in (
+        (left, "wrong", say("Wrong"), say(spoken.wrong_picture), written[0], spoken.wrong_line, demo.wrong),
+        (right, "right", say("Right"), say(spoken.right_picture), written[1], spoken.right_line, demo.right),
     ):
         with place:
-            explore.heading(name, title)
+            st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> {text}</p>')
+            st.caption(title)
             explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
             st.code(line, language="python", wrap_lines=True)
     st.markdown(say(spoken.explanation).replace("$", "\\$"))
-    with st.container(gap="xxsmall"):
-        shared.small(demo.measured, "measured")
-        shared.large(number(demo.difference), "difference")
+    with st.expander(f"{demo.measured}: {number(demo.difference)}", expanded=not demo.written):
         for row, line in enumerate(demo.lines):
             shared.small(line, f"number-{row}")
 
@@ -74,8 +86,16 @@ def live() -> None:
     notes = st.container()
     pictures, beside = shared.picture_first()
     with beside:
-        names = {key: one.name for key, one in PITFALLS.items()}
-        key = controls.choose(say("Pitfall"), list(PITFALLS), "pitfall", next(iter(PITFALLS)), names)
+        key = choices.control(
+            st.radio,
+            say("Pitfall"),
+            list(PITFALLS),
+            key="pitfall",
+            reader=one_of(PITFALLS),
+            default=next(iter(PITFALLS)),
+            format_func=lambda one: say(PITFALLS[one].name),
+            label_visibility="collapsed",
+        )
         shown = sentence(notes)
         if key in NO_SENTENCE:
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))

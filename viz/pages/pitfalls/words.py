@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from viz.text.language import message
 
+# Each mistake shows in its translation, which comes out right without them.
+EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
+
 
 @dataclass(frozen=True)
 class PitfallWords:
