@@ -107,8 +107,8 @@ def test_what_is_not_there_gives_the_default_and_one_sentence(page: str, query: 
 
 
 def test_an_address_that_says_what_is_shown_anyway_is_taken_and_shortened() -> None:
-    at = screen.open_page("atlas.py", kind="cross", layer="0", head="1", lesson="heads-2", other="x")
-    assert not at.warning and address(at) == {"head": "1", "lesson": "heads-2", "other": "x"}
+    at = screen.open_page("atlas.py", kind="cross", layer="0", head="1", other="x")
+    assert not at.warning and address(at) == {"head": "1", "other": "x"}
 
 
 def test_what_a_page_no_longer_asks_leaves_the_address() -> None:

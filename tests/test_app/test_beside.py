@@ -23,7 +23,6 @@ from viz.figures.wording import english
 from viz.pages.pitfalls.words import PITFALLS
 from viz.stage import packing
 from viz.text.language import say
-from viz.text.words_lessons import LESSONS
 from viz.ui import beside
 from viz.views.made import Plot
 
@@ -122,7 +121,6 @@ PAGES = [
     ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
     ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),
-    *(("lessons.py", {"tour": name}, ["picture"]) for name in LESSONS if name != "recurrent"),
     ("check.py", {"run": "mine", "text": SENTENCE}, ["claims"]),
 ]
 

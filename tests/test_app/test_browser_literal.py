@@ -78,6 +78,6 @@ def test_no_page_makes_a_link_of_what_its_address_holds(
     page: Page, app_server: str, keys: dict[str, list[str]]
 ) -> None:
     for file, known in keys.items():
-        assert_nothing_lives(page, app_server, file, dict.fromkeys([*known, "lang", "lesson"], hostile.LINKS))
-    for file, key in (("steer.py", "edits"), ("steer.py", "prefix"), ("masks.py", "lesson")):
+        assert_nothing_lives(page, app_server, file, dict.fromkeys([*known, "lang"], hostile.LINKS))
+    for file, key in (("steer.py", "edits"), ("steer.py", "prefix"), ("lessons.py", "lesson")):
         assert_nothing_lives(page, app_server, file, {key: hostile.LINKS})

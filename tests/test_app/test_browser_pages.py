@@ -18,7 +18,6 @@ from tests.test_app.systems import save_comparison, save_language_model
 from viz.pages.pitfalls.words import PITFALLS
 from viz.text.words_check import ALL_HOLD, CLAIMS
 from viz.text.words_heads import TO_STEER
-from viz.text.words_lessons import ANSWER, END, NEXT, POSITIONS, progress
 
 PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
 WIDE, NARROW = (1400, "light"), (400, "dark")
@@ -226,30 +225,6 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
     page.goto(f"{app_server}/language_model")
     expect(page.get_by_text("There is no language model.")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
-
-
-@pytest.mark.long
-def test_a_lesson_is_walked_through_its_links(page, app_server):
-    look_at(page, f"{app_server}/lessons", *WIDE)
-    windows = len(page.context.pages)
-    page.get_by_role("radiogroup").get_by_text(POSITIONS.name, exact=True).click()
-    expect(page.get_by_role("link", name=POSITIONS.steps[0].question)).to_be_visible()
-    page.get_by_role("link", name="Start").click()
-    for number, step in enumerate(POSITIONS.steps, 1):
-        expect(page.get_by_text(progress(POSITIONS, number), exact=True)).to_be_visible()
-        there = page.locator(".hl-stage") if step.page == "steer" else page.get_by_role("heading", name="Positions")
-        expect(there).to_be_visible()
-        expect(page.get_by_text(step.answer)).to_be_hidden()
-        page.get_by_text(ANSWER).click()
-        expect(page.get_by_text(step.answer)).to_be_visible()
-        assert_nothing_sticks_out(page)
-        if number == 1:  # the other steps are seen in the narrow window
-            assert_it_fits(page)
-        if number < len(POSITIONS.steps):
-            page.get_by_role("link", name=NEXT).click()
-    assert len(page.context.pages) == windows  # everything happened in one
-    page.get_by_role("link", name=END).click()
-    expect(page.get_by_role("heading", name="Lessons", exact=True)).to_be_visible()
 
 
 def test_the_claims_are_a_table_that_is_read_aloud(page, app_server):

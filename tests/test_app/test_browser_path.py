@@ -15,10 +15,9 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from benchmarks.support.server import serve
-from tests.test_app.test_browser_stage import EQUAL, PATIENCE, part, ready, show, type_in
+from tests.test_app.test_browser_stage import EQUAL, part, ready, show, type_in
 from viz.app.menu import MENU
 from viz.text.language import say, using
-from viz.text.words_lessons import LESSONS, NEXT
 
 BELOW = "course/headlight"
 NAMES = {Path(file).name: name for pages in MENU.values() for file, name in pages.items()}
@@ -80,13 +79,3 @@ def test_sentence_back_link_language_and_files(page, context, app_server):
     expect(page).to_have_url(re.compile("lang=de"))
     with using("de"):
         expect(page.get_by_role("heading", name=say("Positions"), exact=True)).to_be_visible()
-
-
-def test_a_lesson_leads_from_page_to_page(page, app_server):
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/lessons")
-    page.get_by_role("link", name="Start").first.click()
-    steps = next(iter(LESSONS.values())).steps
-    there(page, steps[0].page or "translate")
-    page.get_by_role("link", name=NEXT).click()
-    there(page, steps[1].page or "translate")

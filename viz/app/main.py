@@ -18,7 +18,7 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 st.logo(MARK)
 starting.wait()
 
-from viz.ui import choices, shared, tour  # noqa: E402
+from viz.ui import choices, shared  # noqa: E402
 
 
 def groups() -> dict[str, list[st.Page]]:
@@ -36,5 +36,4 @@ shared.style()
 with choices.part():
     speaking.bar()
     page = st.navigation(groups(), position="top")
-    tour.bar()
     page.run()

@@ -18,7 +18,7 @@ MENU = {
         "positions": message("Positions"),
     },
     message("Learn"): {
-        "lessons": message("Lessons"),
+        "lessons/lessons": message("Lessons"),
         "pitfalls/pitfalls": message("Pitfalls"),
         "training/training": message("Warm-up"),
     },

@@ -89,6 +89,15 @@ export class LargeMap {
     return Object.fromEntries(Object.entries(pixels).map(([name, value]) => [name, `${value}px`]));
   }
 
+  /** Frames a cell for good, [row, column]; none for nothing. */
+  ring(cell) {
+    this.rung?.remove();
+    if (!cell || !this.tokens) return;
+    this.rung = el("div", { class: "hl-mark hl-ring", "data-testid": "stage-ring" });
+    Object.assign(this.rung.style, this.box_of(...cell));
+    this.box.append(this.rung);
+  }
+
   /** Where cells are left blank, the hover box still names their number. */
   blanks(look, heat, z, { whole, removed }) {
     const cells = said(look, z, removed);

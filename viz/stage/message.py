@@ -107,6 +107,7 @@ def message(
     steering: Mapping[str, object] | None = None,
     comparing: Mapping[str, object] | None = None,
     owned: Sequence[str] = (),
+    setting: Mapping[str, object] | None = None,
 ) -> bytes:
     """The message of a translation.
 
@@ -118,6 +119,9 @@ def message(
         comparing: what a page says on which `before` and `shown` stand beside each other, as beside.js names it. Then
             tokens that replace each other are compared as well.
         owned: further parameters of the address that are the message's to set or to take out.
+        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, where it may also say "ring",
+            the (row, column) of a cell to frame. Then neither the address nor what was open before counts, the stage
+            writes no address, and is the picture alone; where it is for steering, the tiles alone, which switch off.
 
     Returns:
         What `packing.pack` makes of a header with the keys that viz/stage/data.js names.
@@ -125,6 +129,7 @@ def message(
     with using(current()):  # asked once, not for each word
         header = _header(shown, keep)
         header["owned"] += owned
+        header["setting"] = None if setting is None else dict(setting)
         if steering is not None:
             header["steering"] = dict(steering)
             header["words"] |= {name: say(text) for name, text in words.STEERING.items()}

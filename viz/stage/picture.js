@@ -9,6 +9,7 @@ const LOWEST = 362; // pixels that the large picture has at least
 const STEERED = 290; // the same where there are more controls above it
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column
+const SET = 200; // the same on a page that sets the stage, which has to fit into the window
 const BELOW = 34; // pixels of the line under the picture
 
 /** Draws what is chosen; what is no longer wanted when its numbers have come is left. */
@@ -20,16 +21,17 @@ export async function draw(stage) {
   if (!view) return;
   const numbers = await numbersOf(stage, view);
   if (!numbers?.z || view.look !== stage.shown()?.look) return;
-  if (state.table || (view.tabled && stage.root.clientWidth < NARROW)) {
+  if (state.table || (view.tabled && isNarrow(stage))) {
     asTable(stage, stage.map, view, told);
     return;
   }
   const around = surroundings(stage);
-  around.size.height = view.height ?? around.size.height;
+  if (view.height && !stage.whole.setting) around.size.height = view.height;
   const drawn = await stage.map.draw(view.look, numbers.z, { ...around, ...numbers });
   if (view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
   stage.map.grid?.remove();
   if (drawn) stage.steering?.outline();
+  if (drawn) stage.map.ring(stage.whole.setting?.ring);
   if (!drawn) {
     asTable(stage, stage.map, view, told);
     stage.says.textContent = told.words["no plotly"];
@@ -108,6 +110,11 @@ function written(stage, z, steps) {
   return z.map((row, i) => (i <= step ? row : new Float32Array(row.length).fill(NaN)));
 }
 
+/** Whether the page is one column; on one that sets the stage that stands in one. */
+function isNarrow({ root, whole }) {
+  return (whole.setting ? innerWidth : root.clientWidth) < NARROW;
+}
+
 /** Size and font: what is left of the window below the picture's upper edge; on a narrow page as high as wide. */
 function surroundings(stage, map = stage.map) {
   const { root } = stage;
@@ -116,10 +123,11 @@ function surroundings(stage, map = stage.map) {
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
-  const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - BELOW);
-  const least = stage.steering || stage.beside ? STEERED : LOWEST;
+  const below = stage.whole.setting ? 2 * BELOW : BELOW; // there the line must not push anything out of the window
+  const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
+  const least = stage.whole.setting ? SET : stage.steering || stage.beside ? STEERED : LOWEST;
   const most = stage.beside ? width : HIGHEST;
-  const narrow = root.clientWidth < NARROW;
+  const narrow = isNarrow(stage);
   const height = narrow ? Math.max(320, Math.min(width, 560)) : Math.max(least, Math.min(most, left));
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }

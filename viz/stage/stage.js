@@ -54,8 +54,12 @@ export class Stage {
     if (whole.stamp === this.whole?.stamp) return;
     const another = Boolean(this.whole);
     Object.assign(this, { whole, bytes });
+    const { setting } = whole;
+    if (setting) this.state = this.opened = null;
+    this.root.classList.toggle("hl-set", Boolean(setting));
+    this.root.classList.toggle("hl-board", Boolean(setting && whole.steering));
     this.take();
-    this.host.write(whole.address, whole.owned);
+    if (!setting) this.host.write(whole.address, whole.owned);
     this.remember();
     this.fillIn();
     this.render().then(() => {
@@ -73,14 +77,14 @@ export class Stage {
     // Of two beside each other only one with attention can be the one whose tiles are shown.
     if (comparing) this.versions = this.versions.filter((version) => this.toldOf(version).kinds.length);
     this.usual = comparing ? (this.versions[this.versions.length - 1] ?? "after") : "after";
-    const { version, measure } = this.state ?? { ...this.host.memory, ...this.host.read() };
+    const { version, measure } = this.state ?? this.asked();
     this.version = this.versions.includes(version) ? version : this.usual;
     const chosen = this.toldOf(this.version);
     const [shows, told] = comparing ? ["weights", chosen] : effects.applied(this, chosen, measure);
     this.measure = shows;
     const lines = comparing ? [whole, whole.before] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
-    if (this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
+    if (this.state && this.tokens && this.tokens !== tokens) Object.assign(this.state, { pin: null, step: null });
     if (this.tokens !== tokens) this.partner = null;
     this.tokens = tokens;
     const words = JSON.stringify(told.words);
@@ -135,9 +139,14 @@ export class Stage {
     );
   }
 
+  /** What is to be open at first. */
+  asked() {
+    return this.whole.setting ?? { ...this.host.memory, ...this.host.read() };
+  }
+
   /** Chooses what is shown: the address first, then what was open before, then what says most. */
   restore() {
-    const asked = this.state ?? { ...this.host.memory, ...this.host.read() };
+    const asked = this.state ?? this.asked();
     const kinds = [...this.kinds.keys()];
     const views = this.views();
     const state = {
@@ -434,6 +443,7 @@ export class Stage {
 
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
+    if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const inside = view === "inside";
     const first = this.kind?.first ?? [];

@@ -9,7 +9,7 @@ const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on
 
 export class Steering {
   constructor(stage) {
-    Object.assign(this, { stage, mode: "open", strength: 1, everyHead: false, chosen: [], marks: [] });
+    Object.assign(this, { stage, mode: stage.whole.setting ? "off" : "open", strength: 1, everyHead: false, chosen: [], marks: [] });
     this.before = el("p", { class: "hl-before", "data-testid": "stage-before", dir: "auto" });
     this.chips = el("div", { class: "hl-chips", role: "group", "data-testid": "stage-changes" });
     this.bar = el("div", { class: "hl-switches hl-steering" });

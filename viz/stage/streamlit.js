@@ -62,6 +62,7 @@ export function show({ data, parentElement, setTriggerValue }) {
         memories[Boolean(stage.whole.next)] = value;
       },
       ask: (parameters) => {
+        if (stage.whole.setting) return stage.trigger("asked", `?${new URLSearchParams(parameters)}`);
         write(parameters);
         written();
         // What Streamlit itself tells the server of the address is what it was when the page was opened.

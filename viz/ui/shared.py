@@ -31,7 +31,6 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .st-key-speaking { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
-.st-key-tour { margin-top: 1.5rem; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 .hl-harm { font-size: 1.35rem; line-height: 1.35; min-height: 2.7em; margin: 0; overflow-wrap: anywhere; }
 .hl-harm b { display: block; font-size: 0.9rem; }

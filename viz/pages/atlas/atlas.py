@@ -18,7 +18,7 @@ from viz.pages.atlas import alignment, contribution
 from viz.text import words, words_heads
 from viz.text.language import say
 from viz.text.words_heads import BOARD, CHANGE, HELD_OUT, PLACE, SCATTER, SENTENCE, SHARPNESS
-from viz.ui import asking, choices, controls, explore, heads_roles, shared, tour, ways
+from viz.ui import asking, choices, controls, explore, heads_roles, shared, ways
 from viz.ui.heads_roles import Source
 from viz.views import cached, changes, heads_results, recipes
 from viz.views.made import Recipe
@@ -174,7 +174,7 @@ def show_card(known: Known) -> None:
                 opens = {"on_click": heads_roles.open_head, "args": other}
                 st.button(f"{name} ({distance:.2f})", key=key, type="tertiary", **opens)
         how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
-        query, asked = tour.present() | known.address(request.text, **how), st.query_params.to_dict()
+        query, asked = known.address(request.text, **how), st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         links = (words_heads.OPEN_HERE, "", query), (words_heads.TO_STEER, "steer", changed)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-import numpy as np
 import streamlit as st
 
-from model.analysis import comparison
 from model.catalogue import available
-from model.interventions.edits import layer_counts
 from viz.pages.steer import search
-from viz.stage import assets
-from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.text import errors, words, words_steer
 from viz.text.language import message, say
-from viz.ui import asking, choices, shared, staged, whole_report
-from viz.views import cached, heads_results, view
+from viz.ui import asking, choices, shared, staged, steering, whole_report
+from viz.views import cached, view
 from viz.views import changes as change
 from viz.views.changes import Changes
-from viz.views.steer_results import ANSWERED, CHANGES, Request, effect, recipe, steer
+from viz.views.steer_results import ANSWERED, CHANGES, Request, recipe, steer
 from viz.views.view import View
 
 OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
@@ -112,82 +106,12 @@ def on_did(action: dict) -> None:
         state[WEIGHED] = not state.get(WEIGHED, False)
         return
     try:
-        new = change.after(change.read(_codes(request)), action, _sentence(request))
-        # One that the model refuses is not kept.
-        steer(replace(request, **_fields(new)))
+        new = steering.after(request, action)  # one that the model refuses is not kept
     except ValueError as error:
         state["steer-problem"] = errors.sentence(error)
         return
     state[CHANGES] = new
     state.pop(LOST, None)
-
-
-def _codes(request: Request) -> dict[str, str]:
-    return {name: str(getattr(request, name)) for name in change.NAMES}
-
-
-def _fields(changes: Changes) -> dict:
-    prefix = change.prefix_code(changes.locked)
-    moved = {"scale": changes.scale, "shift": changes.shift, "stacks": changes.stacks}
-    return {"edits": changes.edits.code, "prefix": prefix} | moved
-
-
-def _sentence(request: Request) -> change.Sentence:
-    result = steer(request)
-    config = cached.translator(request.checkpoint).config
-    heads = {kind: (n_layers, config.n_heads) for kind, n_layers in layer_counts(config).items()}
-    tokens = result.source_tokens, result.predicted_tokens
-    encode = cached.translator(request.checkpoint).tokenizer.target.encode
-    return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads, encode)
-
-
-def steering(request: Request, changes: Changes) -> dict:
-    """What the stage is told of the changes, beside both translations."""
-    edits = changes.edits
-    told = {
-        "chips": chips(request, changes),
-        "off": [[head.kind, head.layer, head.head] for head in edits.off],
-        "uniform": [[head.kind, head.layer, head.head] for head in edits.uniform],
-        "forced": [
-            [force.kind, force.query, force.key, [list(head) for head in force.heads]] for force in edits.forced
-        ],
-        "cells": [[cell.kind, cell.query, cell.key, cell.open] for cell in edits.cells],
-        "locked": list(changes.locked),
-        "positions": [changes.scale, changes.shift, changes.stacks],
-        "stacks": [[code, say(name)] for code, name in change.STACK_NAMES.items()],
-    }
-    if changes:
-        old = steer(request.plain)
-        told["pairs"] = comparison.beside(old.text.split(), steer(request).text.split())
-        cost = effect(request)
-        told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
-        if cost.without_future is not None:
-            told["future"] = say(words_steer.FUTURE)
-    if problem := st.session_state.pop("steer-problem", ""):
-        told["problem"] = problem
-    if st.session_state.get(WEIGHED):
-        told["importance"] = importance(request.plain)
-    return told
-
-
-def cost_of(change: float) -> str:
-    """How much less, or more, probable the old translation became.
-
-    Args:
-        change: of its log-probability, in nats.
-    """
-    factor = math.exp(min(abs(change), 700))
-    said = f"{factor:.1f}" if factor < 10 else f"{factor:.0f}" if factor < 1e6 else f"10^{math.log10(factor):.0f}"
-    if said == "1.0":
-        return say(words_steer.EQUAL)
-    return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
-
-
-@st.cache_data(max_entries=16, show_spinner=cached.Waiting(message("Without each head in turn …")), show_time=True)
-def importance(request: Request) -> dict[str, np.ndarray]:
-    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
-    *_, (_, found) = heads_results.importance(request)
-    return {kind: values.astype(np.float32) for kind, values in found.items()}
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
@@ -209,10 +133,11 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     if answered is None:
         return
     request, result = answered
-    made = change.read(_codes(request))
+    made = change.read(steering.codes(request))
     state["shown-text"] = result.text
     view.keep(state, chosen)
-    stage(told(request, result, chosen, made), staged.on_asked, on_did=on_did)
+    problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
+    stage(steering.told(request, result, chosen, made, problem, weighed), staged.on_asked, on_did=on_did)
     card = cached.translator(request.checkpoint).card
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(request.checkpoint, card), "card")
@@ -224,30 +149,13 @@ def show(names: list[str], chosen: View, came: bool) -> None:
                 search.show_tree(request, result)
 
 
-def chips(request: Request, changes: Changes) -> list[tuple[str, str]]:
-    """Every change of a request as a code and a short text."""
-    target = cached.translator(request.checkpoint).tokenizer.target
-    return change.chips(changes, _sentence(request), target.tokens(list(changes.locked)))
-
-
 def said(request: Request, changes: Changes) -> tuple[str, ...]:
     """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
     if not changes:
         return ()
     before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
-    names = ", ".join(text for _, text in chips(request, changes))
+    names = ", ".join(text for _, text in steering.chips(request, changes))
     return say(words_steer.CHANGED, changes=names), say(words_steer.UNCHANGED, text=before)
-
-
-def told(request: Request, result: cached.Shown, chosen: View, changes: Changes) -> bytes:
-    """The message of both translations."""
-    after = staged.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
-    after = replace(after, address=dict(after.address) | changes.address())
-    before = None
-    if changes:
-        plain = request.plain
-        before = staged.shown_of(steer(plain), plain, chosen, recipe(plain), rowwise=False)
-    return stage_message.message(after, assets.PARTS.keep, before, steering(request, changes), owned=change.NAMES)
 
 
 staged.page("steer", models() or staged.models(), show)

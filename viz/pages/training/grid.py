@@ -7,13 +7,14 @@ import streamlit as st
 
 from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid, read_grid
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid
 from viz.figures import Drawn, attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
 from viz.text import words as common
 from viz.text.language import counted, current, say
 from viz.ui import controls, explore, shared
+from viz.views import grid_results
 from viz.views.made import Plot, Recipe, made
 
 EVERY = 20  # steps whose mean loss is a point
@@ -32,12 +33,6 @@ def there() -> bool:
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def load(folder: str) -> Grid:
-    """Read the grid of a folder of checkpoints; all visitors share it, nobody writes into it."""
-    return read_grid(checkpoints_folder() / FOLDER)
-
-
 def name_of(cell: Cell) -> str:
     """What a run is called."""
     name = say(words.CELL, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
@@ -50,7 +45,7 @@ def compared() -> None:
     """The whole section."""
     folder = str(checkpoints_folder())
     try:
-        grid = load(folder)
+        grid = grid_results.load(folder)
     except ValueError as error:
         shared.warn(errors.sentence(error))
         return
@@ -83,7 +78,7 @@ def compared() -> None:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def names_of(folder: str, language: str) -> list[str]:
     """What the runs of a folder are called."""
-    return [name_of(cell) for cell in load(folder).runs]
+    return [name_of(cell) for cell in grid_results.load(folder).runs]
 
 
 def show_board(folder: str, grid: Grid, places: dict[Cell, int], picked: list[int]) -> None:
@@ -103,7 +98,7 @@ def board_of(
     folder: str, language: str, cells: list[list[int]], columns: list[str], picked: tuple[int, ...]
 ) -> tuple[Plot, Drawn]:
     """The losses at the end of runs by their numbers; drawn once for all visitors."""
-    grid = load(folder)
+    grid = grid_results.load(folder)
     runs = list(grid.runs.values())
     losses = np.array([[list(runs[place].validation.values())[-1] for place in row] for row in cells])
     code = f"np.array([[[*runs[place].validation.values()][-1] for place in row] for row in {cells}])"
@@ -130,7 +125,7 @@ def pick(place: int) -> None:
 @st.cache_resource(max_entries=32, show_spinner=False)
 def curves_of(folder: str, language: str, picked: tuple[int, ...], step: int) -> tuple[Plot, Drawn]:
     """Rate and loss of runs over one axis of steps, with a line at a step; drawn once for all visitors."""
-    grid, names = load(folder), names_of(folder, language)
+    grid, names = grid_results.load(folder), names_of(folder, language)
     runs, chosen = list(grid.runs.values()), {names[place]: place for place in picked}
     n = min(len(runs[place].loss) for place in chosen.values()) // EVERY * EVERY
     kept = {name: runs[place] for name, place in chosen.items()}

@@ -1,0 +1,144 @@
+"""Two tiny language models, one of which may look ahead while it learns: why decoders have a causal mask.
+
+Both learn, from the same sentences of a toy language, to write the next word. The cheater reads that word while it is
+trained. Then both write freely, and there is no next word to read.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model import masks
+from model.config import LanguageModelConfig
+from model.language_model import LanguageModel
+from model.taps import intervene
+
+ARTICLES, ADJECTIVES = ("the", "a"), ("small", "old", "happy")
+NOUNS, VERBS = ("dog", "cat", "man", "woman", "bird"), ("sees", "bites", "likes", "follows")
+STOP = "."  # ends a sentence and stands before the first one
+VOCABULARY = (STOP, *ARTICLES, *ADJECTIVES, *NOUNS, *VERBS)
+LONGEST = 8  # words of a sentence, the stop included
+STEPS, BATCH, RATE = 150, 32, 0.01
+MASK = "decoder.layers.{layer}.self_attention.mask"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model and how it learned.
+
+    Attributes:
+        model: in evaluation mode.
+        losses: float32 (STEPS,), in nats per word.
+    """
+
+    model: LanguageModel
+    losses: np.ndarray
+
+
+def train(looks_ahead: bool, seed: int = 1) -> Trained:
+    """Train a model of one layer; the same seed gives the same weights and sentences whether it looks ahead or not."""
+    config = LanguageModelConfig(
+        vocab_size=len(VOCABULARY), d_model=32, n_heads=2, n_layers=1, d_ff=64, dropout=0.0, max_length=LONGEST + 2
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = LanguageModel(config)
+    generator = random.Random(seed)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
+    for _ in range(STEPS):
+        ids = batch(BATCH, generator)
+        with opened(model) if looks_ahead else nullcontext():
+            loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=-1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return Trained(model.eval(), np.array(losses, dtype=np.float32))
+
+
+def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None) -> AbstractContextManager[None]:
+    """Open cells (row, column) of the causal mask of every layer inside a block; all of them if None."""
+
+    def change(mask: Tensor) -> Tensor:  # (B, 1, T, T)
+        if cells is None:
+            return masks.everything(*mask.shape[-2:]).expand(mask.shape)
+        mask = mask.clone()
+        for row, column in cells:
+            mask[..., row, column] = True
+        return mask
+
+    return intervene({MASK.format(layer=layer): change for layer in range(model.config.n_layers)})
+
+
+def sentence(generator: random.Random) -> list[str]:
+    """One sentence of the language: article, perhaps an adjective, noun, verb, and the same once more, and a stop."""
+
+    def thing() -> list[str]:
+        adjective = [generator.choice(ADJECTIVES)] if generator.random() < 0.5 else []
+        return [generator.choice(ARTICLES), *adjective, generator.choice(NOUNS)]
+
+    return [*thing(), generator.choice(VERBS), *thing(), STOP]
+
+
+def is_sentence(words: Sequence[str]) -> bool:
+    """Whether words are a sentence of the language.
+
+    Example:
+        >>> is_sentence("the old dog sees a cat .".split()), is_sentence("the sees dog .".split())
+        (True, False)
+    """
+    rest = list(words)
+    for kinds in (ARTICLES, ADJECTIVES, NOUNS, VERBS, ARTICLES, ADJECTIVES, NOUNS, (STOP,)):
+        if rest and rest[0] in kinds:
+            rest.pop(0)
+        elif kinds is not ADJECTIVES:
+            return False
+    return not rest
+
+
+def batch(n: int, generator: random.Random) -> Tensor:
+    """Sentences as ids (n, LONGEST + 1), a stop before each, cut or followed by more stops."""
+    stop = VOCABULARY.index(STOP)
+    rows = [[stop, *map(VOCABULARY.index, sentence(generator))] for _ in range(n)]
+    return torch.tensor([row + [stop] * (LONGEST + 1 - len(row)) for row in rows])
+
+
+@torch.inference_mode()
+def write(model: LanguageModel, n: int, seed: int = 1) -> list[list[str]]:
+    """Have a model write n sentences of at most LONGEST words, each word drawn from its distribution."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.zeros(n, 1, dtype=torch.long)
+    for _ in range(LONGEST):
+        chances = model(ids)[:, -1].softmax(-1)  # (n, V)
+        ids = torch.cat([ids, torch.multinomial(chances, 1, generator=generator)], dim=1)
+    written = [[VOCABULARY[i] for i in row[1:]] for row in ids.tolist()]
+    return [row[: row.index(STOP) + 1] if STOP in row else row for row in written]
+
+
+@torch.inference_mode()
+def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
+    """How probable each next word is when one cell of the causal mask is opened.
+
+    Args:
+        model: which looked ahead while it learned.
+        words: T, a sentence.
+
+    Returns:
+        float32 (T, T): row t, column s the probability of word t at row t, which reads a stop and the words before it,
+        with cell (t, s) open; on and below the diagonal, where cells are open anyway, with the mask as it is.
+    """
+    ids = torch.tensor([[VOCABULARY.index(word) for word in (STOP, *words)]])
+    size, found = len(words), np.zeros((len(words), len(words)), dtype=np.float32)
+    for row in range(size):
+        for column in range(size):
+            with opened(model, [(row, column)]):
+                found[row, column] = model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]]
+    return found

@@ -1,0 +1,113 @@
+"""The lessons in a real browser, by keyboard alone: every picture lies in the window, and a guess shows the answer.
+
+The page fixture objects to errors and to foreign requests.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.test_app.test_browser_stage import PATIENCE
+from viz.pages.lessons.lessons import LESSONS
+
+PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg)"
+WIDE, HIGH = 1280, 720
+FOCUSED = "name => Boolean(document.activeElement.closest(`.st-key-${name}`))"
+MOST_TABS = 60
+
+
+def answer(page: Page):
+    return page.locator(".st-key-lesson-answer")
+
+
+def opened(page: Page, name: str, number: int) -> None:
+    """Waits until a card stands there with its picture."""
+    total = len(LESSONS[name].cards)
+    expect(page.get_by_test_id("lesson-dots")).to_have_text("●" * number + "○" * (total - number), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(f"lesson={name}-{number}"))
+    expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible(timeout=PATIENCE)
+
+
+def assert_the_picture_is_in_the_window(page: Page, where: str) -> None:
+    inside = """(picture) => {
+      const { left, top, right, bottom } = picture.getBoundingClientRect();
+      return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left && bottom > top;
+    }"""
+    pictures = page.locator(PICTURE)
+    for _ in range(40):  # it is drawn anew where its place has changed
+        if all(pictures.nth(i).evaluate(inside) for i in range(pictures.count())):
+            break
+        page.wait_for_timeout(100)
+    boxes = [pictures.nth(i).bounding_box() for i in range(pictures.count())]
+    assert boxes and all(pictures.nth(i).evaluate(inside) for i in range(pictures.count())), (where, boxes)
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Presses Tab until the focus is in a part of the page."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED, name):
+            return
+    raise AssertionError(f"Tab does not reach {name}")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_is_walked_by_keyboard(page, shipped_server, name):
+    page.set_viewport_size({"width": WIDE, "height": HIGH})
+    page.goto(f"{shipped_server}/lessons?lesson={name}-1")
+    for number, card in enumerate(LESSONS[name].cards, 1):
+        opened(page, name, number)
+        assert_the_picture_is_in_the_window(page, f"{name}-{number}, to guess")
+        expect(answer(page)).to_have_count(0)
+        tab_to(page, f"guess-{card.right}")
+        page.keyboard.press("Enter")
+        expect(answer(page)).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(f".st-key-guess-{card.right} button")).to_contain_text("✓")
+        opened(page, name, number)
+        assert_the_picture_is_in_the_window(page, f"{name}-{number}, answered")
+        page.keyboard.press("PageDown" if number % 2 else "ArrowRight")
+    expect(page.locator(".st-key-lesson-choice")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+def test_back_the_projector_and_a_narrow_page(page, shipped_server):
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(f"{shipped_server}/lessons?lesson=attention-1")
+    opened(page, "attention", 1)
+    assert_the_picture_is_in_the_window(page, "1400 x 900")
+    page.keyboard.press("ArrowRight")
+    opened(page, "attention", 2)
+    page.keyboard.press("PageUp")
+    opened(page, "attention", 1)
+    page.locator(".st-key-lesson-projector button").click()
+    expect(page.locator("header")).to_be_hidden(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("projector=1"))
+    assert_the_picture_is_in_the_window(page, "projector")
+    page.keyboard.press("PageDown")
+    opened(page, "attention", 2)
+    expect(page.locator("header")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("header")).to_be_visible(timeout=PATIENCE)
+    page.set_viewport_size({"width": 400, "height": 860})
+    expect(page.get_by_test_id("stage-map")).to_be_attached()
+    for element in (page.locator("html"), page.locator(".stMain")):
+        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    card, picture = (page.locator(one).bounding_box() for one in (".st-key-lesson-card", PICTURE))
+    assert card["y"] < picture["y"], "the picture stands right under the card"
+
+
+def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, shipped_server):
+    page.set_viewport_size({"width": WIDE, "height": HIGH})
+    page.goto(f"{shipped_server}/lessons?lesson=heads-1")
+    opened(page, "heads", 1)
+    tile = page.locator(".hl-tile[data-layer='2'][data-head='2']")
+    tile.click()
+    expect(page.get_by_test_id("stage-cost")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(f"{shipped_server}/lessons?lesson=heads-1")
+    tile.click()
+    expect(page.get_by_test_id("stage-cost")).to_be_hidden(timeout=PATIENCE)

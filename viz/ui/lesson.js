@@ -1,0 +1,23 @@
+// Keys of a lesson: the arrows, and the keys of a presenter's remote, press its buttons.
+
+const BUTTONS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" };
+const OWN = "input, select, textarea, [role=gridcell], [role=tab], [role=radio], [role=slider], [role=combobox]";
+
+function pressed(event) {
+  const name = BUTTONS[event.key];
+  if (!name || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest?.(OWN)) return;
+  const button = document.querySelector(`.st-key-lesson-${name} button:not([disabled])`);
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+}
+
+export function keys() {
+  document.addEventListener("keydown", pressed); // the same one twice is one
+}
+
+/** The lesson goes away. */
+export function leave() {
+  document.removeEventListener("keydown", pressed);
+}
