@@ -6,10 +6,13 @@ The page fixture objects to errors and to foreign requests.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support.server import serve
 from tests.test_app.test_browser_stage import PATIENCE
 from viz.pages.lessons.lessons import LESSONS
 
@@ -17,6 +20,13 @@ PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg)"
 WIDE, HIGH = 1280, 720
 FOCUSED = "name => Boolean(document.activeElement.closest(`.st-key-${name}`))"
 MOST_TABS = 60
+
+
+@pytest.fixture(scope="module")
+def app_server() -> Iterator[str]:
+    """The app with the models that ship."""
+    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(Path(__file__).parents[2] / "checkpoints")}) as url:
+        yield url
 
 
 def answer(page: Page):
@@ -57,9 +67,9 @@ def tab_to(page: Page, name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_is_walked_by_keyboard(page, shipped_server, name):
+def test_a_lesson_is_walked_by_keyboard(page, app_server, name):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
-    page.goto(f"{shipped_server}/lessons?lesson={name}-1")
+    page.goto(f"{app_server}/lessons?lesson={name}-1")
     for number, card in enumerate(LESSONS[name].cards, 1):
         opened(page, name, number)
         assert_the_picture_is_in_the_window(page, f"{name}-{number}, to guess")
@@ -75,9 +85,9 @@ def test_a_lesson_is_walked_by_keyboard(page, shipped_server, name):
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
 
 
-def test_back_the_projector_and_a_narrow_page(page, shipped_server):
+def test_back_the_projector_and_a_narrow_page(page, app_server):
     page.set_viewport_size({"width": 1400, "height": 900})
-    page.goto(f"{shipped_server}/lessons?lesson=attention-1")
+    page.goto(f"{app_server}/lessons?lesson=attention-1")
     opened(page, "attention", 1)
     assert_the_picture_is_in_the_window(page, "1400 x 900")
     page.keyboard.press("ArrowRight")
@@ -101,13 +111,13 @@ def test_back_the_projector_and_a_narrow_page(page, shipped_server):
     assert card["y"] < picture["y"], "the picture stands right under the card"
 
 
-def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, shipped_server):
+def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, app_server):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
-    page.goto(f"{shipped_server}/lessons?lesson=heads-1")
+    page.goto(f"{app_server}/lessons?lesson=heads-1")
     opened(page, "heads", 1)
     tile = page.locator(".hl-tile[data-layer='2'][data-head='2']")
     tile.click()
     expect(page.get_by_test_id("stage-cost")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(f"{shipped_server}/lessons?lesson=heads-1")
+    expect(page).to_have_url(f"{app_server}/lessons?lesson=heads-1")
     tile.click()
     expect(page.get_by_test_id("stage-cost")).to_be_hidden(timeout=PATIENCE)

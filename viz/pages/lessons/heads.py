@@ -13,6 +13,7 @@ from model.interventions.edits import Edits, Head
 from viz.app.turns import in_turn
 from viz.pages.lessons.card import Card, Story, asks
 from viz.stage.stage import stage
+from viz.text import errors
 from viz.text.language import message
 from viz.ui import staged, steering
 from viz.views import cached, heads_results
@@ -115,7 +116,7 @@ class Tiles:
         try:
             edits = steering.after(request, action).edits.code
         except ValueError as error:
-            state["lesson-problem"] = str(error)
+            state["lesson-problem"] = errors.sentence(error)
             return
         state[OFF] = state.get(OFF, {}) | {(self.name, answered): edits}
 
