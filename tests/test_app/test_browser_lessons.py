@@ -94,7 +94,7 @@ def test_back_the_projector_and_a_narrow_page(page, app_server):
     opened(page, "attention", 2)
     page.keyboard.press("PageUp")
     opened(page, "attention", 1)
-    page.locator(".st-key-lesson-projector button").click()
+    page.locator(".st-key-lesson-projector button").first.click()
     expect(page.locator("header")).to_be_hidden(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("projector=1"))
     assert_the_picture_is_in_the_window(page, "projector")

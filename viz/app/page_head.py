@@ -31,12 +31,13 @@ INTO_POPOVERS = """<script>addEventListener("keydown", event => {
   popover.focus();
 })</script>"""
 # Streamlit makes an entry of the browser's history whenever a parameter of the address changes during a run. Back
-# should lead to the page before: what a page shows is written into the entry that it has; the stage does so by itself.
+# should lead to the page before: what a page shows is written into the entry that it has; the stage does so by itself,
+# unless a page sets it.
 ONE_ENTRY = """<script>{
   const push = history.pushState.bind(history);
   history.pushState = (state, title, address) => {
     if (!address || new URL(address, location.href).pathname !== location.pathname) push(state, title, address);
-    else if (!document.querySelector(".hl-stage")) history.replaceState(state, title, address);
+    else if (!document.querySelector(".hl-stage:not(.hl-set)")) history.replaceState(state, title, address);
   };
 }</script>"""
 FRAMED_BY = "HEADLIGHT_FRAMED_BY"
