@@ -29,7 +29,7 @@ QUALITY = 80
 PAGES = {
     "translate": "",
     "steer": "steer?edits=v1_oc2-2",
-    "lessons": "lessons",
+    "lessons": "lessons?lesson=attention-1",
     "atlas": "atlas",
 }
 
