@@ -249,15 +249,9 @@ def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
         mask: bool (T, S), True = may attend.
 
     Returns:
-        By convention ("keep", "blocked", "integers", "additive") what the tensor holds, str objects (T, S).
+        By convention of `masks.conventions` what the tensor holds, str objects (T, S).
     """
-    keep = torch.from_numpy(mask)
-    tensors = {
-        "keep": keep,
-        "blocked": masks.as_blocked(keep),
-        "integers": masks.as_integers(keep),
-        "additive": masks.as_additive(keep),
-    }
+    tensors = masks.conventions(torch.from_numpy(mask))
     return {name: _spelt(tensor.tolist(), mask.shape) for name, tensor in tensors.items()}
 
 
@@ -280,8 +274,8 @@ def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
         boolean mask; the softmax of this project.
     """
     row = torch.from_numpy(scores)[None]  # (1, S)
-    allowed = masks.nothing(*row.shape)[0, 0]  # (1, S)
-    blocked = row + masks.as_additive(allowed)
+    allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)
+    blocked = row + masks.conventions(allowed)["additive"]
     # With one-dimensional queries and keys the dot products are the scores, and with identity values the context is
     # the weights.
     query, keys, values = torch.ones(1, 1), row.T.contiguous(), torch.eye(row.size(1))

@@ -22,7 +22,7 @@ from model.training import grid, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
 from model.training.evaluation import perplexity, translate_all
-from model.training.grid import Cell, GridRun
+from model.training.grid import GridCell, GridRun
 from model.training.history import Meter
 from model.training.loop import Diverged, Trainer
 from model.training.processes import alone
@@ -40,7 +40,9 @@ class CellTrainer(Trainer):
         out: an empty folder.
     """
 
-    def __init__(self, cell: Cell, task: tasks.Task, pairs: list[tuple[str, str]], data_dir: Path, out: Path) -> None:
+    def __init__(
+        self, cell: GridCell, task: tasks.Task, pairs: list[tuple[str, str]], data_dir: Path, out: Path
+    ) -> None:
         self._task, self._pairs, self._cell = task, pairs, cell
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._validation: dict[int, float] = {}

@@ -230,7 +230,7 @@ def test_how_many_heads_align_better_than_the_diagonal() -> None:
 def test_the_peak_decides_whether_post_norm_learns_and_not_the_warmup_alone() -> None:
     found = grid.read_grid(CHECKPOINTS / grid.FOLDER)
     for warmup in grid.WARMUPS:
-        learned, failed = (found.runs[grid.Cell("post", peak, warmup)] for peak in (0.005, 0.1))
+        learned, failed = (found.runs[grid.GridCell("post", peak, warmup)] for peak in (0.005, 0.1))
         assert learned.validation[grid.STEPS] < found.entropy - 1
         assert abs(failed.loss[-50:].mean() - found.entropy_smoothed) < 0.15, "it knows the frequencies of words only"
 

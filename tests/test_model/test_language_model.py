@@ -75,7 +75,7 @@ def test_its_mask_is_the_additive_one() -> None:
     model = model_of("tutorial")
     with record() as trace:
         logits_of(model)
-    used = masks.as_additive(trace["decoder.layers.0.self_attention.mask"])[0, 0]
+    used = masks.conventions(trace["decoder.layers.0.self_attention.mask"])["additive"][0, 0]
     assert torch.equal(used, nn.Transformer.generate_square_subsequent_mask(T))
 
 
