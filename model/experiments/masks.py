@@ -19,11 +19,13 @@ from torch.nn import functional as F
 from model import masks
 from model.attention import masked_softmax
 from model.errors import Phrase, Problem
+from model.interventions.edits import layer_counts
 from model.taps import Change, intervene, record
 from model.text.pieces import PieceTokenizer
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
+from model.translation import module_of
 from model.translator import MAX_CHARACTERS, Translator, tidy
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
@@ -142,11 +144,7 @@ def run(
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
     future = masks.causal_mask(n_target) if look_ahead else masks.everything(n_target, n_target)
-    kinds = {
-        "encoder_self": [f"encoder.layers.{i}.self_attention" for i in range(model.config.n_encoder_layers)],
-        "decoder_self": [f"decoder.layers.{i}.self_attention" for i in range(model.config.n_decoder_layers)],
-        "cross": [f"decoder.layers.{i}.cross_attention" for i in range(model.config.n_decoder_layers)],
-    }
+    kinds = {kind: [module_of(kind, i) for i in range(n)] for kind, n in layer_counts(model.config).items()}
     changes = {}
     for kind, layers in kinds.items():
         # The decoder's own mask is made above.
@@ -185,8 +183,8 @@ def _changed(is_open: bool, flipped: Cells) -> Change:
 
 def without_look_ahead(model: Transformer) -> dict[str, Change]:
     """Interventions after which every step of the decoder reads the later ones, too; for passes without padding."""
-    addresses = [f"decoder.layers.{i}.self_attention.mask" for i in range(model.config.n_decoder_layers)]
-    return dict.fromkeys(addresses, _allow_all)
+    layers = range(model.config.n_decoder_layers)
+    return dict.fromkeys((f"{module_of('decoder_self', i)}.mask" for i in layers), _allow_all)
 
 
 def _allow_all(mask: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from torch import nn
 from tqdm import tqdm
 
 from model.config import TransformerConfig
+from model.interventions.edits import layer_counts
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID
 from model.training import grid, tasks
@@ -26,7 +27,7 @@ from model.training.grid import GridCell, GridRun
 from model.training.history import Meter
 from model.training.loop import Diverged, Trainer
 from model.training.processes import alone
-from model.translation import KINDS, MODULES
+from model.translation import KINDS, module_of
 
 
 class CellTrainer(Trainer):
@@ -109,9 +110,8 @@ def attention_maps(model: nn.Module, source: list[int], target: list[int]) -> di
     with record("*.weights") as trace:
         model(torch.tensor([source]), torch.tensor([target]))
     maps = {}
-    for kind, (stack, module) in MODULES.items():
-        n_layers = len(getattr(model, stack).layers)
-        weights = torch.cat([trace[f"{stack}.layers.{layer}.{module}.weights"] for layer in range(n_layers)])
+    for kind, n_layers in layer_counts(model.config).items():
+        weights = torch.cat([trace[f"{module_of(kind, layer)}.weights"] for layer in range(n_layers)])
         maps[kind] = (weights * grid.MAP_UNIT).round().to(torch.uint8).numpy()
     return maps
 
