@@ -38,7 +38,7 @@ class Validation:
         n_pairs: int,
         lowercase: bool = False,
     ) -> None:
-        self._corpora = {name: _spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
+        self._corpora = {name: spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
         self._bleu = BLEU(lowercase=lowercase)
 
@@ -70,7 +70,7 @@ class Validation:
         return scores
 
 
-def _spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
+def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
     """So many pairs at equal distances, all of them where there are no more."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
