@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from model.commands import handlers as commands
 from model.config import DEFAULT_CHECKPOINT
@@ -75,185 +76,179 @@ def carry_out(arguments: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m model", description="Translate, trace, evaluate and train.")
     subcommands = parser.add_subparsers(metavar="COMMAND", required=True)
-
-    command = subcommands.add_parser("checkpoints", help="what can be loaded, with sizes and scores")
-    command.add_argument("--readme", action="store_true", help="write them as a table into README.md beside them")
-    command.set_defaults(run=commands.checkpoints)
-
-    command = subcommands.add_parser("seal", help="write the SHA-256 of a checkpoint's files, which loading compares")
-    command.add_argument("folders", metavar="DIR", nargs="+", type=Path, help="a checkpoint's folder")
-    command.set_defaults(run=commands.seal)
-
-    command = subcommands.add_parser(
-        "average", help="make a checkpoint of the mean weights of several, for runs of one line"
-    )
-    command.add_argument(
-        "folders", metavar="DIR", nargs="+", type=Path, help="their folders; the last one's card is kept"
-    )
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
-    command.set_defaults(run=commands.average)
-
-    command = subcommands.add_parser("translate", help="translate texts, one translation a line")
-    command.add_argument("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out")
-    command.add_argument("--json", action="store_true", help="print tokens and probabilities, a JSON object a line")
-    _add_checkpoint(command)
-    _add_beam(command)
-    command.set_defaults(run=commands.translate)
-
-    command = subcommands.add_parser("trace", help="write tokens and every recorded array of one translation to a file")
-    command.add_argument("text", metavar="TEXT")
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    _add_checkpoint(command)
-    _add_beam(command)
-    command.set_defaults(run=commands.trace)
-
-    command = subcommands.add_parser(
-        "effects", help="write what every part of the decoder adds directly to each written word to a file"
-    )
-    command.add_argument("text", metavar="TEXT")
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    command.add_argument(
-        "--against", choices=["runner-up"], help="compare with the most probable other word, not with the mean of all"
-    )
-    _add_checkpoint(command)
-    _add_beam(command)
-    command.set_defaults(run=commands.effects)
-
-    command = subcommands.add_parser("import", help="convert a model of another library into a checkpoint")
-    command.add_argument("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)")
-    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the new checkpoint's folder")
-    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
-    command.set_defaults(run=commands.import_)
-
-    command = subcommands.add_parser("attention", help="write the attention of a T5, BART, GPT-2 or BERT to a file")
-    command.add_argument("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub")
-    command.add_argument("text", metavar="TEXT")
-    command.add_argument("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write")
-    command.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
-    command.add_argument("--revision", metavar="NAME", help="a branch or a commit on the hub")
-    command.set_defaults(run=commands.attention)
-
-    command = subcommands.add_parser("write", help="go on with a text, drawing words from a language model")
-    command.add_argument("text", metavar="TEXT")
-    command.add_argument("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s")
-    command.add_argument("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1")
-    command.add_argument("--top-k", type=int, default=0, metavar="K", help="of the K most probable only; 0: of all")
-    command.add_argument("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same words")
-    _add_checkpoint(command)
-    command.set_defaults(run=commands.write)
-
-    command = subcommands.add_parser("evaluate", help="score translations of a file with sacreBLEU; last line: JSON")
-    command.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        metavar="FILE[.gz]",
-        help="lines of source<TAB>reference, raw text; for a language model a plain text, words apart by spaces",
-    )
-    command.add_argument("--lowercase", action="store_true", help="lowercase both sides before scoring")
-    command.add_argument("--by-length", action="store_true", help="also score short and long sentences apart")
-    command.add_argument("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name")
-    _add_checkpoint(command)
-    _add_beam(command)
-    command.set_defaults(run=commands.evaluate)
-
-    command = subcommands.add_parser(
-        "atlas", help="measure every head over held-out sentences, for the page Head atlas"
-    )
-    command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
-    )
-    command.add_argument(
-        "--sentences", type=int, default=100, metavar="N", help="read N, spread over the file; default: %(default)s"
-    )
-    command.add_argument(
-        "--bleu-sentences", type=int, default=0, metavar="N", help="also translate N without each head; default: none"
-    )
-    command.add_argument(
-        "--links",
-        type=Path,
-        nargs="+",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="also score heads as word aligners: a folder with de-en.ref.wa, test.de and test.en, or a file of links "
-        "(as in model/measures/links/) and both texts; may be given again",
-    )
-    command.add_argument("--credit", default="", metavar="TEXT", help="whose sentences they are, and their licence")
-    command.add_argument(
-        "--out", type=Path, metavar="FILE.json", help="where to write it; default: atlas.json beside the weights"
-    )
-    _add_checkpoint(command)
-    command.set_defaults(run=commands.atlas)
-
-    command = subcommands.add_parser("check", help="measure what must be true of every map; prints JSON")
-    command.add_argument(
-        "--data", type=Path, required=True, metavar="FILE[.gz]", help="lines of source<TAB>reference, raw text"
-    )
-    command.add_argument("--sentences", type=int, default=30, metavar="N", help="read N; default: %(default)s")
-    command.add_argument("--save", action="store_true", help="keep the result in check.json beside the weights")
-    _add_checkpoint(command)
-    command.set_defaults(run=commands.check)
-
-    command = subcommands.add_parser(
-        "train",
-        help="train a model",
-        description="Train a model, or go on with one.",
-        epilog=_TRAIN_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file")
-    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with the corpora")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the run's folder")
-    command.add_argument("--resume", action="store_true", help="continue the run in --out where it stopped")
-    command.add_argument(
-        "--start-from", default="", metavar="FOLDER", help="begin with the weights and the tokenizer of a checkpoint"
-    )
-    command.add_argument(
-        "--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json; train none"
-    )
-    command.add_argument("--steps", type=int, help="train to this step instead of the configured one")
-    command.add_argument("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)")
-    command.set_defaults(run=commands.train)
-
-    command = subcommands.add_parser("backtranslate", help="make training pairs of sentences in the target language")
-    command.add_argument("--data", type=Path, required=True, metavar="FILE[.gz]", help="a sentence on each line")
-    command.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="FILE.tsv.gz",
-        help="pairs of English and German; DIR/back-translated/NAME.tsv.gz is the corpus back-NAME of --data-dir DIR",
-    )
-    command.add_argument("--resume", action="store_true", help="go on where it was interrupted")
-    _add_checkpoint(command)
-    _add_beam(command)
-    command.set_defaults(run=commands.backtranslate)
-
-    command = subcommands.add_parser("grid", help="train the small runs that tell a rate's peak from its warmup")
-    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the folder with multi30k/")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the grid's folder")
-    command.add_argument("--resume", action="store_true", help="train the cells that the grid in --out does not have")
-    command.add_argument("--only", default="", metavar="NAME", help="the cells whose names begin so: post-0.02")
-    command.set_defaults(run=commands.grid)
-
-    command = subcommands.add_parser("download", help="fetch a corpus to train on (needs a network)")
-    command.add_argument("name", metavar="CORPUS")
-    command.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="where to put its folder")
-    command.set_defaults(run=commands.download)
+    for name, (does, *options) in _COMMANDS.items():
+        command = subcommands.add_parser(name, help=does, **(_OF_TRAIN if name == "train" else {}))
+        for names, settings in options:
+            command.add_argument(*names, **settings)
+        command.set_defaults(run=getattr(commands, "import_" if name == "import" else name))
     return parser
 
 
-def _add_checkpoint(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
+Option = tuple[tuple[str, ...], dict[str, Any]]
 
 
-def _add_beam(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s")
-    length_penalty = "exponent of the length penalty; default: %(default)s"
-    command.add_argument("--length-penalty", type=float, default=0.6, metavar="A", help=length_penalty)
+def _option(*names: str, **settings: Any) -> Option:
+    return names, settings
+
+
+def _switch(name: str, does: str) -> Option:
+    return _option(name, action="store_true", help=does)
+
+
+def _path(name: str, does: str, metavar: str = "DIR", required: bool = True) -> Option:
+    return _option(name, type=Path, required=required, metavar=metavar, help=does)
+
+
+_TEXT = _option("text", metavar="TEXT")
+_CHECKPOINT = _option("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
+_PENALTY = "exponent of the length penalty; default: %(default)s"
+_SEARCH = (
+    _option("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s"),
+    _option("--length-penalty", type=float, default=0.6, metavar="A", help=_PENALTY),
+)
+_RECORDED = (_TEXT, _option("--out", type=Path, required=True, metavar="FILE.npz"), _CHECKPOINT, *_SEARCH)
+_HUB = (
+    _option("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub"),
+    _option("--revision", metavar="NAME", help="a branch or a commit on the hub"),
+)
+_PAIRS = _path("--data", "lines of source<TAB>reference, raw text", "FILE[.gz]")
+_NEW = _path("--out", "the new checkpoint's folder")
+_OF_TRAIN = {
+    "description": "Train a model, or go on with one.",
+    "epilog": _TRAIN_EPILOG,
+    "formatter_class": argparse.RawDescriptionHelpFormatter,
+}
+# By name what each does, and its options; the function of model.commands.handlers has the same name.
+_COMMANDS = {
+    "checkpoints": (
+        "what can be loaded, with sizes and scores",
+        _switch("--readme", "write them as a table into README.md beside them"),
+    ),
+    "seal": (
+        "write the SHA-256 of a checkpoint's files, which loading compares",
+        _option("folders", metavar="DIR", nargs="+", type=Path, help="a checkpoint's folder"),
+    ),
+    "average": (
+        "make a checkpoint of the mean weights of several, for runs of one line",
+        _option("folders", metavar="DIR", nargs="+", type=Path, help="their folders; the last one's card is kept"),
+        _NEW,
+    ),
+    "translate": (
+        "translate texts, one translation a line",
+        _option("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out"),
+        _switch("--json", "print tokens and probabilities, a JSON object a line"),
+        _CHECKPOINT,
+        *_SEARCH,
+    ),
+    "trace": ("write tokens and every recorded array of one translation to a file", *_RECORDED),
+    "effects": (
+        "write what every part of the decoder adds directly to each written word to a file",
+        *_RECORDED,
+        _option(
+            "--against", choices=["runner-up"], help="compare with the most probable other word, not with the mean"
+        ),
+    ),
+    "import": (
+        "convert a model of another library into a checkpoint",
+        _option("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)"),
+        *_HUB,
+        _NEW,
+    ),
+    "attention": (
+        "write the attention of a T5, BART, GPT-2 or BERT to a file",
+        *_HUB,
+        *_RECORDED[:2],
+        _option("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write"),
+    ),
+    "write": (
+        "go on with a text, drawing words from a language model",
+        _TEXT,
+        _option("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s"),
+        _option("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1"),
+        _option("--top-k", type=int, default=0, metavar="K", help="of the K most probable only; 0: of all"),
+        _option("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all"),
+        _option("--seed", type=int, default=0, metavar="N", help="the same gives the same words"),
+        _CHECKPOINT,
+    ),
+    "evaluate": (
+        "score translations of a file with sacreBLEU; last line: JSON",
+        _path("--data", f"{_PAIRS[1]['help']}; of a language model a plain text, words apart by spaces", "FILE[.gz]"),
+        _switch("--lowercase", "lowercase both sides before scoring"),
+        _switch("--by-length", "also score short and long sentences apart"),
+        _option("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name"),
+        _CHECKPOINT,
+        *_SEARCH,
+    ),
+    "atlas": (
+        "measure every head over held-out sentences",
+        _PAIRS,
+        _option(
+            "--sentences", type=int, default=100, metavar="N", help="read N, spread over the file; default: %(default)s"
+        ),
+        _option(
+            "--bleu-sentences",
+            type=int,
+            default=0,
+            metavar="N",
+            help="also translate N without each head; default: none",
+        ),
+        _option(
+            "--links",
+            type=Path,
+            nargs="+",
+            action="append",
+            default=[],
+            metavar="PATH",
+            help="also score heads as word aligners: a folder with de-en.ref.wa, test.de and test.en, or a file of "
+            "links (as in model/measures/links/) and both texts; may be given again",
+        ),
+        _option("--credit", default="", metavar="TEXT", help="whose sentences they are, and their licence"),
+        _path("--out", "where to write it; default: atlas.json beside the weights", "FILE.json", required=False),
+        _CHECKPOINT,
+    ),
+    "check": (
+        "measure what must be true of every map; prints JSON",
+        _PAIRS,
+        _option("--sentences", type=int, default=30, metavar="N", help="read N; default: %(default)s"),
+        _switch("--save", "keep the result in check.json beside the weights"),
+        _CHECKPOINT,
+    ),
+    "train": (
+        "train a model",
+        _option("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file"),
+        _path("--data-dir", "the folder with the corpora"),
+        _path("--out", "the run's folder"),
+        _switch("--resume", "continue the run in --out where it stopped"),
+        _option("--start-from", default="", metavar="FOLDER", help="begin with a checkpoint's weights and tokenizer"),
+        _option("--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json"),
+        _option("--steps", type=int, help="train to this step instead of the configured one"),
+        _option("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)"),
+    ),
+    "backtranslate": (
+        "make training pairs of sentences in the target language",
+        _path("--data", "a sentence on each line", "FILE[.gz]"),
+        _path(
+            "--out",
+            "pairs of English and German; DIR/back-translated/NAME.tsv.gz is the corpus back-NAME of --data-dir DIR",
+            "FILE.tsv.gz",
+        ),
+        _switch("--resume", "go on where it was interrupted"),
+        _CHECKPOINT,
+        *_SEARCH,
+    ),
+    "grid": (
+        "train the small runs that tell a rate's peak from its warmup",
+        _path("--data-dir", "the folder with multi30k/"),
+        _path("--out", "the grid's folder"),
+        _switch("--resume", "train the cells that the grid in --out does not have"),
+        _option("--only", default="", metavar="NAME", help="the cells whose names begin so: post-0.02"),
+    ),
+    "download": (
+        "fetch a corpus to train on (needs a network)",
+        _option("name", metavar="CORPUS"),
+        _path("--data-dir", "where to put its folder"),
+    ),
+}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is said of an error: a template in English and its values, so that a page can say it in another language."""
+"""What is said of an error: a template in English and its values, so that it can be said in another language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Phrase:
 
 
 class Problem(Phrase, ValueError):
-    """What a visitor of the app can cause, in a sentence that the app has in every language.
+    """What whoever types and chooses can cause, in a sentence that is there in every language.
 
     A plain ValueError is for what only a file, a command or a programmer can: it is said in English.
 

@@ -16,7 +16,7 @@ from model import masks
 from model.config import LanguageModelConfig
 from model.layers import EncoderLayer
 from model.taps import Tap, name_taps
-from model.transformer import InputEmbedding
+from model.transformer import InputEmbedding, final_norm, xavier
 
 
 class CausalStack(nn.Module):
@@ -26,7 +26,7 @@ class CausalStack(nn.Module):
         super().__init__()
         self.input = InputEmbedding(embedding, config)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = final_norm(config)
         self.tap_output = Tap("B T D")
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -189,11 +189,7 @@ class LanguageModel(nn.Module):
         if self.config.init == "library":
             self._as_in_the_library(tables)
             return
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+        xavier(self)
         adaptive = self.softmax.output if isinstance(self.softmax, AdaptiveSoftmax) else None
         rows = [] if adaptive is None else [adaptive.head.weight, *(group[1].weight for group in adaptive.tail)]
         for weight in [table.weight for table in tables] + rows:

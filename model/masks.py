@@ -116,57 +116,20 @@ def everything(n_queries: int, n_keys: int) -> Tensor:
     return torch.ones(1, 1, n_queries, n_keys, dtype=torch.bool)
 
 
-def nothing(n_queries: int, n_keys: int) -> Tensor:
-    """Let no query attend to anything, as where everything that could be read is padding.
-
-    Args:
-        n_queries: T.
-        n_keys: S.
-
-    Returns:
-        (1, 1, T, S) bool, all False.
-    """
-    return ~everything(n_queries, n_keys)
-
-
-# The other conventions that people meet. Nothing here reads them: they are made to be shown and compared.
-
-
-def as_blocked(mask: Tensor) -> Tensor:
-    """The same mask where True = blocked, as `nn.MultiheadAttention` and `nn.Transformer` read a boolean one.
+def conventions(mask: Tensor) -> dict[str, Tensor]:
+    """The same mask as people meet it; nothing here reads the others, they are made to be shown and compared.
 
     Args:
         mask: bool, True = may attend.
 
     Returns:
-        bool of the same shape.
-    """
-    return ~mask
-
-
-def as_integers(mask: Tensor) -> Tensor:
-    """The same mask as 1 = may attend and 0 = blocked, the `attention_mask` of many libraries.
-
-    Args:
-        mask: bool, True = may attend.
-
-    Returns:
-        int64 of the same shape.
-    """
-    return mask.long()
-
-
-def as_additive(mask: Tensor) -> Tensor:
-    """The same mask as a number to add to the scores: 0 where a query may attend, -inf where it is blocked.
-
-    Args:
-        mask: bool, True = may attend.
-
-    Returns:
-        float32 of the same shape.
+        Of the same shape "keep", itself; "blocked", bool, True = blocked, as `nn.MultiheadAttention` and
+        `nn.Transformer` read it; "integers", int64, 1 = may attend, the `attention_mask` of many libraries; "additive",
+        float32, to be added to the scores: 0 = may attend, -inf = blocked.
 
     Example:
-        >>> as_additive(causal_mask(2))[0, 0].tolist()
+        >>> conventions(causal_mask(2))["additive"][0, 0].tolist()
         [[0.0, -inf], [0.0, 0.0]]
     """
-    return torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
+    additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
+    return {"keep": mask, "blocked": ~mask, "integers": mask.long(), "additive": additive}

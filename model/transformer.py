@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
-from model.config import TransformerConfig
+from model.config import LanguageModelConfig, TransformerConfig
 from model.dropout import Dropout
 from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
@@ -70,7 +70,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.input = InputEmbedding(embedding, config)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
-        self.norm = _final_norm(config)
+        self.norm = final_norm(config)
         self.tap_output = Tap("B S D")
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.input = InputEmbedding(embedding, config)
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
-        self.norm = _final_norm(config)
+        self.norm = final_norm(config)
         self.tap_output = Tap("B T D")
 
     def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
@@ -246,12 +246,8 @@ class Transformer(nn.Module):
         return state.select(rows)
 
     def _initialise(self) -> None:
-        """Xavier-uniform matrices, zero biases, embeddings as the configuration says."""
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+        """Embeddings as the configuration says, the rest as `xavier` does."""
+        xavier(self)
         for module in self.modules():  # after the output layer, whose matrix may be the embedding
             if isinstance(module, nn.Embedding):
                 if self.config.embedding_init == "xavier":
@@ -260,5 +256,15 @@ class Transformer(nn.Module):
                     nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
 
-def _final_norm(config: TransformerConfig) -> nn.Module:
+def final_norm(config: TransformerConfig | LanguageModelConfig) -> nn.Module:
+    """What stands after the last layer: a norm, or nothing."""
     return nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+
+def xavier(model: nn.Module) -> None:
+    """Give all linear layers Xavier-uniform matrices and zero biases."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

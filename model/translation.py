@@ -23,6 +23,12 @@ MODULES = {  # by kind the stack and the module of its layers
 }
 
 
+def module_of(kind: str, layer: int) -> str:
+    """The address of an attention module: "decoder.layers.0.cross_attention"."""
+    stack, module = MODULES[kind]
+    return f"{stack}.layers.{layer}.{module}"
+
+
 @dataclass(frozen=True)
 class Translation:
     """One translation and what the model computed for it.

@@ -120,24 +120,6 @@ class Writer(System):
             logits[self.tokenizer.unk_id] = -torch.inf
         return restrict(logits, temperature, top_k, top_p).numpy()
 
-    def next_words(
-        self, text: str, count: int = 10, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
-    ) -> list[tuple[str, float]]:
-        """The most probable next words.
-
-        Args:
-            text: what comes before; may be empty.
-            count: how many, at most.
-            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
-
-        Returns:
-            Words with their probabilities, the most probable first; none of probability 0.
-        """
-        probabilities = self.distribution(text, temperature, top_k, top_p)
-        best = np.argsort(-probabilities, kind="stable")[:count]
-        words = self.tokenizer.tokens(best.tolist())
-        return [(word, p) for word, p in zip(words, probabilities[best].tolist()) if p > 0]
-
     def write(
         self,
         text: str,

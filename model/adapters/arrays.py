@@ -16,7 +16,7 @@ from model.adapters.attention_file import AXES, MAX_NUMBERS, TOKENS, Attention, 
 from model.adapters.byte_level import spelt
 from model.adapters.outputs import is_causal
 
-KINDS = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
+NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
 
 def attention_from(attention: Any, tokens: Any) -> Attention:
@@ -51,9 +51,9 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
 
 
 def _kind(name: Any) -> str:
-    kind = KINDS.get(name, name)
+    kind = NAMES.get(name, name)
     if kind not in AXES:
-        raise ValueError(f"there is no kind of attention {name!r}: choose of {', '.join(KINDS)}")
+        raise ValueError(f"there is no kind of attention {name!r}: choose of {', '.join(NAMES)}")
     return kind
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
 
-from model.translation import KINDS, MODULES, Translation
+from model.translation import Translation
 
 # What BertViz calls the maps and the tokens of either side.
 _MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention", "cross": "cross_attention"}
@@ -34,10 +35,9 @@ def head_view_arguments(result: Translation) -> dict[str, Any]:
         [(1, 8), (1, 8), (1, 8)]
     """
     arguments: dict[str, Any] = {}
-    for kind in KINDS:
-        stack, module = MODULES[kind]
-        if any(f"{module}.weights" in address for address in result.trace if address.startswith(f"{stack}.")):
-            arguments[_MAPS[kind]] = [torch.from_numpy(layer.copy())[None] for layer in result.attention(kind)]
+    for kind, name in _MAPS.items():
+        with suppress(ValueError):  # the model has none
+            arguments[name] = [torch.from_numpy(layer.copy())[None] for layer in result.attention(kind)]
     if not arguments:
         raise ValueError("this model has no attention, so there is nothing that BertViz could draw")
     counts = {name: len(layers) for name, layers in arguments.items()}

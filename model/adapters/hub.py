@@ -32,7 +32,6 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
         raise ValueError(f"name a model on the hub, {instead}")
     if Path(name).is_dir():
         return Path(name)
-    import httpx
     from huggingface_hub import errors, snapshot_download
 
     try:
@@ -45,7 +44,7 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
         raise ValueError(f"the model {name!r} has no revision {revision!r} on the hub") from None
     except errors.RepositoryNotFoundError:
         raise ValueError(f"there is no folder and no model on the hub named {name!r}: check it, {instead}") from None
-    except (OSError, httpx.HTTPError):  # among them the hub's own errors: offline, not cached, refused
+    except Exception:  # offline, not cached, refused: errors of the hub, and of whichever library it speaks through
         raise ValueError(
             f"there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, {instead}"
         ) from None

@@ -167,8 +167,7 @@ def attention(arguments: argparse.Namespace) -> None:
     attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
     attention.save(arguments.out)
     shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
-    shown = "shows it" if arguments.out.suffix == ".npz" else "shows files whose names end in .npz"
-    print(f"{arguments.out}: {shapes}; the page Open {shown}")
+    print(f"{arguments.out}: {shapes}")
 
 
 def evaluate(arguments: argparse.Namespace) -> None:

@@ -15,14 +15,14 @@ from model.training.presets import PRESETS
 def train(arguments: argparse.Namespace) -> None:
     """Train the preset or configuration file named on the command line, in one process or in those of torchrun."""
     from model.training.loop import Trainer
-    from model.training.processes import joined
+    from model.training.processes import started
 
     run = read_run(arguments.config)
     said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
     run = replace(run, training=replace(run.training, **said))
     # Being told to end is answered like Ctrl-C: the state is saved.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with joined() as processes:
+    with started() as processes:
         try:
             trainer = Trainer(
                 run,

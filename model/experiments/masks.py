@@ -19,11 +19,13 @@ from torch.nn import functional as F
 from model import masks
 from model.attention import masked_softmax
 from model.errors import Phrase, Problem
+from model.interventions.edits import layer_counts
 from model.taps import Change, intervene, record
 from model.text.pieces import PieceTokenizer
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
+from model.translation import module_of
 from model.translator import MAX_CHARACTERS, Translator, tidy
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
@@ -142,11 +144,7 @@ def run(
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
     future = masks.causal_mask(n_target) if look_ahead else masks.everything(n_target, n_target)
-    kinds = {
-        "encoder_self": [f"encoder.layers.{i}.self_attention" for i in range(model.config.n_encoder_layers)],
-        "decoder_self": [f"decoder.layers.{i}.self_attention" for i in range(model.config.n_decoder_layers)],
-        "cross": [f"decoder.layers.{i}.cross_attention" for i in range(model.config.n_decoder_layers)],
-    }
+    kinds = {kind: [module_of(kind, i) for i in range(n)] for kind, n in layer_counts(model.config).items()}
     changes = {}
     for kind, layers in kinds.items():
         # The decoder's own mask is made above.
@@ -185,8 +183,8 @@ def _changed(is_open: bool, flipped: Cells) -> Change:
 
 def without_look_ahead(model: Transformer) -> dict[str, Change]:
     """Interventions after which every step of the decoder reads the later ones, too; for passes without padding."""
-    addresses = [f"decoder.layers.{i}.self_attention.mask" for i in range(model.config.n_decoder_layers)]
-    return dict.fromkeys(addresses, _allow_all)
+    layers = range(model.config.n_decoder_layers)
+    return dict.fromkeys((f"{module_of('decoder_self', i)}.mask" for i in layers), _allow_all)
 
 
 def _allow_all(mask: Tensor) -> Tensor:
@@ -249,15 +247,9 @@ def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
         mask: bool (T, S), True = may attend.
 
     Returns:
-        By convention ("keep", "blocked", "integers", "additive") what the tensor holds, str objects (T, S).
+        By convention of `masks.conventions` what the tensor holds, str objects (T, S).
     """
-    keep = torch.from_numpy(mask)
-    tensors = {
-        "keep": keep,
-        "blocked": masks.as_blocked(keep),
-        "integers": masks.as_integers(keep),
-        "additive": masks.as_additive(keep),
-    }
+    tensors = masks.conventions(torch.from_numpy(mask))
     return {name: _spelt(tensor.tolist(), mask.shape) for name, tensor in tensors.items()}
 
 
@@ -280,8 +272,8 @@ def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
         boolean mask; the softmax of this project.
     """
     row = torch.from_numpy(scores)[None]  # (1, S)
-    allowed = masks.nothing(*row.shape)[0, 0]  # (1, S)
-    blocked = row + masks.as_additive(allowed)
+    allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)
+    blocked = row + masks.conventions(allowed)["additive"]
     # With one-dimensional queries and keys the dot products are the scores, and with identity values the context is
     # the weights.
     query, keys, values = torch.ones(1, 1), row.T.contiguous(), torch.eye(row.size(1))

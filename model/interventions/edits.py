@@ -19,7 +19,7 @@ from model.errors import Phrase, Problem
 from model.interventions import edit_changes
 from model.interventions.edit_changes import Cell, Force
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, KINDS, MODULES
+from model.translation import IN_WORDS, KINDS, MODULES, module_of
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters
@@ -191,11 +191,11 @@ class Edits:
         seen = edit_changes.Seen()
         lists: dict[str, list[Change]] = {}
         if self.forced or any(cell.kind != "encoder_self" for cell in self.cells):
-            lists[f"{_address('decoder_self', 0)}.mask"] = [seen.count_steps]
+            lists[f"{module_of('decoder_self', 0)}.mask"] = [seen.count_steps]
         for kind, n_layers in layer_counts(config).items():
             cells = [cell for cell in self.cells if cell.kind == kind]
             for layer in range(n_layers):
-                module = _address(kind, layer)
+                module = module_of(kind, layer)
                 off, uniform = (_of_layer(heads, kind, layer) for heads in (self.off, self.uniform))
                 forced = [(force, _forced_heads(force, layer)) for force in self.forced if force.kind == kind]
                 forced = [(force, heads) for force, heads in forced if heads != []]
@@ -239,11 +239,6 @@ def all_heads(config: TransformerConfig, kind: str | None = None) -> list[Head]:
         for layer in range(n_layers)
         for head in range(config.n_heads)
     ]
-
-
-def _address(kind: str, layer: int) -> str:
-    stack, module = MODULES[kind]
-    return f"{stack}.layers.{layer}.{module}"
 
 
 def _of_layer(heads: tuple[Head, ...], kind: str, layer: int) -> list[int]:

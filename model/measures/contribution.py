@@ -11,7 +11,7 @@ import numpy as np
 
 from model.errors import Problem
 from model.transformer import Transformer
-from model.translation import MODULES, Translation
+from model.translation import MODULES, Translation, module_of
 
 
 def contributions(model: Transformer, result: Translation, kind: str) -> np.ndarray:
@@ -33,7 +33,7 @@ def contributions(model: Transformer, result: Translation, kind: str) -> np.ndar
     norms = []
     for i, layer in enumerate(getattr(model, stack).layers):
         projection = getattr(layer, name).output_projection.weight.detach().float().numpy()  # (D, H * K)
-        values = result.trace[f"{stack}.layers.{i}.{name}.v"]  # (H, S, K)
+        values = result.trace[f"{module_of(kind, i)}.v"]  # (H, S, K)
         slices = projection.reshape(len(projection), len(values), -1)  # (D, H, K)
         norms.append(np.linalg.norm(np.einsum("hsk,dhk->hsd", values, slices), axis=-1))  # (H, S)
     return (weights * np.stack(norms)[:, :, None]).astype(np.float32)

@@ -17,7 +17,7 @@ from model.interventions.edits import Head, all_heads, layer_counts
 from model.taps import Change, intervene, record
 from model.text.special import BOS_ID, PAD_ID, pad_ids
 from model.transformer import Transformer
-from model.translation import MODULES
+from model.translation import module_of
 
 
 @torch.inference_mode()
@@ -69,7 +69,7 @@ def _row_changes(heads: list[Head]) -> dict[str, Change]:
     """Interventions that switch head i off in batch row i."""
     places: dict[str, list[tuple[int, int]]] = {}
     for row, head in enumerate(heads):
-        places.setdefault(f"{_module(head.kind, head.layer)}.weights", []).append((row, head.head))
+        places.setdefault(f"{module_of(head.kind, head.layer)}.weights", []).append((row, head.head))
 
     def zero(rows: list[int], heads: list[int]) -> Change:
         def change(weights: Tensor) -> Tensor:  # (B, H, T, S)
@@ -99,7 +99,7 @@ def gradient_estimates(
     """
     src, targets = pad_ids(sources), pad_ids(written)
     tgt = pad_ids([[BOS_ID, *ids[:-1]] for ids in written])
-    names = {kind: [_module(kind, layer) for layer in range(n)] for kind, n in layer_counts(model.config).items()}
+    names = {kind: [module_of(kind, layer) for layer in range(n)] for kind, n in layer_counts(model.config).items()}
     gates = {
         name: torch.ones(len(sources), model.config.n_heads, 1, 1, dtype=model.output.weight.dtype, requires_grad=True)
         for kind in names
@@ -114,8 +114,3 @@ def gradient_estimates(
         kind: torch.stack([gradients[name][:, :, 0, 0] for name in of_kind], dim=1).abs().double().numpy()
         for kind, of_kind in names.items()
     }
-
-
-def _module(kind: str, layer: int) -> str:
-    stack, module = MODULES[kind]
-    return f"{stack}.layers.{layer}.{module}"

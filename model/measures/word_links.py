@@ -36,6 +36,12 @@ class LinkedPair:
     sure: Links
     possible: Links
 
+    def turned(self) -> LinkedPair:
+        """The same pair in the other direction."""
+        texts = (self.target, self.source, self.target_words, self.source_words)
+        links = (frozenset((t, s) for s, t in links) for links in (self.sure, self.possible))
+        return LinkedPair(self.number, *texts, *links)
+
 
 @dataclass(frozen=True)
 class LinkedText:
@@ -65,19 +71,7 @@ class LinkedText:
             return self
         if (target, source) != self.languages:
             raise ValueError(f"{self.name} links {' and '.join(self.languages)}, the checkpoint goes {source}-{target}")
-        turned = [
-            LinkedPair(
-                pair.number,
-                pair.target,
-                pair.source,
-                pair.target_words,
-                pair.source_words,
-                frozenset((t, s) for s, t in pair.sure),
-                frozenset((t, s) for s, t in pair.possible),
-            )
-            for pair in self.pairs
-        ]
-        return replace(self, languages=(source, target), pairs=turned)
+        return replace(self, languages=(source, target), pairs=[pair.turned() for pair in self.pairs])
 
 
 def read_linked_text(paths: Sequence[Path]) -> LinkedText:

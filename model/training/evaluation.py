@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from sacrebleu.metrics import BLEU
@@ -13,12 +13,12 @@ from model.decoding import greedy, target_limit
 from model.gru import GruModel
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.subwords import Tokenizer
-from model.text.words import WordTokenizer, WordTokenizers
+from model.text.words import WordTokenizers
 from model.training.data.batching import group_by_length, pad
 from model.training.data.corpora import Pair
 from model.transformer import Transformer
 
-_BATCH_TOKENS = 4096
+_BATCH_TOKENS, _BATCH_TEXTS = 4096, 64
 
 
 class Validation:
@@ -38,7 +38,7 @@ class Validation:
         n_pairs: int,
         lowercase: bool = False,
     ) -> None:
-        self._corpora = {name: _spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
+        self._corpora = {name: spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
         self._bleu = BLEU(lowercase=lowercase)
 
@@ -70,7 +70,7 @@ class Validation:
         return scores
 
 
-def _spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
+def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
     """So many pairs at equal distances, all of them where there are no more."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
@@ -125,7 +125,7 @@ def cross_entropy(
 def translate_all(
     model: Transformer | GruModel, tokenizer: Tokenizer | WordTokenizers, texts: Sequence[str]
 ) -> list[str]:
-    """Translate texts greedily, in batches.
+    """Translate texts greedily, in batches of about equal length.
 
     Args:
         model: in evaluation mode.
@@ -136,29 +136,13 @@ def translate_all(
         The translations, in the order of the texts.
     """
     device = next(model.parameters()).device
+    sources = [[*tokenizer.source.encode(text), EOS_ID] for text in texts]
+    order = sorted(range(len(texts)), key=lambda n: len(sources[n]))
     translations: dict[int, str] = {}
-    for numbers, src in source_batches(tokenizer.source, texts):
+    for start in range(0, len(order), _BATCH_TEXTS):
+        numbers = order[start : start + _BATCH_TEXTS]
+        src = pad_ids([sources[n] for n in numbers])  # (B, S)
         limit = target_limit(src.size(1), model.config.max_length)
         outputs = greedy(model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=limit)
         translations |= {n: tokenizer.target.decode(ids) for n, ids in zip(numbers, outputs, strict=True)}
     return [translations[n] for n in range(len(texts))]
-
-
-def source_batches(
-    tokenizer: Tokenizer | WordTokenizer, texts: Sequence[str]
-) -> Iterator[tuple[list[int], torch.Tensor]]:
-    """Batches of texts of about equal length.
-
-    Args:
-        tokenizer: cuts the text.
-        texts: sources.
-
-    Yields:
-        The numbers of the texts in the batch, and their ids (B, S), padded, each with its end token.
-    """
-    sources = [[*tokenizer.encode(text), EOS_ID] for text in texts]
-    order = sorted(range(len(texts)), key=lambda n: len(sources[n]))
-    size = 64
-    for start in range(0, len(order), size):
-        numbers = order[start : start + size]
-        yield numbers, pad_ids([sources[n] for n in numbers])

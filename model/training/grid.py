@@ -34,7 +34,7 @@ MAP_UNIT = 255  # a weight of 1, in the maps' bytes
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One run of the grid.
 
     Attributes:
@@ -101,12 +101,12 @@ EXAMPLES = (
 SECOND_SEEDS = tuple(("post", 0.02, warmup) for warmup in WARMUPS) + (("post", 0.005, 1), ("post", 0.005, 20))
 
 
-def cells() -> list[Cell]:
+def cells() -> list[GridCell]:
     """The cells in the order in which they are trained: the grid, the same without decay, and second seeds."""
-    grid = [Cell(norm, peak, warmup) for peak in reversed(PEAKS) for warmup in WARMUPS for norm in NORMS]
+    grid = [GridCell(norm, peak, warmup) for peak in reversed(PEAKS) for warmup in WARMUPS for norm in NORMS]
     # Without warmup the paper's decay begins at once, too: does it fail for want of warmup, or is it slow ever after?
-    undecayed = [Cell(norm, peak, 1, "constant") for peak in PEAKS for norm in NORMS]
-    return grid + undecayed + [Cell(*seeded, seed=2) for seeded in SECOND_SEEDS]
+    undecayed = [GridCell(norm, peak, 1, "constant") for peak in PEAKS for norm in NORMS]
+    return grid + undecayed + [GridCell(*seeded, seed=2) for seeded in SECOND_SEEDS]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class GridRun:
         maps_of: kind to the maps of all snapshots, as stored; `maps` gives weights.
     """
 
-    cell: Cell
+    cell: GridCell
     loss: np.ndarray
     gradient_norm: np.ndarray
     validation: dict[int, float]
@@ -176,7 +176,7 @@ class Grid:
     target_tokens: list[str]
     entropy: float
     entropy_smoothed: float
-    runs: dict[Cell, GridRun]
+    runs: dict[GridCell, GridRun]
 
 
 def read_grid(folder: Path) -> Grid:
@@ -199,7 +199,7 @@ def read_grid(folder: Path) -> Grid:
 
 
 def _run(entry: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> GridRun:
-    cell = Cell(**entry["cell"])
+    cell = GridCell(**entry["cell"])
     texts = {int(step): list(texts) for step, texts in entry["texts"].items()}
     maps_of = {kind: arrays[f"{cell.name}.{kind}"] for kind in KINDS}
     if any(maps.ndim != 5 or len(maps) != len(texts) or maps.dtype != np.uint8 for maps in maps_of.values()):

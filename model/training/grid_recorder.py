@@ -16,17 +16,18 @@ from torch import nn
 from tqdm import tqdm
 
 from model.config import TransformerConfig
+from model.interventions.edits import layer_counts
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID
 from model.training import grid, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
 from model.training.evaluation import perplexity, translate_all
-from model.training.grid import Cell, GridRun
+from model.training.grid import GridCell, GridRun
 from model.training.history import Meter
 from model.training.loop import Diverged, Trainer
 from model.training.processes import alone
-from model.translation import KINDS, MODULES
+from model.translation import KINDS, module_of
 
 
 class CellTrainer(Trainer):
@@ -40,7 +41,9 @@ class CellTrainer(Trainer):
         out: an empty folder.
     """
 
-    def __init__(self, cell: Cell, task: tasks.Task, pairs: list[tuple[str, str]], data_dir: Path, out: Path) -> None:
+    def __init__(
+        self, cell: GridCell, task: tasks.Task, pairs: list[tuple[str, str]], data_dir: Path, out: Path
+    ) -> None:
         self._task, self._pairs, self._cell = task, pairs, cell
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._validation: dict[int, float] = {}
@@ -107,9 +110,8 @@ def attention_maps(model: nn.Module, source: list[int], target: list[int]) -> di
     with record("*.weights") as trace:
         model(torch.tensor([source]), torch.tensor([target]))
     maps = {}
-    for kind, (stack, module) in MODULES.items():
-        n_layers = len(getattr(model, stack).layers)
-        weights = torch.cat([trace[f"{stack}.layers.{layer}.{module}.weights"] for layer in range(n_layers)])
+    for kind, n_layers in layer_counts(model.config).items():
+        weights = torch.cat([trace[f"{module_of(kind, layer)}.weights"] for layer in range(n_layers)])
         maps[kind] = (weights * grid.MAP_UNIT).round().to(torch.uint8).numpy()
     return maps
 

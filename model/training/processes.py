@@ -99,7 +99,7 @@ def alone() -> Processes:
 
 
 @contextmanager
-def joined() -> Iterator[Processes]:
+def started() -> Iterator[Processes]:
     """Join the processes that torchrun has started with this one, for as long as the block lasts.
 
     Yields:

@@ -19,7 +19,7 @@ from model.training.config import RunConfig
 from model.training.data.batching import TrainingStream
 from model.training.data.corpora import TEXTS, Pair, find, leave_out, load_corpus, load_text, parse_mix
 from model.training.data.windows import TextValidation, WindowStream
-from model.training.evaluation import Validation
+from model.training.evaluation import Validation, spread
 from model.training.objectives import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
 
@@ -117,7 +117,9 @@ def _translation(
     mix = parse_mix(config.data)
     pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
     if tokenizer is None:
-        texts = [pair for name, weight in mix.items() for pair in _share(pairs[name], weight)]
+        # As many of each corpus as a pass sees, each pair once at most.
+        shares = ((pairs[name], round(len(pairs[name]) * min(weight, 1.0))) for name, weight in mix.items())
+        texts = [pair for share in shares for pair in spread(*share)]
         trained = _learn(texts, run).to_json() if processes.is_first else ""
         tokenizer = read_tokenizer(processes.agree(trained))
     if tokenizer.lowercase != config.lowercase:
@@ -157,12 +159,6 @@ def _translation(
             },
         },
     )
-
-
-def _share(pairs: Sequence[Pair], weight: float) -> Sequence[Pair]:
-    """As many of the pairs as a pass sees, at equal distances; each once at most."""
-    count = round(len(pairs) * min(weight, 1.0))
-    return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
 def _learn(pairs: Sequence[Pair], run: RunConfig) -> Tokenizer | WordTokenizers:

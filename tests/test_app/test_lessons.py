@@ -95,8 +95,6 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
     assert not page.exception and screen.warnings(page) == []
 
 
-
-
 @pytest.mark.parametrize("value", ["attention-0", "attention-9", "attention", "recurrent-1", "-1", "masks-²"])
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
@@ -151,8 +149,10 @@ def test_attention() -> None:
         "attention",
         [
             (most, {"key": "bicycle", "weight": sharp.max()}),
-            (0 if one < unscaled else 1, {"scaled": one, "unscaled": unscaled}
-             | {"mean": means[0], "mean_unscaled": means[1]}),
+            (
+                0 if one < unscaled else 1,
+                {"scaled": one, "unscaled": unscaled} | {"mean": means[0], "mean_unscaled": means[1]},
+            ),
             (1 if cool < one < warm else 0, {"one": one, "two": cool, "half": warm}),
             (handed, numbers | {"end_share": shares[end]}),
             (1 if sum(nexts) > len(nexts) / 2 > sum(selves) else 0, {"n": sum(nexts), "total": len(nexts)}),
@@ -267,12 +267,18 @@ def test_break_it() -> None:
     check(
         "heads",
         [
-            ([8, 16, 24].index(len(alone)), {"n": len(alone), "layer": worst[0], "head": worst[1]}
-             | {"factor": math.exp(costs[worst])}),
-            (0 if "Fahrrad" in translated(BICYCLE, layer).text else 1,
-             {"text": translated(BICYCLE, layer).text, "factor": math.exp(lost(layer))}),
-            (int(np.argmin(np.abs(np.array([5, 12, 20]) - most))),
-             {"greedy": most, "all": 24, "text": translated(BICYCLE, order[:most]).text}),
+            (
+                [8, 16, 24].index(len(alone)),
+                {"n": len(alone), "layer": worst[0], "head": worst[1]} | {"factor": math.exp(costs[worst])},
+            ),
+            (
+                0 if "Fahrrad" in translated(BICYCLE, layer).text else 1,
+                {"text": translated(BICYCLE, layer).text, "factor": math.exp(lost(layer))},
+            ),
+            (
+                int(np.argmin(np.abs(np.array([5, 12, 20]) - most))),
+                {"greedy": most, "all": 24, "text": translated(BICYCLE, order[:most]).text},
+            ),
             (about.index(True), {"text": nothing, "drop": lost(tuple(HEADS))}),
         ],
     )
@@ -299,13 +305,20 @@ def test_peak_and_warmup() -> None:
     check(
         "warmup",
         [
-            (1, {"peak": "0.1", "low": min(post[cell] for cell in highest), "entropy": entropy, "other": "0.005"}
-             | {"good": post[0.005, 1]}),
-            (1 if abs(post[0.1, 400] - entropy) < 0.1 else 0,
-             {"entropy": entropy, "bad": post[0.1, 400], "good": post[0.005, 400]}),
+            (
+                1,
+                {"peak": "0.1", "low": min(post[cell] for cell in highest), "entropy": entropy, "other": "0.005"}
+                | {"good": post[0.005, 1]},
+            ),
+            (
+                1 if abs(post[0.1, 400] - entropy) < 0.1 else 0,
+                {"entropy": entropy, "bad": post[0.1, 400], "good": post[0.005, 400]},
+            ),
             (0, {"some": post[0.005, 1], "good": post[0.005, 400], "warm": good}),
-            (0 if max(top) < entropy - 0.5 else 1,
-             {"low": min(top), "high": max(top), "entropy": entropy, "post": min(post[cell] for cell in highest)}),
+            (
+                0 if max(top) < entropy - 0.5 else 1,
+                {"low": min(top), "high": max(top), "entropy": entropy, "post": min(post[cell] for cell in highest)},
+            ),
         ],
     )
 
@@ -340,13 +353,19 @@ def test_is_attention_an_explanation() -> None:
     check(
         "effects",
         [
-            (2 if sizes[0, 6] < 0.1 else 1,
-             {"effect": sizes[0, 6], "weight": weights[0, 6].max(-1).mean(), "most": sizes.max()}),
+            (
+                2 if sizes[0, 6] < 0.1 else 1,
+                {"effect": sizes[0, 6], "weight": weights[0, 6].max(-1).mean(), "most": sizes.max()},
+            ),
             (int(rank < 3), {"drop": drops[0, 6], "rank": rank, "all": 24}),
-            (2 if best == "decoder.layers.0.feed_forward" else 0,
-             {"fed": parts[best], "logit": by_mean.logits[row], "cross": cross}),
-            ([because, tick].index(int(added.argmax())),
-             {"effect": added[tick], "weight": weights.mean((0, 1))[nicht, because], "own": added[because]}),
+            (
+                2 if best == "decoder.layers.0.feed_forward" else 0,
+                {"fed": parts[best], "logit": by_mean.logits[row], "cross": cross},
+            ),
+            (
+                [because, tick].index(int(added.argmax())),
+                {"effect": added[tick], "weight": weights.mean((0, 1))[nicht, because], "own": added[because]},
+            ),
             (int(np.argmin(np.abs(np.array([0.9, 0.5, 0.1]) - rates["agreement"]))), rates),
             (int(read.source_tokens[most] == "fahrrad"), {"word": "bike", "key": "fahrrad", "drop": falls[most]}),
         ],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, read_grid
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
 from tests.test_app import screen
 from viz.pages.training import grid as page
 
@@ -30,15 +30,16 @@ def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
     assert not at.exception
     columns = [(norm, warmup) for norm in NORMS for warmup in WARMUPS]
     ends = [
-        [grid.runs[Cell(norm, peak, warmup)].validation[1000] for norm, warmup in columns] for peak in reversed(PEAKS)
+        [grid.runs[GridCell(norm, peak, warmup)].validation[1000] for norm, warmup in columns]
+        for peak in reversed(PEAKS)
     ]
     np.testing.assert_allclose(screen.figure(at, "grid")["data"][0]["z"], ends, rtol=1e-6)
     assert f"{grid.entropy:.2f} is what word frequencies alone reach" in screen.written(at)
     runs = list(grid.runs)
-    first = [runs.index(Cell(*one)) for one in page.FIRST]
+    first = [runs.index(GridCell(*one)) for one in page.FIRST]
     assert at.multiselect(key=page.PICKED).value == first
     at = screen.click_cell(at, "grid", 0, 1)
-    added = runs.index(Cell(NORMS[0], PEAKS[-1], WARMUPS[1]))
+    added = runs.index(GridCell(NORMS[0], PEAKS[-1], WARMUPS[1]))
     assert at.multiselect(key=page.PICKED).value == [*first[1:], added]
     at = screen.click_cell(at, "grid", 0, 1)
     assert at.multiselect(key=page.PICKED).value == first[1:]

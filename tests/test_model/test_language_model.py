@@ -15,7 +15,7 @@ from model.decoding import greedy
 from model.decoding.sampling import restrict, sample
 from model.language_model import LanguageModel
 from model.taps import addresses, intervene, record
-from model.training.data.windows import batchify, perplexity, windows
+from model.training.data.windows import batchify, text_perplexity, windows
 from model.training.presets import PRESETS
 from tests.test_model.builders import B, D, F, H, K, T, V, assert_near, randomise
 
@@ -75,7 +75,7 @@ def test_its_mask_is_the_additive_one() -> None:
     model = model_of("tutorial")
     with record() as trace:
         logits_of(model)
-    used = masks.as_additive(trace["decoder.layers.0.self_attention.mask"])[0, 0]
+    used = masks.conventions(trace["decoder.layers.0.self_attention.mask"])["additive"][0, 0]
     assert torch.equal(used, nn.Transformer.generate_square_subsequent_mask(T))
 
 
@@ -193,7 +193,7 @@ class TestWindows:
         for start in range(0, len(ids), 8):
             logs = model(before[None, start : min(start + 8, len(ids))]).log_softmax(-1)[0]
             total -= sum(row[target].item() for row, target in zip(logs, ids[start : start + 8]))
-        assert math.isclose(perplexity(model, ids, first=2), math.exp(total / len(ids)), rel_tol=1e-9)
+        assert math.isclose(text_perplexity(model, ids, first=2), math.exp(total / len(ids)), rel_tol=1e-9)
 
 
 class TestSampling:

@@ -22,6 +22,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from model.checkpoint import replacing
 from model.training.data.corpora import CORPORA, Pair, comparable
 from model.training.data.more import MORE
 
@@ -181,20 +182,15 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
 
 def _fetch(url: str, path: Path, check: Callable[[Path], object]) -> None:
     """Fetch a file; it gets its name when `check` has read it without a ValueError."""
-    part = path.with_name(path.name + ".part")
     advice = f"open it in a browser, put the file into {path.parent}, and run this command again"
-    try:
+    with replacing(path) as part:
         with part.open("wb") as file, closing(_chunks(url, path.name, advice)) as chunks:
-            for chunk in chunks:
-                file.write(chunk)
+            file.writelines(chunks)
         try:
             check(part)
         except ValueError as error:
             reason = str(error).replace(str(part), "the file")
             raise ValueError(f"what came from {url} is not usable ({reason}): {advice}") from None
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _kept(path: Path, check: Callable[[Path], Any]) -> Any:

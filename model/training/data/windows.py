@@ -115,11 +115,11 @@ class TextValidation:
         """Returns "valid_perplexity.NAME"."""
         if len(self._ids) == 0:
             return {}
-        return {f"valid_perplexity.{self._name}": round(perplexity(model, self._ids, self._first), 3)}
+        return {f"valid_perplexity.{self._name}": round(text_perplexity(model, self._ids, self._first), 3)}
 
 
 @torch.no_grad()
-def perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
+def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
     """exp of the mean cross entropy of every token, in windows that do not overlap.
 
     Args:

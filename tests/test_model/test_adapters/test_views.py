@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,6 @@ def test_the_command_writes_a_file_that_opens(saved, tmp_path: Path, capsys: pyt
     file = tmp_path / "bart.npz"
     assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--target", TEXTS[1], "--out", str(file)]) == 0
     assert f"{file}: encoder_self (2, 3, 8, 8)" in capsys.readouterr().out
-    assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--out", str(tmp_path / "bart")]) == 0
-    assert "the page Open shows files whose names end in .npz" in capsys.readouterr().out
     found, expected = read_attention(file), views.look(str(saved["bart"][0]), TEXTS[0], TEXTS[1])
     assert found.predicted_tokens == expected.predicted_tokens
     for kind in found.kinds:
@@ -257,17 +256,16 @@ class TestHub:
             hub.fetch("nobody/nothing", ["config.json"])
 
     def test_the_reasons(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        import httpx
         from huggingface_hub import errors
 
         with pytest.raises(ValueError, match="no model on the hub can have that name"):
             hub.fetch("../no such folder", ["config.json"])
-        response = httpx.Response(404, request=httpx.Request("GET", "http://127.0.0.1"))
+        response = SimpleNamespace(headers={}, request=None)
         for error, words in (
             (errors.RepositoryNotFoundError("x", response=response), "on the hub named 'a/b': check it, or name"),
             (errors.RevisionNotFoundError("x", response=response), "has no revision 'r'"),
             (errors.LocalEntryNotFoundError("x"), "cannot be reached"),
-            (httpx.ConnectError("x"), "cannot be reached"),
+            (RuntimeError("of the library that the hub speaks through"), "cannot be reached"),
             (errors.HfHubHTTPError("x", response=response), "cannot be reached"),
         ):
             self.failing(monkeypatch, error)

@@ -14,17 +14,17 @@ from torch import nn
 from model import architectures
 from model.__main__ import main
 from model.training import grid, grid_recorder, schedules
-from model.training.grid import Cell, read_grid
+from model.training.grid import GridCell, read_grid
 from model.training.loop import Diverged, Trainer
 from model.translation import KINDS
 
 STEPS = 8
-CELL = Cell("post", 0.02, 4)
+CELL = GridCell("post", 0.02, 4)
 
 
 def shrink(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells of a second each; the examples are made of words that the made-up language has."""
-    original = Cell.run
+    original = GridCell.run
 
     def run(self):
         run = original(self)
@@ -32,10 +32,10 @@ def shrink(monkeypatch: pytest.MonkeyPatch) -> None:
         training = dataclasses.replace(run.training, steps=STEPS, validate_every=4, validation_pairs=6)
         return dataclasses.replace(run, model=model, training=training)
 
-    monkeypatch.setattr(Cell, "run", run)
+    monkeypatch.setattr(GridCell, "run", run)
     monkeypatch.setattr(grid, "SNAPSHOTS", (2, 5, STEPS))
     monkeypatch.setattr(grid, "EXAMPLES", (("green house", "haus grün"), ("mouse sings", "singt maus")))
-    monkeypatch.setattr(grid, "cells", lambda: [CELL, Cell("pre", 0.02, 1), Cell("post", 0.02, 4, seed=2)])
+    monkeypatch.setattr(grid, "cells", lambda: [CELL, GridCell("pre", 0.02, 1), GridCell("post", 0.02, 4, seed=2)])
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def make(data_dir: Path, out: Path, *more: str) -> int:
 
 
 def test_the_paper_s_post_norm_has_no_norm_after_the_last_layer():
-    for cell in (Cell("post", 0.1, 1), Cell("pre", 0.1, 1)):
+    for cell in (GridCell("post", 0.1, 1), GridCell("pre", 0.1, 1)):
         model = architectures.build(cell.run().model)
         assert isinstance(model.encoder.norm, nn.LayerNorm) == isinstance(model.decoder.norm, nn.LayerNorm)
         assert isinstance(model.decoder.norm, nn.LayerNorm) == (cell.norm == "pre")
@@ -66,7 +66,7 @@ def test_the_paper_s_post_norm_has_no_norm_after_the_last_layer():
 
 @pytest.mark.parametrize("warmup", grid.WARMUPS)
 def test_the_rate_rises_to_its_peak_and_falls_with_the_root_of_the_step_as_the_paper_s(warmup):
-    training = Cell("post", 0.02, warmup).run().training
+    training = GridCell("post", 0.02, warmup).run().training
     rate = schedules.by_name(
         training.schedule, d_model=1, peak=training.learning_rate, warmup=training.warmup, steps=1, decay=0
     )

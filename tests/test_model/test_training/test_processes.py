@@ -113,7 +113,7 @@ def test_two_processes_interrupted_and_resumed_are_one_that_accumulates(data_dir
 def test_alone_nothing_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "1")
     handler = signal.getsignal(signal.SIGINT)
-    with processes.joined() as joined:
+    with processes.started() as joined:
         assert (joined.count, joined.rank, joined.is_first) == (1, 0, True)
         assert not torch.distributed.is_initialized()
         assert joined.sum(2.0, True) == [2.0, True] and joined.agree("a") == "a" and joined.share([1, 2]) == [1, 2]
@@ -130,7 +130,7 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ValueError, match="a GPU of its own and this machine has 1: .* CUDA_VISIBLE_DEVICES=''"):
-        with processes.joined():
+        with processes.started():
             pass
 
 

@@ -157,5 +157,3 @@ class Figures:
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         return self.page, self.query
-
-

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.catalogue import checkpoints_folder
-from model.training.grid import NORMS, PEAKS, WARMUPS, Cell, Grid, GridRun
+from model.training.grid import NORMS, PEAKS, WARMUPS, Grid, GridCell, GridRun
 from viz.figures import Drawn, curves, loss_board, run_curves
 from viz.pages.lessons.card import HEIGHT, Card, Figures, Story
 from viz.text.language import message, say
@@ -15,9 +15,11 @@ from viz.views import grid_results
 EVERY = 20  # steps whose mean is a point
 PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
-CORNERS = tuple(Cell("post", peak, warmup) for peak in (PEAKS[1], PEAKS[-1]) for warmup in (WARMUPS[0], WARMUPS[-1]))
-GOOD, BAD, DECENT = Cell("post", 0.005, 400), Cell("post", 0.1, 400), Cell("post", 0.005, 1)
-PRE = Cell("pre", 0.1, 400)
+CORNERS = tuple(
+    GridCell("post", peak, warmup) for peak in (PEAKS[1], PEAKS[-1]) for warmup in (WARMUPS[0], WARMUPS[-1])
+)
+GOOD, BAD, DECENT = GridCell("post", 0.005, 400), GridCell("post", 0.1, 400), GridCell("post", 0.005, 1)
+PRE = GridCell("pre", 0.1, 400)
 NORM = {"pre": message("pre-norm"), "post": message("post-norm")}
 
 
@@ -25,11 +27,11 @@ def _grid() -> Grid:
     return grid_results.load(str(checkpoints_folder()))
 
 
-def _end(cell: Cell) -> float:
+def _end(cell: GridCell) -> float:
     return list(_grid().runs[cell].validation.values())[-1]
 
 
-def name_of(cell: Cell) -> str:
+def name_of(cell: GridCell) -> str:
     """What a run is called."""
     norm, peak, warmup = say(NORM[cell.norm]), f"{cell.peak:g}", cell.warmup
     return say("{norm}, peak {peak}, warmup {warmup}", norm=norm, peak=peak, warmup=warmup)
@@ -39,7 +41,7 @@ def _rates(run: GridRun) -> np.ndarray:
     return np.stack([np.arange(1, len(run.learning_rate) + 1), run.learning_rate])
 
 
-def _curves(cells: tuple[Cell, ...] | list[Cell], height: int) -> tuple[Drawn, int]:
+def _curves(cells: tuple[GridCell, ...] | list[GridCell], height: int) -> tuple[Drawn, int]:
     """Rates above, losses below, with the line of word frequencies."""
     runs = {name_of(cell): _grid().runs[cell] for cell in cells}
     losses = {}
@@ -50,16 +52,16 @@ def _curves(cells: tuple[Cell, ...] | list[Cell], height: int) -> tuple[Drawn, i
     return run_curves(rates, losses, limit=_grid().entropy_smoothed, say=say), height
 
 
-def _schedules(cells: tuple[Cell, ...]) -> tuple[Drawn, int]:
+def _schedules(cells: tuple[GridCell, ...]) -> tuple[Drawn, int]:
     rates = {name_of(cell): _rates(_grid().runs[cell]) for cell in cells}
     return curves(rates, y_axis=message("learning rate"), log_y=True, say=say), HEIGHT
 
 
-def _table(norms: tuple[str, ...]) -> list[list[Cell]]:
-    return [[Cell(norm, peak, warmup) for norm in norms for warmup in WARMUPS] for peak in reversed(PEAKS)]
+def _table(norms: tuple[str, ...]) -> list[list[GridCell]]:
+    return [[GridCell(norm, peak, warmup) for norm in norms for warmup in WARMUPS] for peak in reversed(PEAKS)]
 
 
-def _board(norms: tuple[str, ...], picked: tuple[Cell, ...] | list[Cell], height: int) -> tuple[Drawn, int]:
+def _board(norms: tuple[str, ...], picked: tuple[GridCell, ...] | list[GridCell], height: int) -> tuple[Drawn, int]:
     cells = _table(norms)
     figure = loss_board(
         np.array([[_end(cell) for cell in row] for row in cells]),
@@ -104,7 +106,7 @@ def _floor() -> dict[str, object]:
     return {"entropy": _grid().entropy, "bad": _end(BAD), "good": _end(GOOD)}
 
 
-def _texts(cell: Cell) -> str:
+def _texts(cell: GridCell) -> str:
     return list(_grid().runs[cell].texts.values())[-1][0]
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Cell, Grid
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Grid, GridCell
 from viz.figures import Drawn, attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
@@ -33,7 +33,7 @@ def there() -> bool:
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
-def name_of(cell: Cell) -> str:
+def name_of(cell: GridCell) -> str:
     """What a run is called."""
     name = say(words.CELL, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
     others = [say(words.SHORT["constant"])] * (cell.schedule == "constant")
@@ -57,7 +57,7 @@ def compared() -> None:
             st.multiselect,
             say("Runs compared"),
             list(range(len(names))),
-            [places[cell] for one in FIRST if (cell := Cell(*one)) in places],
+            [places[cell] for one in FIRST if (cell := GridCell(*one)) in places],
             PICKED,
             format_func=names.__getitem__,
             max_selections=MOST,
@@ -81,10 +81,10 @@ def names_of(folder: str, language: str) -> list[str]:
     return [name_of(cell) for cell in grid_results.load(folder).runs]
 
 
-def show_board(folder: str, grid: Grid, places: dict[Cell, int], picked: list[int]) -> None:
+def show_board(folder: str, grid: Grid, places: dict[GridCell, int], picked: list[int]) -> None:
     """Draw the loss at the end of all runs of the first seed that decay as the paper's; a click compares one more."""
     columns = [(norm, warmup) for norm in NORMS for warmup in WARMUPS]
-    cells = [[places.get(Cell(norm, peak, warmup)) for norm, warmup in columns] for peak in reversed(PEAKS)]
+    cells = [[places.get(GridCell(norm, peak, warmup)) for norm, warmup in columns] for peak in reversed(PEAKS)]
     if any(None in row for row in cells):  # a grid that is still trained
         st.info(say(words.UNFINISHED, n=len(places)))
         return
