@@ -143,7 +143,7 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
         if side.weights is not None:
             weights, _ = side.map(layer, head)
             best = weights.argmax(axis=1)
-            read = [f"{side.keys[key]} {weights[row, key]:.2f}" for row, key in enumerate(best)]
+            read = [say("{key} {x:.2f}", key=side.keys[key], x=weights[row, key]) for row, key in enumerate(best)]
         places = [row[at] for row in rows]
         table[side.name] = [words_models.NO_WORD if word is None else side.words[word] for word in places]
         table[say("{name} reads", name=side.name)] = [

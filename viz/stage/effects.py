@@ -321,7 +321,8 @@ def lens(found: Lens, written: Sequence[str], names: Sequence[str]) -> dict:
     cells, named = [], []
     for t in range(len(written)):
         said = (zip(found.words[n][t], found.probabilities[n, t].tolist()) for n in range(len(columns)))
-        cells.append(["<br>".join(f"{labels.quoted(_name(word), say)} {p:.1%}" for word, p in row) for row in said])
+        lines = [[say("{word} {p:.1%}", word=labels.quoted(_name(word), say), p=p) for word, p in row] for row in said]
+        cells.append(list(map("<br>".join, lines)))
         short = [word if len(word) <= _CELL else f"{word[: _CELL - 1]}…" for word in map(labels.visible, top[t])]
         bold = zip(map(labels.escape, short), right[t])
         named.append([f"<b>{word}</b>" if same else word for word, same in bold])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from model import catalogue
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import message, say_n
 
 INTRO = message("One sentence through every model of a direction.")
 ONE, ALL, WORDS, LENGTHS_OF = "one", "all", "words", "lengths"
@@ -139,9 +139,9 @@ def direction(languages: catalogue.Direction) -> str:
 def unknown(side: str, count: int) -> str:
     """Say that words of a side are not in a model's list."""
     if side == "source":
-        if count == 1:
-            return say("1 word is not in its list and read as <unk>.")
-        return say("{count} words are not in its list and read as <unk>.", count=count)
-    if count == 1:
-        return say("1 word is <unk>, which the text leaves out.")
-    return say("{count} words are <unk>, which the text leaves out.", count=count)
+        return say_n(
+            "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", count
+        )
+    return say_n(
+        "{n} word is <unk>, which the text leaves out.", "{n} words are <unk>, which the text leaves out.", count
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viz.text.language import message, say
+from viz.text.language import message, say, say_n
 
 LINE = message("The attention of any model, from a file.")
 INTRODUCTION = message(
@@ -91,12 +91,15 @@ def sums(residual: float, zeros: int, total: int) -> str:
 
 
 def _zeros(zeros: int, total: int) -> str:
-    """Say how many of some rows are 0 throughout; "" where none is."""
+    """Say how many of some rows are entirely 0; "" where none is."""
     if not zeros:
         return ""
-    if zeros == 1:
-        return say("One of {total} rows is 0 throughout: it reads nothing.", total=total)
-    return say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
+    return say_n(
+        "One of {total} rows is entirely 0: it attends to nothing.",
+        "{n} of {total} rows are entirely 0: they attend to nothing.",
+        zeros,
+        total=total,
+    )
 
 
 def no_roles(residual: float) -> str:

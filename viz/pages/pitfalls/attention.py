@@ -113,7 +113,7 @@ def start(sentence: Sentence) -> Demo:
         (
             (
                 say("Largest difference of the logits, full pass against step by step"),
-                f"{(wrong - stepwise).abs().max():.3g}",
+                say("{x:.3g}", x=(wrong - stepwise).abs().max().item()),
             ),
             (say("Tokens that are ever a target"), *ever_targets),
             (say("Probability of the first token"), f"{chances[0]:.3f}", f"{chances[1]:.3f}"),
