@@ -131,7 +131,7 @@ def run_curves(
         traces,
         theme.layout(
             RUNS_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in rates) // LEGEND_LETTERS),
