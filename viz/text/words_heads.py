@@ -204,8 +204,8 @@ MAP = message(
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
 )
 TOO_MANY = message(
-    "Every head is compared with every other one for this; with {n} heads over so many tokens that would take too "
-    "long. A shorter text, or fewer layers, can be compared."
+    "This compares every head with every other one, which would take too long for {n} heads over this many tokens. "
+    "Take a shorter text or fewer layers."
 )
 UNITS = {
     1.0: "",
@@ -307,12 +307,12 @@ def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -
 
     Example:
         >>> baselines((0.2, 1, 5), 0.3, 0.1)
-        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link a word: 0.100.'
+        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link per word: 0.100.'
     """
     error, layer, head = best_head
     return say(
-        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. "
-        "The least with one link a word: {best:.3f}.",
+        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. The least with "
+        "one link per word: {best:.3f}.",
         layer=layer,
         head=head,
         error=error,

@@ -95,11 +95,13 @@ SAME = message(
     "Columns are the numbers that each step read of the source. Largest difference between two words: {difference}."
 )
 ROW_AXIS = message("word this step wrote")
-ASKS, KEY_AXIS = message("word this step wrote (asks)"), message("source word (is read)")
+ASKS, KEY_AXIS = message("word this step wrote (query)"), message("source word (key)")
 NUMBER, NUMBER_AXIS = message("number"), message("number of the vector")
 MEAN = message("mean")
 LAYER = message("Of a Transformer. A model with fewer layers shows its last one.")
-HEAD = message("Of a Transformer. The mean of all heads is no head; a model with fewer heads shows its last one.")
+HEAD = message(
+    "Of a Transformer. The mean of all heads is not a real head; a model with fewer heads shows its last one."
+)
 NO_WORD, NO_MAP = "", message("the one vector")
 
 LENGTHS = message(

@@ -22,12 +22,12 @@ An `.npz` file of numpy, with at least one of the three kinds of attention and t
 | `source_tokens` | texts: what an encoder read | S |
 | `target_tokens` | texts: what a decoder read, the start token first | T |
 | `predicted_tokens` | texts, optional: what it predicted at each of these | T |
-| `encoder_self` | weights after the softmax: rows ask, columns are read | layers, heads, S, S |
+| `encoder_self` | weights after the softmax: row = query, column = key | layers, heads, S, S |
 | `decoder_self` | the same of a decoder | layers, heads, T, T |
 | `cross` | the same from decoder to encoder | layers, heads, T, S |
 | `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
 
-At most {tokens} tokens a side, and {weights:,} weights in all. A model without an encoder has only
+At most {tokens} tokens per side, and {weights:,} weights in all. A model without an encoder has only
 `decoder_self`, one without a decoder only `encoder_self`.
 """)
 FROM_TRANSFORMERS = message(
