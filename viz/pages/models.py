@@ -320,7 +320,7 @@ def live() -> None:
     """The part that every choice redraws."""
     found, unreadable = catalogue.by_direction()
     if not found:
-        st.error(say("There is no model that translates."))
+        st.error(say("No translation model found."))
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
         st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
         show_problems([errors.sentence(ValueError(problem)) for problem in unreadable])

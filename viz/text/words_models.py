@@ -69,8 +69,8 @@ SYSTEMS = {
     ),
 }
 MISSING = message(
-    "Not here for this direction: {systems}. Two or more models of one direction can be compared; any that lies in the "
-    "folder of checkpoints joins by itself. To train one (the data first: python -m model download):"
+    "Not here for this direction: {systems}. Two or more models of one direction can be compared; every model in the "
+    "folder of checkpoints is offered. To train one (the data first: python -m model download):"
 )
 PRESETS = {
     ("de", "en"): {
@@ -105,8 +105,8 @@ HEAD = message(
 NO_WORD, NO_MAP = "", message("the one vector")
 
 LENGTHS = message(
-    "Each point is a group of sentences with about as many words (x: their mean number; a word is what stands between "
-    "spaces). Measured once, by the commands below; whether upper and lower case count is in the signatures."
+    "Each point is a group of sentences with about as many words (x: their mean number; words are split at spaces). "
+    "Measured once, by the commands below; whether upper and lower case count is in the signatures."
 )
 NO_LENGTHS = message(
     "Not measured yet for {names}. The command below measures it and keeps it in the model's card.json; FILE.tsv has "

@@ -73,7 +73,7 @@ def sums(residual: float, zeros: int, total: int) -> str:
         total: of how many.
     """
     if zeros == total:
-        return say("Every weight of this kind is 0: nothing is read.")
+        return say("Every weight of this kind is 0: nothing is attended to.")
     if residual > WHOLE_ROWS:
         said = message(
             "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
