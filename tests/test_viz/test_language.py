@@ -6,9 +6,10 @@ import ast
 import re
 import string
 import threading
+from pathlib import Path
 
-import numpy as np
 import pytest
+import torch
 
 from viz.text import extract
 from viz.text.language import (
@@ -117,7 +118,7 @@ def test_one_and_many() -> None:
 
 
 def test_numbers_and_lists_as_a_language_writes_them() -> None:
-    values = {"n": 14_220_293, "x": 0.02, "share": np.float32(0.125), "name": "v1.2,3 %"}
+    values = {"n": 14_220_293, "x": 0.02, "share": torch.tensor(0.125), "name": Path("v1.2,3 %")}
     template = "{n:,} {n} {x} {x:+.3f} {share:.1%} {name}"
     assert say(template, **values) == "14,220,293 14220293 0.02 +0.020 12.5% v1.2,3 %"
     with using("de"):

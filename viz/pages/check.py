@@ -48,7 +48,7 @@ def claim_table(found: list[Check]) -> pd.DataFrame:
             title,
             say(holds),
             say("{x:.1e}", x=one.deviation) if one.deviation else "0",
-            f"{one.allowed:.0e}" if one.allowed else "0",
+            say("{x:.0e}", x=one.allowed) if one.allowed else "0",
             counted(one.compared),
             control,
         )

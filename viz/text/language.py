@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from numbers import Number
 from pathlib import Path
 from string import Formatter
 
@@ -150,7 +149,7 @@ class _Filling(Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
         """A value as by `format`, which writes numbers in English."""
         text = format(value, format_spec)
-        return text.translate(self.marks) if isinstance(value, Number) else text
+        return text.translate(self.marks) if hasattr(value, "__float__") else text
 
 
 @cache
