@@ -8,6 +8,7 @@
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of two at a time
 #   make lint                                 what ruff has to say
+#   make messages                             bring the catalogues of other languages in step with the code
 #   make clean                                remove .venv and what the tools leave behind
 
 PYTHON ?= python3
@@ -24,10 +25,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint venv venv-dev clean
+.PHONY: help run test lint messages venv venv-dev clean
 
 help:
-	@sed -n '3,11s/^#   //p' Makefile
+	@sed -n '3,12s/^#   //p' Makefile
 
 run: venv
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
@@ -38,6 +39,9 @@ test: venv-dev
 
 lint: venv-dev
 	@"$(PY)" -m ruff check .
+
+messages: venv
+	@"$(PY)" -m viz.text.extract
 
 # $(call install,the requirements files,the record of what is installed)
 # Does nothing when the record equals the requirements. `installing` holds the number of the process that installs:

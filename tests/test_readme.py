@@ -80,8 +80,12 @@ def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
     for path, text in {ROOT / "README.md": README, **DOCS}.items():
         for link in re.findall(r"\]\(([^)]+)\)", text):
             if not link.startswith("http"):
-                assert (path.parent / link).exists(), f"{path.name}: {link}"
-                linked.add((path.parent / link).resolve())
+                name, _, heading = link.partition("#")
+                file = path.parent / name if name else path
+                assert file.exists(), f"{path.name}: {link}"
+                headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
+                assert heading in {"", *(one.lower().replace(" ", "-") for one in headings)}, f"{path.name}: {link}"
+                linked.add(file.resolve())
     assert {path for path in DOCS if path.stem != "inventory"} <= linked
 
 

@@ -263,6 +263,13 @@ def test_the_slider_hides_what_comes_later(page, app_server, recorded):
     wait_for_map(page, weights)
 
 
+def test_numbers_are_written_as_in_the_language_of_the_page(page, app_server):
+    show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self&lang=de")
+    part(page, "source").locator("[data-index='2']").click()
+    page.mouse.move(0, 0)
+    expect(page.locator(".hl-card .hl-links button").first).to_have_text(re.compile(r"\d\.\d → .+ \d,\d\d"))
+
+
 def test_the_card_of_a_pinned_word_names_heads_and_opens_them(page, app_server, recorded):
     show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self")
     part(page, "source").locator("[data-index='2']").click()

@@ -1,9 +1,10 @@
-"""Every page in every language: nothing is shown that does not come from the message file."""
+"""Every page in every language: nothing is shown that does not come from a catalogue."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from gettext import NullTranslations
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from tests.support import hostile
 from tests.test_app import screen
 from viz.stage.packing import unpack
-from viz.text import language
-from viz.text.language import LANGUAGES, MESSAGES
+from viz.text import extract, language
+from viz.text.language import LANGUAGES
 from viz.text.words_language_model import EXAMPLES
 
 # What has the same name in all languages, and the checkpoints of these tests.
@@ -22,11 +23,17 @@ WORD = re.compile(r"[A-Za-z]{3,}")
 pytestmark = pytest.mark.usefixtures("all_systems")
 
 
-class Marked(dict):
-    """Messages whose translation is the English in brackets: what is shown outside of brackets is none."""
+KNOWN = {text for entry in extract.sentences() for text in ([entry.id] if isinstance(entry.id, str) else entry.id)}
 
-    def get(self, text: str, default: Any = None) -> Any:
-        return {"de": f"⟦{text}⟧"} if text in self else default
+
+class Marked(NullTranslations):
+    """A catalogue whose translation is the English in brackets: what is shown outside of brackets is none."""
+
+    def gettext(self, text: str) -> str:
+        return f"⟦{text}⟧" if text in KNOWN else text
+
+    def ngettext(self, one: str, many: str, n: int) -> str:
+        return self.gettext(one if n == 1 else many)
 
 
 def shown(at: AppTest) -> Iterator[tuple[str, str]]:
@@ -103,8 +110,8 @@ def complaints(at: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("page", hostile.PAGES)
-def test_everything_a_page_says_comes_from_the_message_file(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "MESSAGES", Marked(MESSAGES))
+def test_everything_a_page_says_comes_from_the_catalogue(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "catalogue", lambda code: Marked())
     at = screen.open_page(page, lang="de", tables="1")
     assert complaints(at) == []
     assert sum("⟦" in text for _, text in shown(at)) >= 5, "nothing is marked: this test would find nothing"
@@ -114,7 +121,7 @@ def test_everything_a_page_says_comes_from_the_message_file(page: str, monkeypat
 
 
 def test_a_row_of_a_head_comes_about_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "MESSAGES", Marked(MESSAGES))
+    monkeypatch.setattr(language, "catalogue", lambda code: Marked())
     for more in ({}, {"unscaled": "1", "temperature": "2", "unmasked": "1", "dropout": "1"}):
         at = screen.open_app(lang="de", view="inside", kind="decoder_self", layer="0", head="1", row="1", **more)
         assert screen.stage(at)["inside"] is not None and complaints(at) == []

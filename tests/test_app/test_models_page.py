@@ -223,7 +223,7 @@ def test_all_of_a_direction_broken(shipped):
 def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "nothing"))
     at = open_page()
-    assert [element.value for element in at.error] == ["There is no model that translates."]
+    assert [element.value for element in at.error] == ["No translation model found."]
     assert [code.value for code in at.code] == [words_models.TRAIN.format(preset="multi30k-de-en")]
 
 

@@ -141,10 +141,10 @@ def test_sums_are_told() -> None:
     even[..., :1] = 2 / 8
     assert said(even) == "Encoder self: Every row of this kind adds up to exactly 1."
     even[1, 0] = 0
-    assert "7 of 28 rows are 0 throughout: they read nothing. Every other row of this kind adds" in said(even)
+    assert "7 of 28 rows are entirely 0: they attend to nothing. Every other row of this kind adds" in said(even)
     even[1, 0, 1:] = 1 / S
-    assert "One of 28 rows is 0 throughout: it reads" in said(even)
-    assert "Every weight of this kind is 0: nothing is read." in said(even * 0)
+    assert "One of 28 rows is entirely 0: it attends" in said(even)
+    assert "Every weight of this kind is 0: nothing is attended to." in said(even * 0)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_one_token_leaves_no_choice() -> None:
 def test_too_many_heads_are_not_compared() -> None:
     data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
-    assert any("with 12800 heads over so many tokens" in element.value for element in at.caption)
+    assert any("for 12800 heads over this many tokens" in element.value for element in at.caption)
     assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
 
 

@@ -145,7 +145,7 @@ CAUSES = {
     ),
     "characters": (
         lambda translator, folder: translator.translate("x" * 20_001),
-        "Der Text hat 20,001 Zeichen; erlaubt sind höchstens 2,000.",
+        "Der Text hat 20.001 Zeichen; erlaubt sind höchstens 2.000.",
         "텍스트가 20,001자입니다. 최대 2,000자까지 허용됩니다.",
     ),
     "tokens": (

@@ -1,4 +1,4 @@
-"""The message file: every sentence of the interface is in it, in every language, and nothing else."""
+"""The catalogues: every sentence of the interface is in them, in every language, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,96 +6,94 @@ import ast
 import re
 import string
 import threading
-from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
 
-from viz.text import language
-from viz.text.language import ENGLISH, LANGUAGES, MESSAGES, message, say, using
+from viz.text import extract
+from viz.text.language import (
+    ENGLISH,
+    LANGUAGES,
+    catalogue,
+    counted,
+    listed,
+    message,
+    path_of,
+    say,
+    say_n,
+    using,
+)
 
-ROOT = Path(language.__file__).parents[2]
-MARKS = {"model": ("Problem", "Phrase"), "viz": ("say", "message", "Problem", "Phrase")}
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
+SENTENCES = [entry.id for entry in extract.sentences() if entry.id]
+# One sentence, or the pair for one thing and for several, with what it is in a language.
+Said = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-@cache
-def calls() -> list[tuple[str, ast.Call]]:
-    """The calls in the source that are given a message, with where."""
+def spoken(code: str) -> list[Said]:
+    """The sentences of the code, and what they are in a language: as many as it has plural forms, where they count."""
+    said = catalogue(code)
+    forms = {"de": (1, 2), "ko": (1,)}[code]
     return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
-        for room, marks in MARKS.items()
-        for file in sorted((ROOT / room).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in marks
+        ((text,), (said.gettext(text),))
+        if isinstance(text, str)
+        else (text, tuple(said.ngettext(*text, n) for n in forms))
+        for text in SENTENCES
     ]
 
 
-def literals() -> dict[str, list[str]]:
-    """The messages in the source, and where."""
-    found: dict[str, list[str]] = {}
-    for where, call in calls():
-        first = call.args[0]
-        assert not isinstance(first, ast.JoinedStr), f"{where}: an f-string is in no message file"
-        if isinstance(first, ast.Constant):
-            found.setdefault(first.value, []).append(where)
-        else:
+def places(text: str) -> set[str]:
+    """The places of a template."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def filled() -> set[str]:
+    """The sentences that are said with values somewhere: the others may have braces that mean nothing."""
+    said = [(call, texts) for _, call, texts in extract.calls() if call.func.id != "message"]
+    return {text for call, texts in said if call.keywords or call.func.id == "say_n" for text in texts}
+
+
+def test_only_what_is_spelt_out_can_be_extracted() -> None:
+    for where, call, texts in extract.calls():
+        given = call.args[: len(texts) or 1]
+        assert not any(isinstance(one, ast.JoinedStr) for one in given), f"{where}: an f-string is in no catalogue"
+        if len(texts) < (2 if call.func.id == "say_n" else 1):
             assert call.func.id == "say", f"{where}: {call.func.id}() is given a literal"
-    return found
 
 
-def places(text: str) -> Counter:
-    """The places of a template, with how often each is filled."""
-    return Counter(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
-
-
-def templates() -> set[str]:
-    """The messages that are said with values somewhere: the others may have braces that mean nothing."""
-    said = [call for _, call in calls() if call.func.id != "message" and call.keywords]
-    return {call.args[0].value for call in said if isinstance(call.args[0], ast.Constant)}
-
-
-def test_no_message_is_missing() -> None:
-    missing = {text: where for text, where in literals().items() if text not in MESSAGES}
+@pytest.mark.parametrize("code", OTHERS)
+def test_catalogues_have_every_sentence_and_no_other(code: str) -> None:
+    assert path_of(code).read_bytes() == extract.in_step(code), "make messages"
+    assert len(SENTENCES) > 900
+    known = catalogue(code)._catalog  # what has no translation is left out when a catalogue is compiled
+    missing = [text for text in SENTENCES if (text if isinstance(text, str) else (text[0], 0)) not in known]
     assert not missing
-
-
-def test_no_message_is_unused() -> None:
-    assert not set(MESSAGES) - set(literals())
-
-
-def test_every_message_is_in_every_language() -> None:
-    assert len(MESSAGES) > 1000
-    for text, others in MESSAGES.items():
-        assert sorted(others) == sorted(OTHERS), text
-        assert all(isinstance(other, str) and other.strip() for other in others.values()), text
-    assert list(MESSAGES) == sorted(MESSAGES, key=lambda text: (text.casefold(), text)), "sorted, so that lines merge"
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_translations_have_the_places_the_marks_and_the_edges_of_the_english(code: str) -> None:
-    filled = templates()
-    for text, others in MESSAGES.items():
-        other = others[code]
-        if text in filled:
-            assert set(places(text)) == set(places(other)), text
-        for mark in ("**", "`", "$", "<br>", "%{", "\n"):
-            assert text.count(mark) == other.count(mark), (mark, text, other)
-        for edge in (re.compile(r"^\s*"), re.compile(r"\s*$")):
-            assert edge.search(text)[0] == edge.search(other)[0], text
-        # A hash or a list mark would make a heading or a list of it.
-        assert (text[:2] in ("# ", "- ")) == (other[:2] in ("# ", "- ")), text
+    templates = filled()
+    for english, others in spoken(code):
+        for text, other in zip(english[-len(others) :], others):
+            if text in templates:
+                assert places(text) == places(other), text
+            for mark in ("**", "`", "$", "<br>", "%{", "\n"):
+                assert text.count(mark) == other.count(mark), (mark, text, other)
+            for edge in (re.compile(r"^\s*"), re.compile(r"\s*$")):
+                assert edge.search(text)[0] == edge.search(other)[0], text
+            # A hash or a list mark would make a heading or a list of it.
+            assert (text[:2] in ("# ", "- ")) == (other[:2] in ("# ", "- ")), text
 
 
 def test_korean_is_korean_and_german_is_german() -> None:
-    """Most messages are really translated: few of more than three words are the same as in English."""
-    without_places = {text: re.sub(r"\{[^}]*\}", "", text) for text in MESSAGES}
-    long = [text for text, said in without_places.items() if len(re.findall(r"[a-z]{3,}", said)) > 3]
-    assert len(long) > 500
-    for text in long:
-        assert re.search("[가-힣]", MESSAGES[text]["ko"]), text
-        assert MESSAGES[text]["de"] != text
+    """Most sentences are really translated: few of more than three words are the same as in English."""
+    for code in OTHERS:
+        without_places = [(english, other, re.sub(r"\{[^}]*\}", "", english[0])) for english, other in spoken(code)]
+        long = [(english, other) for english, other, said in without_places if len(re.findall(r"[a-z]{3,}", said)) > 3]
+        assert len(long) > 400
+        for english, other in long:
+            assert re.search("[가-힣]", other[0]) if code == "ko" else other[0] != english[0], english
 
 
 def test_saying_it() -> None:
@@ -107,6 +105,27 @@ def test_saying_it() -> None:
             assert say(said, n=1, total=2) == "2개 중 1개"
         assert say("a sentence of nobody {x}") == "a sentence of nobody {x}"
     assert say(said) == said
+    assert say("") == "", "what a catalogue says of itself is under the empty text"
+
+
+def test_one_and_many() -> None:
+    one, many = "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>."
+    assert [say_n(one, many, n) for n in (1, 2)] == [one.format(n=1), many.format(n=2)]
+    with using("de"):
+        assert [say_n(one, many, n)[:7] for n in (1, 2)] == ["1 Wort ", "2 Wörte"]
+    with using("ko"):
+        assert say_n(one, many, 1).replace("1", "2") == say_n(one, many, 2)
+
+
+def test_numbers_and_lists_as_a_language_writes_them() -> None:
+    values = {"n": 14_220_293, "x": 0.02, "share": torch.tensor(0.125), "name": Path("v1.2,3 %")}
+    template = "{n:,} {n} {x} {x:+.3f} {share:.1%} {name}"
+    assert say(template, **values) == "14,220,293 14220293 0.02 +0.020 12.5% v1.2,3 %"
+    with using("de"):
+        assert say(template, **values) == "14.220.293 14220293 0,02 +0,020 12,5\xa0% v1.2,3 %"
+        assert counted(1234) == "1.234" and listed(["a", "b", "c"]) == "a, b und c"
+    with using("ko"):
+        assert say(template, **values) == "14,220,293 14220293 0.02 +0.020 12.5% v1.2,3 %"
 
 
 def test_a_language_is_spoken_in_its_thread_only() -> None:

@@ -10,7 +10,7 @@ from viz.figures import checks, clicks, heatmap, labels
 from viz.figures.drawn import Drawn
 from viz.figures.montage import Montage
 from viz.figures.tables import Tiles
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 
 def attention_heatmap(
@@ -183,7 +183,7 @@ def head_overview(
         [tiles, _head_cells(montage, weights, value, say)],
         theme.layout(
             montage.n_rows * theme.TILE_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.GLYPH_WIDTH
             * max(labels.text_width(line) for text in montage.row_labels(say) for line in text.split("<br>")),

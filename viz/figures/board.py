@@ -10,7 +10,7 @@ from viz.figures import checks, clicks, heatmap, labels
 from viz.figures.differences import centred_colors
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Board, Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 ROW_HEIGHT = 34  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
@@ -55,7 +55,7 @@ def head_board(
     n_rows, n_columns = values.shape
     rows = checks.as_tokens("rows", rows, n_rows, "rows")
     columns = checks.as_tokens("columns", columns, n_columns, "columns")
-    written = _grid("texts", texts or [[f"{number:.3g}" for number in row] for row in values], values.shape)
+    written = _grid("texts", texts or [[say("{x:.3g}", x=number) for number in row] for row in values], values.shape)
     named = _grid("names", names or [[f"{row}, {column}" for column in columns] for row in rows], values.shape)
     scale = {"zmin": min(0.0, float(values.min())), "zmax": float(values.max()), "colorscale": theme.SEQUENTIAL}
     if scale["zmin"] == scale["zmax"]:
@@ -81,7 +81,7 @@ def head_board(
         [board, heatmap.cell_texts(board, [list(map(labels.escape, row)) for row in written])],
         theme.layout(
             n_rows * ROW_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=labels.tick_width(rows),
             bottom=theme.TICK_SIZE,
@@ -164,7 +164,7 @@ def head_map(
         traces + ring,
         theme.layout(
             MAP_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             top=theme.LEGEND_HEIGHT,
             xaxis=x,

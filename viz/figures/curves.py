@@ -9,7 +9,7 @@ from viz import theme
 from viz.figures import checks, labels
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 CURVES_HEIGHT = 320
 RUNS_HEIGHT = 390
@@ -66,7 +66,7 @@ def curves(
         + [_mark(mark, styles[mark[0]]) for mark in marks],
         theme.layout(
             CURVES_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
@@ -131,7 +131,7 @@ def run_curves(
         traces,
         theme.layout(
             RUNS_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in rates) // LEGEND_LETTERS),

@@ -9,7 +9,7 @@ from viz import theme
 from viz.figures import checks, clicks, labels
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 ROW_HEIGHT = 44  # pixels: a name, and the dots below it
 PARTS = (message("measured"), message("allowed"), message("with the mask off"))
@@ -49,7 +49,7 @@ def deviations(
     zero = 10.0 ** (low - 1)
     places = np.where(values == 0, zero, values).astype(np.float32)
     rows = np.arange(n, dtype=np.float32)
-    numbers = ["" if np.isnan(one) else f"{one:.1e}" if one else "0" for one in values[:, 0]]
+    numbers = ["" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0]]
     traces = [
         go.Scatter(
             x=places[:, k],
@@ -86,7 +86,7 @@ def deviations(
         [*traces, margins, titles],
         theme.layout(
             n * ROW_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             top=theme.LEGEND_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,

@@ -10,7 +10,7 @@ from viz import theme
 from viz.figures import labels
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Cells
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 NOT_ALLOWED = message("not allowed (masked)")
 NOT_DRAWN = message("not drawn (below the threshold)")
@@ -283,7 +283,7 @@ def token_heatmap(
         [cells, hatching(blocked, say) if hatched else TICKS],
         theme.layout(
             theme.plot_height(n_rows),
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=labels.tick_width(queries) + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT if hatched else 0,

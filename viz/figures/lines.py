@@ -12,7 +12,7 @@ from viz import theme
 from viz.figures import checks, labels
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Links
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 LEAST_WEIGHT = 3 / 255  # fainter lines cannot be seen
 MOST_LINES = 4000  # more take a browser longer than a moment
@@ -109,7 +109,7 @@ def attention_lines(
     height = n_rows * theme.ROW_HEIGHT
     layout = theme.layout(
         height,
-        say(NUMBER),
+        separated(say),
         title=labels.escape(title),
         left=labels.tick_width(queries),
         top=2 * theme.LEGEND_HEIGHT + _COLUMN_TITLE_HEIGHT,

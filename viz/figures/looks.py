@@ -15,7 +15,7 @@ from plotly.colors import get_colorscale
 from viz import theme
 from viz.figures import heatmap, labels
 from viz.figures.masks import MASK_WORDS
-from viz.figures.wording import NUMBER, Say, message
+from viz.figures.wording import Say, message, separated
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
@@ -289,7 +289,7 @@ def tick_axis(tokens: Sequence[str], title: str) -> dict:
 def layout_of(left: float, top: float, say: Say) -> dict:
     """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
     return {
-        "separators": theme.separators(say(NUMBER)),
+        "separators": theme.separators(separated(say)),
         "paper_bgcolor": theme.TRANSPARENT,
         "plot_bgcolor": theme.TRANSPARENT,
         "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},

@@ -65,6 +65,6 @@ def loss_board(
         zmax=max(high, low + 1e-6),
         showscale=False,  # every cell has its number
     )
-    drawn.add_trace(heatmap.cell_texts(drawn.data[0], [[f"{loss:.2f}" for loss in row] for row in losses]))
+    drawn.add_trace(heatmap.cell_texts(drawn.data[0], [[say("{x:.2f}", x=loss) for loss in row] for row in losses]))
     drawn.layout.shapes = [heatmap.frame(row, column) for row, column in selected]
     return drawn

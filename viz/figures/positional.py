@@ -10,7 +10,7 @@ from viz.figures import checks, heatmap, labels
 from viz.figures.differences import centred_colors
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Cells, Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 
 def positional_heatmap(
@@ -62,7 +62,7 @@ def positional_heatmap(
         [cells, heatmap.TICKS],
         theme.layout(
             theme.plot_height(n_positions),
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=labels.tick_width(tokens or [str(n_positions)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
@@ -119,7 +119,7 @@ def positional_waves(
         lines,
         theme.layout(
             theme.WAVES_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * -(-len(chosen) // 5),

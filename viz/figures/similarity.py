@@ -10,7 +10,7 @@ from viz.figures import checks, heatmap, labels
 from viz.figures.differences import centred_colors
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Cells, Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 
 def similarity_heatmap(products: np.ndarray, *, title: str = "", say: Say = english) -> Drawn:
@@ -46,7 +46,7 @@ def similarity_heatmap(products: np.ndarray, *, title: str = "", say: Say = engl
         ),
         theme.layout(
             theme.plot_height(n_rows),
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=labels.tick_width([str(n_rows)]) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
@@ -147,7 +147,7 @@ def _lines(values: np.ndarray, names: list[str], title: str, say: Say, hover: st
         traces,
         theme.layout(
             theme.WAVES_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 4 + theme.AXIS_TITLE_HEIGHT,
             top=theme.LEGEND_HEIGHT * -(-len(names) // 2),

@@ -103,7 +103,7 @@ class Cells(Table):
         known = sorted((cell for cell in cells if cell[4] is not None), key=lambda cell: -cell[4])
         if not known:
             return say("{name}: blank.", name=query)
-        said = [f"{key(cell)} = {cell[4]:.3g}" for cell in known]
+        said = [say("{key} = {x:.3g}", key=key(cell), x=cell[4]) for cell in known]
         if known[-1][4] < 0:  # of numbers with a sign both ends count
             return say("{name}: largest {high}, smallest {low}.", name=query, high=said[0], low=said[-1])
         if len(said) == 1:
@@ -261,7 +261,7 @@ def _listed(said: list[str]) -> str:
 
 
 def _point(point: Row, say: Say) -> str:
-    x, y = (f"{value:.4g}" if isinstance(value, float) else value for value in point[1:3])
+    x, y = (say("{x:.4g}", x=value) if isinstance(value, float) else value for value in point[1:3])
     at = say("{y} at {x}", y=y, x=x)
     return f"{at} ({point[3]})" if point[3] else at
 

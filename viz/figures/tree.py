@@ -10,7 +10,7 @@ from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
 FATES = (KEPT, FINISHED, PRUNED)
@@ -133,7 +133,8 @@ def search_tree(
     traces = _edges(tree, below, fates, max(scores, key=scores.__getitem__) if scores else None, say)
     nodes = {fate: [i for i in drawn if fates[i] == fate] for fate in FATES}
     traces += [_nodes(tree, fate, some, tokens, texts, say) for fate, some in nodes.items()]
-    written = {fate: [f"{tokens[i]}, {_added(tree, i):.2f}" if i else tokens[i] for i in nodes[fate]] for fate in FATES}
+    named = [say("{token}, {x:.2f}", token=token, x=_added(tree, i)) if i else token for i, token in enumerate(tokens)]
+    written = {fate: [named[i] for i in nodes[fate]] for fate in FATES}
     return Drawn(
         traces,
         _layout(tree, drawn, (first, last), title, say),
@@ -234,7 +235,8 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         customdata=[[node] for node in nodes],
         hovertext=[texts[node] for node in nodes],
         text=[
-            labels.tick_text(tokens[node]) + (f"<br>{_added(tree, node):.2f}".replace("-", "−") if node else "")
+            labels.tick_text(tokens[node])
+            + (say("<br>{x:.2f}", x=_added(tree, node)).replace("-", "−") if node else "")
             for node in nodes
         ],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -256,7 +258,7 @@ def _layout(tree: _Tree, drawn: list[int], steps: tuple[int, int], title: str, s
     step_axis = heatmap.axis([str(step) for step in range(last + 1)], 1, message("tokens written"), say)
     return theme.layout(
         height,
-        say(NUMBER),
+        separated(say),
         title=labels.escape(title),
         left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT,

@@ -10,7 +10,7 @@ from viz.figures import checks, heatmap, labels
 from viz.figures.differences import centred_colors
 from viz.figures.drawn import Drawn
 from viz.figures.tables import Cells, Points
-from viz.figures.wording import NUMBER, Say, english, message
+from viz.figures.wording import Say, english, message, separated
 
 BARS_HEIGHT = 200
 
@@ -65,7 +65,7 @@ def values_heatmap(
         [cells, heatmap.TICKS],
         theme.layout(
             theme.plot_height(n_rows),
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=labels.tick_width(tokens) + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
@@ -131,7 +131,7 @@ def bars(
         ],
         theme.layout(
             BARS_HEIGHT,
-            say(NUMBER),
+            separated(say),
             title=labels.escape(title),
             left=theme.TICK_SIZE * 2 + theme.AXIS_TITLE_HEIGHT,
             bottom=theme.LEANING * labels.tick_width(tokens) + theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,

@@ -10,14 +10,16 @@ def message(text: str) -> str:
     return text
 
 
-NUMBER = message("1,234.5")  # how a reader writes it
-
-
 class Say(Protocol):
     """Says a sentence in the language of a reader."""
 
     def __call__(self, text: str, /, **values: object) -> str:
         """Put values into the places in braces of a sentence that is given in English."""
+
+
+def separated(say: Say) -> str:
+    """1,234.5 as a reader writes it."""
+    return say("{number:,}", number=1234.5)
 
 
 def english(text: str, /, **values: object) -> str:

@@ -42,13 +42,13 @@ def claim_table(found: list[Check]) -> pd.DataFrame:
         title = say(words_check.CLAIMS[one.claim][0])
         if not one.compared:
             return title, say(words_check.NOTHING), "", "", "0", ""
-        control = "" if one.control is None else f"{one.control:.3g}"
+        control = "" if one.control is None else say("{x:.3g}", x=one.control)
         holds = words_check.HOLDS if one.holds else words_check.BROKEN
         return (
             title,
             say(holds),
-            f"{one.deviation:.1e}" if one.deviation else "0",
-            f"{one.allowed:.0e}" if one.allowed else "0",
+            say("{x:.1e}", x=one.deviation) if one.deviation else "0",
+            say("{x:.0e}", x=one.allowed) if one.allowed else "0",
             counted(one.compared),
             control,
         )

@@ -313,9 +313,9 @@ def show_nothing(page: Page) -> None:
     scores = page.result.first_scores[page.kind][page.sentence, *page.place]
     rows = mask_experiments.nothing_to_attend(scores)
     keys = page.result.axes(page.kind, page.sentence)[1]
-    table = pd.DataFrame({say("key"): keys, say("score"): [f"{score:.3f}" for score in scores]})
+    table = pd.DataFrame({say("key"): keys, say("score"): [say("{x:.3f}", x=score) for score in scores]})
     for name, (title, _) in words_masks.TREATMENTS.items():
-        table[say(title)] = ["NaN" if np.isnan(weight) else f"{weight:.3f}" for weight in rows[name]]
+        table[say(title)] = ["NaN" if np.isnan(weight) else say("{x:.3f}", x=weight) for weight in rows[name]]
     st.dataframe(table, hide_index=True, key="nothing")
     st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in words_masks.TREATMENTS.values()))
 

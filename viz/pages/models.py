@@ -143,7 +143,7 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
         if side.weights is not None:
             weights, _ = side.map(layer, head)
             best = weights.argmax(axis=1)
-            read = [f"{side.keys[key]} {weights[row, key]:.2f}" for row, key in enumerate(best)]
+            read = [say("{key} {x:.2f}", key=side.keys[key], x=weights[row, key]) for row, key in enumerate(best)]
         places = [row[at] for row in rows]
         table[side.name] = [words_models.NO_WORD if word is None else side.words[word] for word in places]
         table[say("{name} reads", name=side.name)] = [
@@ -320,7 +320,7 @@ def live() -> None:
     """The part that every choice redraws."""
     found, unreadable = catalogue.by_direction()
     if not found:
-        st.error(say("There is no model that translates."))
+        st.error(say("No translation model found."))
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
         st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
         show_problems([errors.sentence(ValueError(problem)) for problem in unreadable])

@@ -15,6 +15,15 @@ export function el(name, properties = {}, ...children) {
   return made;
 }
 
+const marks = {};
+
+/** A number with so many decimals, with the mark before them that the language of the page has. */
+export function decimals(value, n) {
+  const language = document.documentElement.lang || "en";
+  marks[language] ??= (0.5).toLocaleString(language)[1];
+  return value.toFixed(n).replace(".", marks[language]);
+}
+
 /** Buttons of which one is chosen: options are [code, text]; `name` is the attribute that has the code. */
 export function tabs(label, name, options, chosen, choose, testid) {
   const bar = el("div", { class: "hl-tabs", role: "tablist", "aria-label": label, "data-testid": testid });

@@ -2,7 +2,7 @@
 // with the message once they are asked for (viz/stage/effects.py); numbers are picked, not computed.
 
 import { at, fill, largest, rows } from "./data.js";
-import { el, tabs } from "./dom.js";
+import { decimals, el, tabs } from "./dom.js";
 
 const NARROW = 760; // pixels below which panels stand one over the other, and the lens is a table
 const TALL = 620; // pixels of the panels there
@@ -135,7 +135,7 @@ function title(stage) {
   return words[view];
 }
 
-const signed = (value) => `${value > 0 ? "+" : ""}${value.toFixed(2)}`;
+const signed = (value) => `${value > 0 ? "+" : ""}${decimals(value, 2)}`;
 
 /** The one line under a map of effects. */
 function line(kind, words, map, lit) {

@@ -33,7 +33,7 @@ CORRELATED = message("Rank correlation with switching heads off: {rate:.2f} ({n}
 OF_HEAD = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
 LENS = message("The most probable word if the model stopped there; bold where it is the one that was written.")
 AGREE = message("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall).")
-AGREES = message("Weights order the source tokens most as direct effects do in head {layer}.{head} ({rate:.2f}).")
+AGREES = message("In head {layer}.{head}, weights and direct effects order the source tokens most alike ({rate:.2f}).")
 CORRELATION = message("rank correlation")
 COMPARED = {  # with the weights of a head over the source tokens; the last one with its direct effect on each word
     "agreement": message("weights and direct effects"),
@@ -321,7 +321,8 @@ def lens(found: Lens, written: Sequence[str], names: Sequence[str]) -> dict:
     cells, named = [], []
     for t in range(len(written)):
         said = (zip(found.words[n][t], found.probabilities[n, t].tolist()) for n in range(len(columns)))
-        cells.append(["<br>".join(f"{labels.quoted(_name(word), say)} {p:.1%}" for word, p in row) for row in said])
+        lines = [[say("{word} {p:.1%}", word=labels.quoted(_name(word), say), p=p) for word, p in row] for row in said]
+        cells.append(list(map("<br>".join, lines)))
         short = [word if len(word) <= _CELL else f"{word[: _CELL - 1]}…" for word in map(labels.visible, top[t])]
         bold = zip(map(labels.escape, short), right[t])
         named.append([f"<b>{word}</b>" if same else word for word, same in bold])

@@ -16,8 +16,8 @@ OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("
 ROWS = {"predicted": message("the word being written"), "read": message("the word just read")}
 SUMMARY_HELP = message("A summary is not a real head: no single head may look like it.")
 WORDS_HELP = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
-HIDE_HELP = message("Leaves out the start and end tokens. The rest is not scaled up.")
-STRETCH_HELP = message("Lets the colours end at the largest weight of each map instead of 1.")
+HIDE_HELP = message("Leaves out the start and end tokens; the rest is not rescaled.")
+STRETCH_HELP = message("Ends the colours at the largest weight of each map instead of 1.")
 SHARE_HELP = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
 
 

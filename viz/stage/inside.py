@@ -33,8 +33,8 @@ UNSCALED, TEMPERATURE = message("No scaling"), message("Temperature")
 UNMASKED, DROPOUT, SAMPLE = message("No mask"), message("Dropout"), message("Sample")
 UNSCALED_HELP = message("Leaves out the division by √d, which softens rows with one large weight.")
 TEMPERATURE_HELP = message("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
-UNMASKED_HELP = message("Softmax over all keys, also those that the model may not attend to here.")
-DROPOUT_HELP = message("In training every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
+UNMASKED_HELP = message("Softmax over all keys, including those that the model may not attend to here.")
+DROPOUT_HELP = message("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 import { enlarged } from "./projector.js";
 
 const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, showTips: false };
@@ -106,7 +106,7 @@ export class LargeMap {
       row.forEach((cell, j) => {
         const blank = Number.isNaN(z[i][j]) && !cell[2];
         if (blank && signed) cell[2] = this.words.unmatched;
-        else cell[2] = whole[i][j].toFixed(3) + (blank ? `, ${this.words.below}` : cell[2]);
+        else cell[2] = decimals(whole[i][j], 3) + (blank ? `, ${this.words.below}` : cell[2]);
       }),
     );
     return { customdata: cells, hovertemplate: heat.hovertemplate.replace(/%\{z:\+?\.3f\}/, "") };

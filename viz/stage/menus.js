@@ -1,7 +1,7 @@
 // What stands behind the small buttons: options, downloads, code; and the large map as a table.
 
 import { fill } from "./data.js";
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 import { file } from "./file.js";
 
 /** Fields: `ask(name, value)` when one is chosen, `live(name, value)` while one is moved. */
@@ -57,7 +57,7 @@ export function form(options, words, ask, live) {
 /** Rows of numbers, or of texts, under the names of their columns. */
 export function table(names, keys, rows, corner) {
   const head = el("tr", {}, el("th", {}, corner), ...keys.map((key) => el("th", {}, key)));
-  const said = (value) => (typeof value === "string" ? value : Number.isNaN(value) ? "" : value.toFixed(3));
+  const said = (value) => (typeof value === "string" ? value : Number.isNaN(value) ? "" : decimals(value, 3));
   const body = rows.map((row, i) =>
     el("tr", {}, el("th", { scope: "row" }, names[i]), ...Array.from(row, (value) => el("td", {}, said(value)))),
   );

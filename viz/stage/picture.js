@@ -1,7 +1,7 @@
 // What is drawn large: which look and which numbers, in what size; as a table where it cannot be drawn.
 
 import { at, fill } from "./data.js";
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 import { form, table } from "./menus.js";
 import { candidates } from "./telling.js";
 
@@ -94,7 +94,7 @@ async function numbersOf(stage, view) {
     const shown = stage.kind === kind || stage.beside?.holds(kind);
     if (!shown || kind.open[0] !== layer || kind.open[1] !== head) return null;
   }
-  const share = (row) => `${(100 * at(kind.removed, layer, head, row)).toFixed(1)} %`;
+  const share = (row) => `${decimals(100 * at(kind.removed, layer, head, row), 1)} %`;
   return {
     z: written(stage, kind.map(layer, head), kind.steps),
     removed: kind.removed && kind.queries.map((_, row) => `<br>${fill(words.hidden, { share: share(row) })}`),

@@ -2,7 +2,7 @@
 // continuation, which the server draws. The only numbers that the browser computes: bars follow the sliders.
 
 import { fill } from "./data.js";
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 import { fields } from "./menus.js";
 
 const CHOSEN = ["temperature", "top-k", "top-p", "count"]; // in the address
@@ -32,7 +32,7 @@ export function restrict(logits, never, { temperature, "top-k": k, "top-p": p })
   return Float32Array.from(shares, (share) => share / kept);
 }
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const percent = (share) => `${decimals(100 * share, 1)} %`;
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const allFields = ({ next }) => [...next.fields, ...next.writing];
 

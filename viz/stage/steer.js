@@ -2,7 +2,7 @@
 // The server computes every change; an action is sent to it as a small object (viz/views/changes.py).
 
 import { at, fill } from "./data.js";
-import { el, tabs } from "./dom.js";
+import { decimals, el, tabs } from "./dom.js";
 import { form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
@@ -147,7 +147,7 @@ export class Steering {
     if (worth) {
       const value = at(worth, layer, head);
       const most = Math.max(...worth.values.map(Math.abs)) || 1;
-      const said = fill(words.costs, { change: (value > 0 ? "+" : "") + value.toFixed(2) });
+      const said = fill(words.costs, { change: (value > 0 ? "+" : "") + decimals(value, 2) });
       cell.append(el("span", { class: "hl-worth", style: `--hl-share: ${Math.abs(value) / most}` }));
       cell.title = said;
       cell.setAttribute("aria-label", `${cell.getAttribute("aria-label")}. ${said}`);
@@ -224,7 +224,7 @@ export class Steering {
   forcing() {
     const { words } = this;
     const chosen = fill(words["chosen heads"], { heads: this.picked.map((place) => place.join(".")).join(", ") });
-    const said = el("output", {}, this.strength.toFixed(2));
+    const said = el("output", {}, decimals(this.strength, 2));
     const slider = el("input", {
       type: "range",
       min: 0,
@@ -233,7 +233,7 @@ export class Steering {
       value: this.strength,
       oninput: () => {
         this.strength = Number(slider.value);
-        said.textContent = this.strength.toFixed(2);
+        said.textContent = decimals(this.strength, 2);
       },
     });
     const heads = el(
@@ -303,7 +303,7 @@ export class Steering {
       el("p", {}, fill(words.instead_of, { token: tokens[step] })),
       ...others
         .filter(([name]) => name !== tokens[step])
-        .map(([name, share, rank]) => button(`${name} ${(100 * share).toFixed(1)} %`, { do: "write", rank })),
+        .map(([name, share, rank]) => button(`${name} ${decimals(100 * share, 1)} %`, { do: "write", rank })),
       el("form", { onsubmit: typed }, box),
       button(words.keep, { do: "keep" }),
     );

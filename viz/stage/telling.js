@@ -1,12 +1,12 @@
 // What the stage says: the line under the picture, and the card under the tiles. Numbers are picked, not computed.
 
 import { at, fill, largest } from "./data.js";
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 import { effects } from "./effects.js";
 
 const MOST_HEADS = 6; // that the card of a pinned word names
 
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
+const percent = (share) => `${decimals(100 * share, 1)} %`;
 
 /** The line under the picture: what there is to see. */
 export function line(stage, lit) {
@@ -25,20 +25,20 @@ export function line(stage, lit) {
     return fill(words.attended, {
       key: kind.keys[lit.column],
       query: kind.queries[query],
-      weight: map[query][lit.column].toFixed(2),
+      weight: decimals(map[query][lit.column], 2),
     });
   }
   const row = lit.row >= 0 ? lit.row : at(kind.told, layer, head);
   if (kind.signed) return changed(kind, words, row, map[row]);
   const key = largest(map[row]);
   const text = map[row][key] > 0 ? words.attends : words.empty;
-  return fill(text, { query: kind.queries[row], key: kind.keys[key], weight: map[row][key].toFixed(2) });
+  return fill(text, { query: kind.queries[row], key: kind.keys[key], weight: decimals(map[row][key], 2) });
 }
 
 /** Where a row of differences differs most. */
 function changed(kind, words, row, change) {
   const key = largest(change.map(Math.abs));
-  const weight = `${change[key] > 0 ? "+" : ""}${change[key].toFixed(2)}`;
+  const weight = `${change[key] > 0 ? "+" : ""}${decimals(change[key], 2)}`;
   if (Math.abs(change[key]) < 0.005) return words["no change"];
   return fill(words["changed most"], { query: kind.queries[row], key: kind.keys[key], weight });
 }
@@ -57,8 +57,8 @@ export function card(stage, place) {
     if (place || !stage.beside) parts.push(fill(words.tile, { title: kind.title, ...named }));
     const role = kind.roles?.[layer][head];
     if (role) parts.push(fill(words.role, { role }));
-    if (kind.entropy) parts.push(fill(words.entropy, { entropy: at(kind.entropy, layer, head).toFixed(2) }));
-    if (!kind.signed) parts.push(fill(words.largest, { weight: at(kind.largest, layer, head).toFixed(2) }));
+    if (kind.entropy) parts.push(fill(words.entropy, { entropy: decimals(at(kind.entropy, layer, head), 2) }));
+    if (!kind.signed) parts.push(fill(words.largest, { weight: decimals(at(kind.largest, layer, head), 2) }));
     if (kind.measured) parts.push(kind.measured[layer][head]);
     if (!pinned && !place) parts.push(words.pick);
   }
@@ -73,7 +73,7 @@ function writing({ words, target }, place) {
   const index = place - target.late; // the step that wrote it, where it is not the one that read it
   if (index < 0) return [];
   const said = [fill(words.written, { token, probability: percent(target.probability.values[index]) })];
-  if (target.entropy) said.push(fill(words.undecided, { entropy: target.entropy.values[index].toFixed(2) }));
+  if (target.entropy) said.push(fill(words.undecided, { entropy: decimals(target.entropy.values[index], 2) }));
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
   if (others.length) {
     said.push(fill(words.instead, { others: others.map(([name, p]) => `${name} ${percent(p)}`).join(" · ") }));
@@ -107,7 +107,7 @@ function strongest(stage) {
       el(
         "button",
         { type: "button", class: "hl-plain", onclick: () => stage.open(layer, head) },
-        fill(words.link, { layer, head, key: kind.keys[key], weight: weight.toFixed(2) }),
+        fill(words.link, { layer, head, key: kind.keys[key], weight: decimals(weight, 2) }),
       ),
     );
   return [el("p", {}, fill(words.strongest, { query: kind.queries[row] })), el("div", { class: "hl-links" }, ...heads)];

@@ -1,7 +1,7 @@
 // All heads of a kind as small canvases in a grid: layers in rows, heads in columns.
 
 import { at, fill } from "./data.js";
-import { el } from "./dom.js";
+import { decimals, el } from "./dom.js";
 
 export class Tiles {
   /** `open(layer, head)` when a head is chosen, `look(layer, head)` while one is pointed at or focused, or null. */
@@ -45,7 +45,7 @@ export class Tiles {
       fill(this.words.tile, { title: this.kind.title, layer, head }) +
       (role ? `, ${role}` : "") +
       (this.kind.entropy
-        ? `, ${fill(this.words.entropy, { entropy: at(this.kind.entropy, layer, head).toFixed(2) })}`
+        ? `, ${fill(this.words.entropy, { entropy: decimals(at(this.kind.entropy, layer, head), 2) })}`
         : "");
     const cell = el(
       "div",

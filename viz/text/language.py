@@ -1,22 +1,24 @@
 """The language of the interface: every sentence of the app is written in English in the code and looked up here.
 
-As in gettext, the English sentence is the key. `messages.json` holds, for every key, the sentence in the other
-languages. What the model, a visitor or a file said (tokens, sentences, names of checkpoints) is never looked up.
+As in gettext, the English sentence is the key; `locale/` holds a catalogue for every other language, which
+`make messages` (extract.py) keeps in step with the code. What the model, a visitor or a file said (tokens, sentences,
+names of checkpoints) is never looked up.
 """
 
 from __future__ import annotations
 
-import json
+import gettext
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
+from string import Formatter
 
 ENGLISH = "en"
 PARAMETER = "lang"  # of an address
 LANGUAGES = {ENGLISH: "English", "de": "Deutsch", "ko": "한국어"}
-MESSAGES: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
-
 _USED: ContextVar[str | None] = ContextVar("language", default=None)
 
 
@@ -53,7 +55,7 @@ def using(language: str) -> Iterator[None]:
 
 
 def message(text: str) -> str:
-    """Mark a sentence as one of the message file, and return it as it is: for constants, which `say` looks up later."""
+    """Mark a sentence as one of the catalogues, and return it as it is: for constants, which `say` looks up later."""
     return text
 
 
@@ -61,17 +63,36 @@ def say(text: str, /, **values: object) -> str:
     """Say a sentence in the language of the visitor.
 
     Args:
-        text: in English, as it stands in the message file; what has no translation is returned as it is.
-        values: for the places in braces, put in with their format as by `str.format`; where none are given,
-            braces are nothing special.
+        text: in English, as it stands in the catalogues; what has no translation is returned as it is.
+        values: for the places in braces, put in with their format as by `str.format`, and numbers as the language
+            writes them; where none are given, braces are nothing special.
 
     Example:
         >>> say("{n} of {total} heads", n=3, total=8)
         '3 of 8 heads'
+        >>> with using("de"):
+        ...     say("{share:.1%}", share=0.125)
+        '12,5\xa0%'
     """
-    if spoken := MESSAGES.get(text):  # numbers and names have no translation: nobody need be asked for a language
-        text = spoken.get(current(), text)
-    return text.format(**values) if values else text
+    spoken = current()
+    text = catalogue(spoken).gettext(text) if text else text  # a catalogue has its own header under ""
+    return _filled(text, spoken, values) if values else text
+
+
+def say_n(one: str, many: str, n: int, /, **values: object) -> str:
+    """Say a sentence about a number of things, with the number in the place {n}.
+
+    Args:
+        one, many: the English for one thing, and for any other number.
+        n: how many.
+        values: as for `say`.
+
+    Example:
+        >>> say_n("{n} run", "{n} runs", 2)
+        '2 runs'
+    """
+    spoken = current()
+    return _filled(catalogue(spoken).ngettext(one, many, n), spoken, {"n": n, **values})
 
 
 def counted(number: int) -> str:
@@ -81,4 +102,61 @@ def counted(number: int) -> str:
         >>> counted(14220293)
         '14,220,293'
     """
-    return f"{number:,}".replace(",", say("1,234.5")[1])
+    return say("{number:,}", number=number)
+
+
+def listed(names: list[str]) -> str:
+    """Names as a list in a sentence.
+
+    Example:
+        >>> listed(["a", "b", "c"])
+        'a, b, and c'
+    """
+    from babel.lists import format_list
+
+    return format_list(names, locale=current())
+
+
+def path_of(language: str) -> Path:
+    """Where the catalogue of a language is."""
+    return Path(__file__).parent / "locale" / language / "LC_MESSAGES" / "headlight.po"
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """What the sentences are in a language: compiled on first use, for all visitors; English has none."""
+    if language == ENGLISH:
+        return gettext.NullTranslations()
+    from babel.messages import mofile, pofile
+
+    compiled = io.BytesIO()
+    with path_of(language).open("rb") as file:
+        mofile.write_mo(compiled, pofile.read_po(file, locale=language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def _filled(text: str, language: str, values: dict[str, object]) -> str:
+    return text.format(**values) if language == ENGLISH else _Filling(language).vformat(text, (), values)
+
+
+class _Filling(Formatter):
+    """Puts values into a sentence of another language, numbers with its decimal and other marks."""
+
+    def __init__(self, language: str) -> None:
+        self.marks = _marks(language)
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """A value as by `format`, which writes numbers in English."""
+        text = format(value, format_spec)
+        return text.translate(self.marks) if hasattr(value, "__float__") else text
+
+
+@cache
+def _marks(language: str) -> dict[int, str]:
+    """What stands in a language in the place of the marks in an English number."""
+    from babel import Locale
+    from babel.numbers import get_decimal_symbol, get_group_symbol
+
+    percent = Locale(language).percent_formats[None].suffix[0]
+    return str.maketrans({",": get_group_symbol(language), ".": get_decimal_symbol(language), "%": percent})

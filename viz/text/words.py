@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
-from viz.text.language import message, say
+from viz.text.language import listed, message, say
 
 LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
 
@@ -138,8 +137,7 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
         parts.append(say("converted from {origin}", origin=card["converted_from"]))
     data = card.get("data")
     if isinstance(data, dict) and data:
-        names = reduce(lambda first, second: say("{first} and {second}", first=first, second=second), map(str, data))
-        parts.append(say("trained in this project on {data}", data=names))
+        parts.append(say("trained in this project on {data}", data=listed(list(map(str, data)))))
     scores = card.get("scores")
     for test, score in scores.items() if isinstance(scores, dict) else ():
         if isinstance(score, dict) and isinstance(score.get("bleu"), (int, float)):

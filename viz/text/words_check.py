@@ -50,7 +50,10 @@ CLAIMS = {
     ),
     "padding": (
         message("Padding changes nothing"),
-        message("Three pads at both ends, as a longer sentence in the same batch brings them: the logits must stay."),
+        message(
+            "Three pads after source and target, as a longer sentence in the same batch adds them: the logits must "
+            "stay."
+        ),
     ),
     "cached_logits": (
         message("Cached decoding equals the full pass: logits"),
@@ -62,8 +65,7 @@ CLAIMS = {
     "cached_maps": (
         message("Cached decoding equals the full pass: maps"),
         message(
-            "The row that each step of cached decoding attends with, and the maps that are drawn, against one pass "
-            "over all tokens."
+            "The attention row of each step of cached decoding, and the maps drawn, against one pass over all tokens."
         ),
     ),
     "decoded": (

@@ -11,10 +11,10 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 EQUAL = message("Nothing differs: A and B are the same run.")
 CHANGE_B = message("Nothing differs yet: change a word of sentence B.")
 ONE_MODEL = message(
-    "There is one checkpoint only, so both sides are the same model. To train another: python -m model train --help"
+    "There is only one checkpoint, so both sides use the same model. To train another: python -m model train --help"
 )
 NO_ORDER = message("Heads of different models do not correspond: head 3 of A has nothing to do with head 3 of B.")
-LANGUAGES = message("A translates {a}, B {b}: one of them gets a language it was not trained on.")
+LANGUAGES = message("A translates {a}, B {b}: one of them reads a language it was not trained on.")
 
 
 def two_models(a: tuple[object, object], b: tuple[object, object]) -> str:

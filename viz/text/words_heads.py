@@ -99,7 +99,7 @@ SINKS = {
 }
 SINK = message(
     "Heads with nothing to do look at the start, the end or a full stop. Leaving these keys out and scaling the rest "
-    "of each row up shows what else is read; how much was removed is said below and beside each row."
+    "of each row up shows what else is read; the amount removed is shown below and beside each row."
 )
 ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
@@ -123,21 +123,21 @@ ROLLOUTS = {  # by what `model.measures.contribution.rollouts` calls them
     "encoder": RolledWords(
         name=message("Encoder"),
         title=message("Attention through all layers: encoder"),
-        line=message("Encoder: how much of each output of the encoder comes from each source token."),
+        line=message("How much of each encoder output comes from each source token."),
         query_axis=_OUTPUT,
         key_axis=_SOURCE,
     ),
     "source": RolledWords(
         name=message("Source"),
         title=message("Attention through all layers: source"),
-        line=message("Decoder, through the cross-attention: how much of each step comes from each source token."),
+        line=message("How much of each decoder step comes from each source token, through the cross-attention."),
         query_axis=_STEP,
         key_axis=_SOURCE,
     ),
     "target": RolledWords(
         name=message("Target"),
         title=message("Attention through all layers: target"),
-        line=message("Decoder: how much of each step comes from the tokens that it had read."),
+        line=message("How much of each decoder step comes from the tokens read before it."),
         query_axis=_STEP,
         key_axis=message("token so far"),
     ),
@@ -154,7 +154,7 @@ TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
 
 ROLE = message(
     "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
-    "least 3 can (Voita et al. 2019). Else the place that holds most of the mass, if more than a third. Broad: at "
+    "least 3 can (Voita et al. 2019). Else the place that holds most of the weight, if more than a third. Broad: at "
     "least 80 % of the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not "
     "counted: a head without any other has no choice, or reads nothing."
 )
@@ -194,8 +194,8 @@ LINK_SETS = {  # by name: what their links and their domain mean for the numbers
         "model was trained on: a high error rate says as much about the domain as about the heads."
     ),
     "multi30k/test_2016_flickr": message(
-        "Sixty image captions whose links were made by a language model and checked by nobody: an indication. Word "
-        "order is nearly the same in both languages: compare with the diagonal."
+        "Sixty image captions whose links were made by a language model and checked by no one: take the error rate as "
+        "a hint. Word order is nearly the same in both languages: compare with the diagonal."
     ),
 }
 COUNTED = ("pairs", "links", "words")
@@ -204,8 +204,8 @@ MAP = message(
     "over rows. The axes mean nothing by themselves. Click a point to open its head."
 )
 TOO_MANY = message(
-    "Every head is compared with every other one for this; with {n} heads over so many tokens that would take too "
-    "long. A shorter text, or fewer layers, can be compared."
+    "This compares every head with every other one, which would take too long for {n} heads over this many tokens. "
+    "Take a shorter text or fewer layers."
 )
 UNITS = {
     1.0: "",
@@ -307,12 +307,12 @@ def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -
 
     Example:
         >>> baselines((0.2, 1, 5), 0.3, 0.1)
-        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link a word: 0.100.'
+        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link per word: 0.100.'
     """
     error, layer, head = best_head
     return say(
-        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. "
-        "The least with one link a word: {best:.3f}.",
+        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. The least with "
+        "one link per word: {best:.3f}.",
         layer=layer,
         head=head,
         error=error,

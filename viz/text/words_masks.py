@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viz.text.language import message
+from viz.text.language import message, say
 
 INTRO = message("A batch is padded to its longest sentence. Blue cells may be attended to, orange ones are blocked.")
 SENTENCES, EXAMPLE = "sentences", "example"
@@ -222,4 +222,4 @@ TREATMENTS = {
 
 def number(value: float) -> str:
     """A number for a large label: 0 as it is, small ones with their power of ten."""
-    return "0" if value == 0 else f"{value:.1e}" if abs(value) < 0.001 else f"{value:.3f}"
+    return "0" if value == 0 else say("{x:.1e}" if abs(value) < 0.001 else "{x:.3f}", x=value)

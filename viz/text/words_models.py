@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from model import catalogue
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import message, say_n
 
 INTRO = message("One sentence through every model of a direction.")
 ONE, ALL, WORDS, LENGTHS_OF = "one", "all", "words", "lengths"
@@ -69,8 +69,8 @@ SYSTEMS = {
     ),
 }
 MISSING = message(
-    "Not here for this direction: {systems}. Two or more models of one direction can be compared; any that lies in the "
-    "folder of checkpoints joins by itself. To train one (the data first: python -m model download):"
+    "Not here for this direction: {systems}. Two or more models of one direction can be compared; every model in the "
+    "folder of checkpoints is offered. To train one (the data first: python -m model download):"
 )
 PRESETS = {
     ("de", "en"): {
@@ -95,16 +95,18 @@ SAME = message(
     "Columns are the numbers that each step read of the source. Largest difference between two words: {difference}."
 )
 ROW_AXIS = message("word this step wrote")
-ASKS, KEY_AXIS = message("word this step wrote (asks)"), message("source word (is read)")
+ASKS, KEY_AXIS = message("word this step wrote (query)"), message("source word (key)")
 NUMBER, NUMBER_AXIS = message("number"), message("number of the vector")
 MEAN = message("mean")
 LAYER = message("Of a Transformer. A model with fewer layers shows its last one.")
-HEAD = message("Of a Transformer. The mean of all heads is no head; a model with fewer heads shows its last one.")
+HEAD = message(
+    "Of a Transformer. The mean of all heads is not a real head; a model with fewer heads shows its last one."
+)
 NO_WORD, NO_MAP = "", message("the one vector")
 
 LENGTHS = message(
-    "Each point is a group of sentences with about as many words (x: their mean number; a word is what stands between "
-    "spaces). Measured once, by the commands below; whether upper and lower case count is in the signatures."
+    "Each point is a group of sentences with about as many words (x: their mean number; words are split at spaces). "
+    "Measured once, by the commands below; whether upper and lower case count is in the signatures."
 )
 NO_LENGTHS = message(
     "Not measured yet for {names}. The command below measures it and keeps it in the model's card.json; FILE.tsv has "
@@ -139,9 +141,9 @@ def direction(languages: catalogue.Direction) -> str:
 def unknown(side: str, count: int) -> str:
     """Say that words of a side are not in a model's list."""
     if side == "source":
-        if count == 1:
-            return say("1 word is not in its list and read as <unk>.")
-        return say("{count} words are not in its list and read as <unk>.", count=count)
-    if count == 1:
-        return say("1 word is <unk>, which the text leaves out.")
-    return say("{count} words are <unk>, which the text leaves out.", count=count)
+        return say_n(
+            "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", count
+        )
+    return say_n(
+        "{n} word is <unk>, which the text leaves out.", "{n} words are <unk>, which the text leaves out.", count
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viz.text.language import message, say
+from viz.text.language import message, say, say_n
 
 LINE = message("The attention of any model, from a file.")
 INTRODUCTION = message(
@@ -22,12 +22,12 @@ An `.npz` file of numpy, with at least one of the three kinds of attention and t
 | `source_tokens` | texts: what an encoder read | S |
 | `target_tokens` | texts: what a decoder read, the start token first | T |
 | `predicted_tokens` | texts, optional: what it predicted at each of these | T |
-| `encoder_self` | weights after the softmax: rows ask, columns are read | layers, heads, S, S |
+| `encoder_self` | weights after the softmax: row = query, column = key | layers, heads, S, S |
 | `decoder_self` | the same of a decoder | layers, heads, T, T |
 | `cross` | the same from decoder to encoder | layers, heads, T, S |
 | `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
 
-At most {tokens} tokens a side, and {weights:,} weights in all. A model without an encoder has only
+At most {tokens} tokens per side, and {weights:,} weights in all. A model without an encoder has only
 `decoder_self`, one without a decoder only `encoder_self`.
 """)
 FROM_TRANSFORMERS = message(
@@ -73,7 +73,7 @@ def sums(residual: float, zeros: int, total: int) -> str:
         total: of how many.
     """
     if zeros == total:
-        return say("Every weight of this kind is 0: nothing is read.")
+        return say("Every weight of this kind is 0: nothing is attended to.")
     if residual > WHOLE_ROWS:
         said = message(
             "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
@@ -91,12 +91,15 @@ def sums(residual: float, zeros: int, total: int) -> str:
 
 
 def _zeros(zeros: int, total: int) -> str:
-    """Say how many of some rows are 0 throughout; "" where none is."""
+    """Say how many of some rows are entirely 0; "" where none is."""
     if not zeros:
         return ""
-    if zeros == 1:
-        return say("One of {total} rows is 0 throughout: it reads nothing.", total=total)
-    return say("{n} of {total} rows are 0 throughout: they read nothing.", n=zeros, total=total)
+    return say_n(
+        "One of {total} rows is entirely 0: it attends to nothing.",
+        "{n} of {total} rows are entirely 0: they attend to nothing.",
+        zeros,
+        total=total,
+    )
 
 
 def no_roles(residual: float) -> str:

@@ -65,7 +65,7 @@ ENCODINGS = {
         message("learned (random)"),
         message(
             "Random numbers before training (normal, standard deviation 0.02 as in BERT and GPT-2; nn.Embedding "
-            "itself begins with 1)."
+            "itself starts with 1)."
         ),
     ),
     "learned": EncodingWords(

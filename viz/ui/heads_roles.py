@@ -209,7 +209,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
         for title, source in columns.items():
             if source.having(measure, [head.kind]):
                 row = rows.setdefault(words_heads.measure(measure, head.kind), {})
-                row[title] = f"{source.kinds[head.kind].numbers[measure][place]:.3f}"
+                row[title] = say("{x:.3f}", x=source.kinds[head.kind].numbers[measure][place])
                 if rank not in row and source.name != "here":
                     row[rank] = say("{n} of {total}", **_rank(source, measure, head))
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")

@@ -95,9 +95,10 @@ def cost_of(change: float) -> str:
         change: of its log-probability, in nats.
     """
     factor = math.exp(min(abs(change), 700))
-    said = f"{factor:.1f}" if factor < 10 else f"{factor:.0f}" if factor < 1e6 else f"10^{math.log10(factor):.0f}"
-    if said == "1.0":
+    if f"{factor:.1f}" == "1.0":
         return say(words_steer.EQUAL)
+    rounded = "{x:.1f}" if factor < 10 else "{x:.0f}"
+    said = say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}"
     return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
 
 

@@ -29,8 +29,8 @@ VALUES = {
     message("standard deviation"): message("deviation"),
 }
 NO_SUMS = {
-    "max": message("Rows of a maximum do not add up to 1."),
-    "standard deviation": message("Rows of a deviation do not add up to 1."),
+    "max": message("Rows of this summary do not add up to 1."),
+    "standard deviation": message("Rows of this summary do not add up to 1."),
 }
 
 

@@ -58,7 +58,7 @@ def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: s
         made(every, f"np.column_stack([rates['heads'], *(rates[name] for name in {SUMMARIES!r})])"),
         layers,
         columns,
-        texts=[[f"{rate:.2f}" for rate in row] for row in every],
+        texts=[[say("{x:.2f}", x=rate) for rate in row] for row in every],
         value=ERROR_RATE,
         low_is_good=True,
     )

@@ -172,7 +172,7 @@ def show_card(known: Known) -> None:
             for distance, *other in neighbours(of_kind, known.head):
                 name, key = "{}.{}".format(*other), "like-{}-{}".format(*other)
                 opens = {"on_click": heads_roles.open_head, "args": other}
-                st.button(f"{name} ({distance:.2f})", key=key, type="tertiary", **opens)
+                st.button(say("{name} ({x:.2f})", name=name, x=distance), key=key, type="tertiary", **opens)
         how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
         query, asked = known.address(request.text, **how), st.query_params.to_dict()
         # Of links that were made when heads were switched off here.

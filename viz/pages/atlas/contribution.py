@@ -48,8 +48,8 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
     if left_out.any():
         st.caption(
             say(
-                "{n} of {total} keys are left out and every row is scaled up again: {weights:.1%} of the weights and "
-                "{contributions:.1%} of the contributions were there.",
+                "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights "
+                "and {contributions:.1%} of the contributions.",
                 n=int(left_out.sum()),
                 total=len(keys),
                 weights=removed.mean(),
@@ -82,7 +82,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
     lines = {
         "weights": say(spoken.rows),
         "added": say(
-            "Shares of the lengths, which in all add up to {length:.2f} a row, on average.",
+            "Shares of the lengths, which add up to {length:.2f} per row on average.",
             length=lengths.sum(-1).mean(),
         ),
         "added-change": say("Orange: adds more than its weight says. Blue: less."),

@@ -7,6 +7,7 @@ import streamlit as st
 import torch
 
 from model import masks
+from model.errors import Problem
 from model.taps import intervene
 from model.writer import Writer
 from viz.app.turns import in_turn
@@ -69,7 +70,7 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
     """
     writer = cached.translator(WRITER)
     if not isinstance(writer, Writer):
-        raise ValueError(f"{WRITER} is no language model")
+        raise Problem("there is no language model called {name!r}", name=WRITER)
     found = np.stack([[in_turn(distribution)(writer, text, is_open) for text in TWO] for is_open in (True, False)])
     best = np.argsort(-found[1, 0], kind="stable")[:MOST]
     return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())

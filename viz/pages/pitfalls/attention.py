@@ -40,7 +40,7 @@ def transpose(sentence: Sentence) -> Demo:
         say("Effect on other tokens of adding 1 to the last value: right minus wrong"),
         noticed[0] - noticed[1],
         (
-            (say("Effect on the other tokens"), f"{noticed[0]:.3f}", f"{noticed[1]:.3f}"),
+            (say("Effect on the other tokens"), say("{x:.3f}", x=noticed[0]), say("{x:.3f}", x=noticed[1])),
             (say("Number of weights"), f"{weights.numel():,}", f"{mistaken.numel():,}"),
         ),
         both_written(sentence, "transpose"),
@@ -62,8 +62,8 @@ def scaling(sentence: Sentence) -> Demo:
         say("Mean of the largest row weights in this layer: wrong minus right"),
         largest[1] - largest[0],
         (
-            (say("Mean of the largest row weights"), f"{largest[0]:.3f}", f"{largest[1]:.3f}"),
-            (say("Slope of the softmax, Σ w(1 − w) per row"), f"{slopes[0]:.3f}", f"{slopes[1]:.3f}"),
+            (say("Mean of the largest row weights"), say("{x:.3f}", x=largest[0]), say("{x:.3f}", x=largest[1])),
+            (say("Slope of the softmax, Σ w(1 − w) per row"), say("{x:.3f}", x=slopes[0]), say("{x:.3f}", x=slopes[1])),
         ),
         both_written(sentence, "scaling"),
     )
@@ -82,7 +82,7 @@ def after(sentence: Sentence) -> Demo:
         say("Largest deviation of a row sum from 1 in this layer: wrong minus right"),
         ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
         (
-            (say("Row sum farthest from 1"), f"{_farthest(right):.3f}", f"{_farthest(wrong):.3f}"),
+            (say("Row sum farthest from 1"), say("{x:.3f}", x=_farthest(right)), say("{x:.3f}", x=_farthest(wrong))),
             (say("Weights set to 0"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
             (say("In evaluation, largest difference"), f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
         ),
@@ -114,10 +114,10 @@ def start(sentence: Sentence) -> Demo:
         (
             (
                 say("Largest difference of the logits, full pass against step by step"),
-                f"{(wrong - stepwise).abs().max():.3g}",
+                say("{x:.3g}", x=(wrong - stepwise).abs().max().item()),
             ),
             (say("Tokens that are ever a target"), *ever_targets),
-            (say("Probability of the first token"), f"{chances[0]:.3f}", f"{chances[1]:.3f}"),
+            (say("Probability of the first token"), say("{x:.3f}", x=chances[0]), say("{x:.3f}", x=chances[1])),
         ),
         both_written(sentence, "start"),
     )
@@ -139,8 +139,8 @@ def rows(sentence: Sentence) -> Demo:
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
         at_right,
         (
-            (say("With the pads on the left"), f"{_logit_gap(sentence, on_the_left, causal):.3g}"),
-            (say("On the right, without the causal mask"), f"{_logit_gap(sentence, on_the_right, None):.3g}"),
+            (say("With the pads on the left"), say("{x:.3g}", x=_logit_gap(sentence, on_the_left, causal))),
+            (say("On the right, without the causal mask"), say("{x:.3g}", x=_logit_gap(sentence, on_the_right, None))),
             (say("Pads after the source of the translations"), str(LONGER)),
         ),
         both_written(sentence, "rows"),

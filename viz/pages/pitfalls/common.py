@@ -104,4 +104,4 @@ def number(value: float) -> str:
     """
     if value == 0 or value == int(value):
         return counted(int(value))
-    return f"{value:.2e}" if abs(value) < SMALL_NUMBER else f"{value:,.3f}"
+    return say("{x:.2e}" if abs(value) < SMALL_NUMBER else "{x:,.3f}", x=value)

@@ -37,7 +37,7 @@ def tokenizer(sentence: Sentence) -> Demo:
         bars(right, words, **shared, say=say),
         say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
-        ((say("Pieces per word"), f"{right.mean():.2f}", f"{wrong.mean():.2f}"),),
+        ((say("Pieces per word"), say("{x:.2f}", x=right.mean()), say("{x:.2f}", x=wrong.mean())),),
         (pieces[0], pieces[1]),
     )
 
@@ -72,9 +72,9 @@ def scale(sentence: Sentence) -> Demo:
         say("Positions ÷ embedding (root mean squares), wrong version"),
         encoding / _rms(wrong),
         (
-            (say("Root mean square of the positions"), f"{encoding:.3f}"),
-            (say("Root mean square of the embedding"), f"{_rms(right):.3f}", f"{_rms(wrong):.3f}"),
-            (say("The same for the wrong table with the factor"), f"{_rms(wrong * math.sqrt(d_model)):.3f}"),
+            (say("Root mean square of the positions"), say("{x:.3f}", x=encoding)),
+            (say("Root mean square of the embedding"), say("{x:.3f}", x=_rms(right)), say("{x:.3f}", x=_rms(wrong))),
+            (say("The same for the wrong table with the factor"), say("{x:.3f}", x=_rms(wrong * math.sqrt(d_model)))),
         ),
         both_written(sentence, "scale"),
     )

@@ -34,7 +34,7 @@ def residual(sentence: Sentence) -> Demo:
         attention_heatmap(result.trace[last][0], tokens, tokens, say=say),
         say("Largest difference in the output of the encoder"),
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
-        ((say("Largest number in the right output"), f"{np.abs(right).max():.3g}"),),
+        ((say("Largest number in the right output"), say("{x:.3g}", x=np.abs(right).max())),),
         both_written(sentence, "residual"),
     )
 
@@ -63,9 +63,9 @@ def norm(sentence: Sentence) -> Demo:
         say("Largest difference with trained weights"),
         (wrong - right).abs().max().item(),
         (
-            (say("At the start, the constant taken out"), f"{at_start:.1e}"),
-            (say("After one step of Adam (learning rate 0.001)"), f"{after_a_step:.1e}"),
-            (say("With trained weights"), f"{after_training:.1e}"),
+            (say("At the start, the constant taken out"), say("{x:.1e}", x=at_start)),
+            (say("After one step of Adam (learning rate 0.001)"), say("{x:.1e}", x=after_a_step)),
+            (say("With trained weights"), say("{x:.1e}", x=after_training)),
         ),
         both_written(sentence, "norm"),
     )
@@ -94,8 +94,8 @@ def gru(sentence: Sentence) -> Demo:
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
         (wrong[-1] - context[0, 0]).abs().max().item(),
         (
-            (say("The same without pads"), f"{(wrong[length - 1] - context[0, 0]).abs().max():.2g}"),
-            (say("Largest number in the right context vector"), f"{context.abs().max():.3f}"),
+            (say("The same without pads"), say("{x:.2g}", x=(wrong[length - 1] - context[0, 0]).abs().max())),
+            (say("Largest number in the right context vector"), say("{x:.3f}", x=context.abs().max())),
         ),
     )
 

@@ -48,7 +48,7 @@ def show_tree(request: Request, result: cached.Shown) -> None:
         steps = None
         if deepest > STEPS_AT_ONCE:
             last = deepest - STEPS_AT_ONCE
-            first = controls.slider(say("First row that is drawn"), 0, last, 0, key="first", width=280)
+            first = controls.slider(say("First row drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
     edits = ", edits" if request.edits else ""
@@ -70,7 +70,7 @@ def show_tree(request: Request, result: cached.Shown) -> None:
         )
     )
     explore.draw(plot, "tree", column_width(found.tokens), _lock_clicked)
-    st.markdown(say("**Ranking of what ended**"))
+    st.markdown(say("**Ranking of finished translations**"))
     table = pd.DataFrame(
         {
             say("score"): [one.score for one in ranked],

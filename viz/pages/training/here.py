@@ -27,8 +27,8 @@ PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 SPECIAL = {"start": "<s>", "end": "</s>"}
 AXES = {
-    "query_axis": message("letter this step read (asks)"),
-    "key_axis": message("letter of the string (is read)"),
+    "query_axis": message("letter this step read (query)"),
+    "key_axis": message("letter of the string (key)"),
 }
 
 
@@ -139,7 +139,7 @@ def written_after(text: str, settings: practice.Settings, step: int) -> str:
 def loss(run: LiveRun, frame: Frame, before: LiveRun | None) -> None:
     """Draw the loss of the run, and of the one before where there was one."""
     title = say("Loss")
-    explore.heading(title, say("Cross entropy a letter, in nats, on a logarithmic axis; each batch is drawn anew."))
+    explore.heading(title, say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
     lines = {}
     now, last = say("this run"), say("the run before")
     for name, other in ((now, (run, frame)), (last, before and (before, before.frame()))):
@@ -182,6 +182,6 @@ def try_it(run: LiveRun, head: int) -> None:
         st.caption(f"{verdict} {say('Written by the weights after step {step}.', step=counted(step))}")
     with right:
         title = say("Cross-attention, head {head}, on your string", head=head)
-        explore.heading(title, say("Rows ask, columns are read."))
+        explore.heading(title, say("Row = query, column = key."))
         note = written_after(text, run.settings, step)
         draw_heads(weights, text, written, head, "practice-try", note)

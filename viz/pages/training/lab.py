@@ -128,7 +128,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     )
     epoch = 1000
     if "step_decay" in others:
-        epoch = controls.steps(say("Steps an epoch"), EPOCHS, epoch, key="epoch")
+        epoch = controls.steps(say("Steps per epoch"), EPOCHS, epoch, key="epoch")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         full = len(kept) >= MOST_KEPT
         label, help = say("Keep this Noam curve"), say(words.KEEP)

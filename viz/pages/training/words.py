@@ -25,7 +25,7 @@ SCHEDULES = {
     "inverse_sqrt": message("inverse square root"),
     "cosine": message("cosine"),
     "linear": message("linear"),
-    "step_decay": message("step decay (× 0.95 an epoch)"),
+    "step_decay": message("step decay (× 0.95 per epoch)"),
     "constant": message("constant"),
 }
 SHORT = SCHEDULES | {"step_decay": message("step decay")}
@@ -54,8 +54,8 @@ NOT_STARTED = message(
     "Nothing is trained yet: choose and press Train. It runs in the background; leaving the page ends it."
 )
 REVERSAL = message(
-    "Recorded at step {step:,}. Rows ask, columns are read: a head that has learnt reversal reads the string from its "
-    "end, along the other diagonal."
+    "Recorded at step {step:,}. Row = query, column = key: a head that has learnt reversal attends to the string from "
+    "its end, along the other diagonal."
 )
 STATUS = {
     "running": message("Training"),

@@ -1,0 +1,61 @@
+"""`python -m viz.text.extract` (make messages): brings the catalogues in step with the sentences of the code.
+
+New sentences come in without a translation, those that nobody says any more go; translations are written by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from viz.text.language import ENGLISH, LANGUAGES, path_of
+
+ROOT = Path(__file__).parents[2]
+# How many sentences each of these is given, the same one for one thing and for several.
+MARKS = {"model": {"Problem": 1, "Phrase": 1}, "viz": {"say": 1, "say_n": 2, "message": 1, "Problem": 1, "Phrase": 1}}
+_PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
+_HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
+
+
+def calls() -> list[tuple[str, ast.Call, list[str]]]:
+    """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
+    return [
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node, [one.value for one in given if isinstance(one, ast.Constant)])
+        for room, marks in MARKS.items()
+        for file in sorted((ROOT / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
+        if isinstance(node, ast.Call) and (given := node.args[: marks.get(getattr(node.func, "id", ""), 0)])
+    ]
+
+
+def sentences() -> Catalog:
+    """The sentences of the code; those without words, which only put values together, are the same in all languages."""
+    found = Catalog()
+    for _, _, texts in calls():
+        if texts and _WORDS.search(_PLACE.sub("", texts[0])):
+            found.add(texts[0] if len(texts) == 1 else tuple(texts))
+    return found
+
+
+def in_step(language: str) -> bytes:
+    """The catalogue of a language as a file, with exactly the sentences of the code, sorted."""
+    path = path_of(language)
+    with path.open("rb") if path.exists() else io.BytesIO() as file:
+        catalogue = read_po(file, locale=language)
+    catalogue.update(sentences(), no_fuzzy_matching=True, update_creation_date=False)
+    catalogue.header_comment, catalogue.fuzzy, catalogue.project, catalogue.version = _HEADER, False, "Headlight", "1"
+    catalogue.last_translator = catalogue.language_team = catalogue.msgid_bugs_address = ""
+    written = io.BytesIO()
+    write_po(written, catalogue, width=0, sort_output=True, ignore_obsolete=True, no_location=True)
+    return written.getvalue()
+
+
+if __name__ == "__main__":
+    for language in LANGUAGES.keys() - {ENGLISH}:
+        path_of(language).parent.mkdir(parents=True, exist_ok=True)
+        path_of(language).write_bytes(in_step(language))
