@@ -37,6 +37,7 @@ import torch
 from benchmarks.common import table
 from model import checkpoint, load_translator
 from model.adapters.attention_file import Attention, read_attention
+from model.errors import Problem
 from model.interventions.edits import Edits
 from model.translation import KINDS
 from model.translator import Translator
@@ -70,7 +71,7 @@ def answered(call: Callable[[], object]) -> object | None:
     try:
         return call()
     except ValueError as error:
-        expect(type(error) is ValueError and 0 < len(str(error)) < ONE_LINE, f"no sentence: {error!r:.300}")
+        expect(type(error) in (ValueError, Problem) and 0 < len(str(error)) < ONE_LINE, f"no sentence: {error!r:.300}")
         return None
 
 

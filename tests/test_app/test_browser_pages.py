@@ -75,8 +75,8 @@ def assert_it_fits(page: Page, *keys: str) -> None:
 def test_every_pitfall_is_drawn(page, app_server):
     open_page(page, app_server, "Pitfalls")
     for words in PITFALLS.values():
-        choose(page, words.name)
-        expect(page.get_by_role("heading", name=words.name, exact=True)).to_be_visible()
+        page.locator(".st-key-pitfall label").get_by_text(words.name, exact=True).click()
+        expect(page.locator(".st-key-pitfall").get_by_role("radio", name=words.name, exact=True)).to_be_checked()
         expect(page.get_by_text(words.wrong_picture, exact=True)).to_be_visible()
         assert_it_fits(page, "wrong", "right")
 

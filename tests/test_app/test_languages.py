@@ -95,8 +95,8 @@ def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def unmarked(text: str) -> str:
-    """What of a text stands in no brackets and is no name."""
-    before = None
+    """What of a text stands in no brackets, is no name, and no quotation of a model."""
+    before, text = None, re.sub(r"<q lang.*?</q>", "", text)
     while before != text:
         before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)
     return NAMES.sub("", re.sub(r"<[^>]*>", "", text))

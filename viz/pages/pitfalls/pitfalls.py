@@ -60,8 +60,8 @@ def harm(demo: Demo) -> tuple[str, str]:
     return tuple(text or escape(say("(nothing)")) for text in marked)
 
 
-def show(key: str, demo: Demo, recipe: Recipe) -> None:
-    """Show what came of it, both pictures with the lines that differ, and the numbers folded."""
+def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
+    """Show what came of it (in the language of that code), both pictures with their lines, and the numbers folded."""
     spoken = PITFALLS[key]
     left, right = st.columns(2, gap="medium")
     written = harm(demo) if demo.written else ("", "")
@@ -70,7 +70,7 @@ def show(key: str, demo: Demo, recipe: Recipe) -> None:
         (right, "right", say("Right"), say(spoken.right_picture), written[1], spoken.right_line, demo.right),
     ):
         with place:
-            st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> {text}</p>')
+            st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
             st.caption(title)
             explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
             st.code(line, language="python", wrap_lines=True)
@@ -104,7 +104,12 @@ def live() -> None:
         line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
         note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
         with pictures:
-            show(key, DEMOS[key](shown), Recipe(note, (recipes.loading(name), line)))
+            show(
+                key,
+                DEMOS[key](shown),
+                Recipe(note, (recipes.loading(name), line)),
+                escape(str(shown.translator.card.get("target", ""))),
+            )
 
 
 shared.opening(say("Pitfalls"), say(INTRO))
