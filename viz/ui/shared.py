@@ -35,6 +35,7 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .hl-harm { font-size: 1.35rem; line-height: 1.35; min-height: 2.7em; margin: 0; overflow-wrap: anywhere; }
 .hl-harm b { display: block; font-size: 0.9rem; }
 .hl-harm q { quotes: none; }
+.hl-harm:has(q:empty) { min-height: 0; }
 .hl-harm mark { color: inherit; background: none; border-bottom: 3px solid #d55e00; }
 .hl-right mark { border-color: #0072b2; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
