@@ -93,7 +93,7 @@ def choose() -> None:
     """The choice of six lessons, beside the picture of the first."""
     with st.container(key="lesson-choice"):
         shared.opening(say("Lessons"), say(INTRO))
-    beside, pictures = st.columns([4, 7], gap="medium")
+    pictures, beside = shared.picture_first()
     with beside:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             with st.container(gap="xxsmall"):

@@ -13,7 +13,7 @@ from viz.pages.pitfalls.common import Demo, Sentence, number
 from viz.pages.pitfalls.demos import DEMOS
 from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
 from viz.text import errors, words
-from viz.text.language import message, say
+from viz.text.language import current, message, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.codes import one_of
@@ -47,6 +47,12 @@ def sentence(notes: DeltaGenerator) -> Sentence | None:
             "pitfalls-answered", text, lambda text: record(name, text), lambda before: before or EXAMPLE
         )
     return kept and Sentence(translator, kept[1])
+
+
+@st.cache_resource(max_entries=REMEMBERED * len(DEMOS), show_spinner=False)
+def demonstrated(checkpoint: str, text: str, key: str, language: str, _sentence: Sentence) -> Demo:
+    """A mistake on a sentence, or what is remembered of it; nobody writes into it."""
+    return DEMOS[key](_sentence)
 
 
 def harm(demo: Demo) -> tuple[str, str]:
