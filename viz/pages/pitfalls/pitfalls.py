@@ -110,12 +110,9 @@ def live() -> None:
         line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
         note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
         with pictures:
-            show(
-                key,
-                DEMOS[key](shown),
-                Recipe(note, (recipes.loading(name), line)),
-                escape(str(shown.translator.card.get("target", ""))),
-            )
+            demo = demonstrated(name, text, key, current(), shown)
+            target = escape(str(shown.translator.card.get("target", "")))
+            show(key, demo, Recipe(note, (recipes.loading(name), line)), target)
 
 
 shared.opening(say("Pitfalls"), say(INTRO))
