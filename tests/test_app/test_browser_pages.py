@@ -133,7 +133,7 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no such file")
     page.locator("input[type=file]").set_input_files(broken)
-    expect(page.get_by_text("Shown below: the one before.")).to_be_visible()
+    expect(page.get_by_text("Showing the last one that worked.")).to_be_visible()
 
 
 def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):

@@ -146,7 +146,7 @@ def test_what_cannot_be_translated_is_told_and_the_last_sentence_stays(shipped, 
     assert len(at.warning) == 1 and says in at.warning[0].value and "the last sentence" in at.warning[0].value
     assert_translations(at, shipped, "Das Tier war müde.")
     fresh = open_page(**{"text-de": text or " "})
-    assert len(fresh.warning) == 1 and fresh.warning[0].value.endswith("Shown below: the example.")
+    assert len(fresh.warning) == 1 and fresh.warning[0].value.endswith("Showing the example.")
     assert_translations(fresh, shipped)
 
 

@@ -272,8 +272,7 @@ def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, mo
     at = type_in(at, "A man is tired.")
     assert_shown(at, recorded.translate(SENTENCE))
     assert screen.warnings(at) == [
-        "The computation failed (RuntimeError); the log of the server says more. "
-        "Shown below: the last sentence that could be translated."
+        "The computation failed (RuntimeError); the log of the server says more. Showing the last one that worked."
     ]
     assert "out of luck" in caplog.text
 

@@ -65,8 +65,7 @@ def answer(request: Request) -> tuple[Request, Result]:
         return request, result
     except ValueError as error:
         before = st.session_state.get("masks-answered")
-        shown = say("Shown below: {what}.", what=say("the last batch") if before else say("the worked example"))
-        shared.warn(f"{errors.sentence(error)} {shown}")
+        shared.warn(f"{errors.sentence(error)} {shared.kept(before)}")
         before = before or Request(request.checkpoint)
         return before, compute(before)
 

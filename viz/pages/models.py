@@ -67,8 +67,7 @@ def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
     if not sides:
         shared.warn(problem)
         return []
-    last, first = say("Shown below: the last sentence that could be translated."), say("Shown below: the example.")
-    shared.warn(f"{problem} {last if before else first}")
+    shared.warn(f"{problem} {shared.kept(before)}")
     shared.small(sides[0].result.source, "shown")
     return sides
 

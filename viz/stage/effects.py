@@ -72,7 +72,7 @@ WORDS = {  # as of viz.stage.words
     "against": message("What the logit is compared with"),
     "effects": message("Effects"),
     "no effects": message("Encoder maps have no direct effect on a word: these are the weights."),
-    "computing effects": message("Computing the direct effects …"),
+    "computing effects": message("Computing …"),
     "parts": message("Who wrote it"),
     "lens": message("Layer lens"),
     "left-out": message("Left out"),
