@@ -88,7 +88,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
     page.get_by_role("slider", name="d_model").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Noam 576, warmup 4,000: peak 6.588e-04 at step 4,000")).to_be_visible()
-    page.get_by_role("button", name="Keep this Noam curve").click()
+    page.get_by_role("button", name="Save this Noam curve").click()
     choose(page, "logarithmic")
     expect(plot(page, "schedules")).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 900})

@@ -139,7 +139,7 @@ def test_sums_are_told() -> None:
     assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)
     even = np.full((2, 2, S, S), 1 / 8, np.float32)
     even[..., :1] = 2 / 8
-    assert said(even) == "Encoder self: Every row of this kind adds up to exactly 1."
+    assert said(even) == "Encoder self: All rows add up to 1 (largest deviation 0)."
     even[1, 0] = 0
     assert "7 of 28 rows are entirely 0: they attend to nothing. Every other row of this kind adds" in said(even)
     even[1, 0, 1:] = 1 / S
@@ -160,7 +160,7 @@ def test_sums_are_told() -> None:
 def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str) -> None:
     at = upload(open_page(), data, "**wrong** <b>.npz")
     told = [element.value for element in at.warning]
-    assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file cannot be used. "))
+    assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
     assert literal(problem) in told[0]
     assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
     at = upload(upload(open_page(), WHOLE), data)

@@ -73,7 +73,7 @@ def test_what_is_drawn_is_what_the_run_did(quick):
     frame = run.frame()
     assert frame.step == 10
     drawn = screen.figure(at, "practice-loss")["data"]
-    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, 4 heads, warmup 200, peak 0.004"]
+    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, heads: 4, warmup 200, peak 0.004"]
     np.testing.assert_allclose(screen.values(drawn[0]["y"]), frame.losses, rtol=1e-6)
     np.testing.assert_array_equal(screen.values(drawn[0]["x"]), np.arange(1, 11))
     shown = screen.values(screen.figure(at, "practice-map")["data"][0]["z"])

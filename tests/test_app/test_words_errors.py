@@ -28,15 +28,12 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 
 # Modules of `model` whose plain errors are of files and addresses: a sentence that says so stands before their English.
 OF_FILES = {
-    "analysis/maps.py",
     "decoding/sampling.py",
     "experiments/inside.py",
     "experiments/learned_positions.py",
-    "experiments/positions.py",
     "experiments/practice.py",
     "interventions/edit_changes.py",
     "interventions/edits.py",
-    "positional.py",
     "training/schedules.py",
     "adapters/attention_file.py",
     "analysis/lengths.py",
@@ -98,7 +95,11 @@ PROGRAMMERS = {
     'the side is "source" or "target", got …',
     "the summary must be one of …, got …",
     "the weights have … rows and … columns, the words … and … tokens",
+    "d_model must be even to pair sine and cosine, got …",
+    "from 1 to … candidates can be had, got …",
     # Addresses that nobody copied from the app.
+    "the scale must be from 0 to …, got …",
+    "the shift must be from 0 to … positions, got …",
     "the beam width must be from 1 to …, got …",
     "the change of positions cannot be read: allowed is …",
     "the length penalty must be from 0 to 5, got …",
@@ -167,7 +168,7 @@ CAUSES = {
     "characters": (
         lambda translator, folder: translator.translate("x" * 20_001),
         "Der Text hat 20.001 Zeichen; erlaubt sind höchstens 2.000.",
-        "텍스트가 20,001자입니다. 최대 2,000자까지 허용됩니다.",
+        "텍스트의 길이는 20,001자입니다. 최대 2,000자까지 허용됩니다.",
     ),
     "tokens": (
         lambda translator, folder: translator.translate("x " * 100),

@@ -261,7 +261,7 @@ def show_both(page: Page) -> None:
 def on_off(mask: str, values: tuple[float, float]) -> None:
     """Show a number with a mask on and off, side by side."""
     with st.container(horizontal=True, gap="large"):
-        for label, value in zip(words_masks.CHANGES[mask], values, strict=True):
+        for label, value in zip(words_masks.CHANGES, values, strict=True):
             st.metric(say(label), words_masks.number(value))
 
 

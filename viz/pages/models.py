@@ -108,7 +108,7 @@ def show_translation(number: int, side: Side) -> None:
     st.markdown(f"**{say(words_models.SYSTEMS[side.system].name)}**")
     shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
     if not side.result.finished:
-        st.caption(say("The translation was stopped at the length limit."))
+        st.caption(say("The translation stopped at the length limit."))
 
 
 def show_model(number: int, side: Side) -> None:

@@ -122,7 +122,7 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         kind = choose_kind(attention)
         head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
     if attention.residual(kind) > spoken.WHOLE_ROWS:
-        st.info(spoken.no_roles(attention.residual(kind)))
+        st.info(spoken.not_whole(attention.residual(kind)))
         return
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
@@ -179,7 +179,7 @@ def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], st
     for kinds in filter(None, tried):
         residual = max(map(attention.residual, kinds))
         if residual > spoken.WHOLE_ROWS:
-            problem = problem or spoken.no_rollout(residual)
+            problem = problem or spoken.not_whole(residual)
             continue
         try:
             return kinds, contribution.rollouts({kind: attention.weights[kind] for kind in kinds}), problem

@@ -197,10 +197,7 @@ EFFECT = message(
 )
 UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
 
-CHANGES = {  # with the mask on and off
-    PADDING: (message("Largest change, padding mask on"), message("Largest change, padding mask off")),
-    LOOK_AHEAD: (message("Largest change, look-ahead mask on"), message("Largest change, look-ahead mask off")),
-}
+CHANGES = message("Largest change, mask on"), message("Largest change, mask off")
 PADS = message(
     "The largest change of any logit at the sentence's real steps when {n} pads are appended to source and target."
 )

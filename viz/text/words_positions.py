@@ -81,11 +81,7 @@ COMPARED = {"first": "sinusoidal", "second": "literal_loop"}
 CHOICES = {"first": message("First encoding"), "second": message("Second encoding")}
 TITLES = {"first": message("First: {name}"), "second": message("Second: {name}")}
 LEGENDS = {"first": message("first: {name}"), "second": message("second: {name}")}
-RESIDUALS = {"first": message("Residual, first"), "second": message("Residual, second")}
-COLUMNS = {
-    "first": (message("first: sine"), message("first: cosine")),
-    "second": (message("second: sine"), message("second: cosine")),
-}
+THE_RESIDUAL, COLUMNS = message("residual"), (message("sine"), message("cosine"))
 
 
 def learned(steps: int, loss: float, hits: float) -> str:
