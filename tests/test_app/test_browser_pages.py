@@ -223,7 +223,7 @@ def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app
 
 def test_without_a_language_model_the_page_says_how_to_train_one(page, app_server):
     page.goto(f"{app_server}/language_model")
-    expect(page.get_by_text("There is no language model.")).to_be_visible()
+    expect(page.get_by_text("No language model found.")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 
 

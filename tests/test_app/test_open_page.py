@@ -141,7 +141,7 @@ def test_sums_are_told() -> None:
     even[..., :1] = 2 / 8
     assert said(even) == "Encoder self: All rows add up to 1 (largest deviation 0)."
     even[1, 0] = 0
-    assert "7 of 28 rows are entirely 0: they attend to nothing. Every other row of this kind adds" in said(even)
+    assert "7 of 28 rows are entirely 0: they attend to nothing. All other rows add up" in said(even)
     even[1, 0, 1:] = 1 / S
     assert "One of 28 rows is entirely 0: it attends" in said(even)
     assert "Every weight of this kind is 0: nothing is attended to." in said(even * 0)

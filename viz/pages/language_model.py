@@ -135,11 +135,12 @@ def _live() -> None:
         chance = replace(chance, seed=None)
     state[KEPT] = shown, chance
     with st.container():
+        name = shown.model or names[0]
         answered = shared.compute_or_keep(
-            "language-model-answered",
-            (shown.model or names[0], shown.text),
+            f"language-model-answered-{name}",
+            (name, shown.text),
             lambda asked: told(*asked, shown, chance),
-            lambda last: last if last and last[0] == (shown.model or names[0]) else (shown.model or names[0], ""),
+            lambda last: last or (name, said.EXAMPLE),
         )
     if answered is None:
         return

@@ -18,8 +18,8 @@ SHOWS = {
 }
 TOOK = message("{ms:.0f} ms · log-probability {score:.1f}")
 SCORE = message(
-    "Computing time on this machine, and the sum of the log-probabilities of the written tokens. Models that cut text "
-    "into other tokens cannot be compared by it."
+    "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
+    "compared by it."
 )
 EXAMPLES = {
     "en": words.EXAMPLES,
@@ -64,13 +64,13 @@ SYSTEMS = {
     ),
     catalogue.GRU: SystemWords(
         message("GRU"),
-        message("Word by word; all that a step knows of the source is one vector (Cho et al. 2014)."),
+        message("Word by word; every step knows the source only as one vector (Cho et al. 2014)."),
         message("GRU: one vector"),
     ),
 }
 MISSING = message(
-    "Not here for this direction: {systems}. Two or more models of one direction can be compared; every model in the "
-    "folder of checkpoints is offered. To train one (the data first: python -m model download):"
+    "Not found for this direction: {systems}. The page offers all models in the folder of checkpoints and needs two "
+    "for one direction. To train one (the data first: python -m model download):"
 )
 PRESETS = {
     ("de", "en"): {

@@ -12,9 +12,8 @@ RESCORE = message(
     "penalty affects only this ranking, so a search with it would have chosen the same."
 )
 FUTURE = message(
-    "This mask opens the future: a step may attend to a token that is written later. With teacher forcing a model "
-    "can then copy what it should predict. While writing, later tokens do not exist yet, and this app keeps the keys "
-    "and values of the earlier ones, so nothing changes there."
+    "This mask opens the future: a step may attend to later tokens. With teacher forcing a model can then copy what "
+    "it should predict. While it writes, later tokens do not exist yet, so nothing changes."
 )
 LESS = message("The old translation is {factor} times less probable.")
 MORE = message("The old translation is {factor} times more probable.")

@@ -52,8 +52,8 @@ PRACTICE = message(
 )
 NOT_STARTED = message("Choose settings and press Train. Training runs in the background until you leave the page.")
 REVERSAL = message(
-    "Recorded at step {step:,}. Row = query, column = key: a head that has learnt reversal attends to the string from "
-    "its end, along the other diagonal."
+    "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the end of "
+    "the string."
 )
 STATUS = {
     "running": message("Training"),
