@@ -163,7 +163,7 @@ def test_models_are_compared(page, app_server, systems):
     choose(page, "Quality by length")
     assert_it_fits(page, "lengths")
     choose(page, "English → German")
-    expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
+    expect(page.get_by_text("Not found for this direction: GRU with attention, GRU.")).to_be_visible()
     assert_nothing_sticks_out(page)
 
 

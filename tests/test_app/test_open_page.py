@@ -135,7 +135,7 @@ def test_sums_are_told() -> None:
         at = upload(open_page(), content(source_tokens=SOURCE, encoder_self=weights))
         return next(line for line in screen.written(at).split("\n") if line.startswith("Encoder self: "))
 
-    assert "adds up to 1, to within" in said(WEIGHTS["encoder_self"])
+    assert "add up to 1 (largest deviation" in said(WEIGHTS["encoder_self"])
     assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)
     even = np.full((2, 2, S, S), 1 / 8, np.float32)
     even[..., :1] = 2 / 8
@@ -214,7 +214,7 @@ def test_roles_and_rollout_need_whole_rows() -> None:
     half = content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2)
     for part in ("roles", "rollout"):
         at = screen.choose(upload(open_page(), half), part=part)
-        assert "off by up to 0.5" in at.info[0].value and not screen.charts(at)
+        assert "off by 0.5" in at.info[0].value and not screen.charts(at)
 
 
 def test_attention_through_all_layers() -> None:
@@ -233,7 +233,7 @@ def test_attention_through_all_layers() -> None:
 
     two = {kind: weights[kind] for kind in ("decoder_self", "cross")}
     charts, said = charts_and_words(**tokens, **two)
-    assert charts == {"rollout-source", "rollout-target"} and "each output of the encoder" in said
+    assert charts == {"rollout-source", "rollout-target"} and "each encoder output" in said
     charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
     assert charts == {"rollout-target"} and "Mean of a row" not in said
     charts, said = charts_and_words(**tokens, cross=weights["cross"])
@@ -246,7 +246,7 @@ def test_attention_through_all_layers() -> None:
     ("changes", "said"),
     [
         ({}, "got 2 and 4 layers."),
-        ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by up to 0.6"),
+        ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by 0.6"),
         ({"decoder_self": None}, words_open.NO_DECODER),
     ],
 )
@@ -283,7 +283,7 @@ def test_one_token_leaves_no_choice() -> None:
 def test_too_many_heads_are_not_compared() -> None:
     data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
-    assert any("for 12800 heads over this many tokens" in element.value for element in at.caption)
+    assert any("of 12800 heads over this many tokens" in element.value for element in at.caption)
     assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
 
 

@@ -142,7 +142,7 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 letters")],
+    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 characters")],
 )
 def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
@@ -155,12 +155,12 @@ def test_one_run_more_than_the_machine_allows_is_one_sentence(quick, monkeypatch
     monkeypatch.setattr(practice, "SOLVED", 2.0)  # never
     others = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
     at = open_page().button(key="practice-start").click().run()
-    assert "runs are under way on this machine" in at.warning[0].value and len(quick) == len(others)
+    assert "runs are already training on this machine" in at.warning[0].value and len(quick) == len(others)
     others[0].pause()
     at = at.button(key="practice-start").click().run()
     assert not at.warning and quick[-1].active
     at = at.button(key="practice-pause").click().run()
     others[0].go_on()
     at = at.button(key="practice-pause").click().run()
-    assert "runs are under way on this machine" in at.warning[0].value and not at.exception
+    assert "runs are already training on this machine" in at.warning[0].value and not at.exception
     assert quick[-1].frame().status == "paused"
