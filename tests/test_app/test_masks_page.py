@@ -223,7 +223,7 @@ def test_what_is_too_long_is_a_sentence_and_the_last_batch_stays(recorded):
     batch, run = run_of(recorded, ("A dog.", *DEFAULT[0][1:]), DEFAULT[1])
     assert_masks(at, batch, run.masks, 0)
     first = open_page(source1="x" * 10_000)
-    assert "the worked example" in first.warning[0].value and screen.tokens(first, "large-mask", "x")[0] == "2"
+    assert "Showing the example." in first.warning[0].value and screen.tokens(first, "large-mask", "x")[0] == "2"
 
 
 def test_without_a_model_one_sentence(tmp_path, monkeypatch):

@@ -61,7 +61,7 @@ def assert_compared(at, first, second, n=50, d=64):
         np.testing.assert_allclose(drawn(at, f"similarity-{place}"), products, rtol=1e-5, atol=1e-5)
         means = [np.diagonal(products, k).mean() for k in range(n)]
         residual = max(np.abs(np.diagonal(products, k) - means[k]).max() for k in range(n))
-        said = float(metrics(at)[f"Residual, {place}"])
+        said = float(metrics(at)[f"{place.title()}: residual"])
         assert said == pytest.approx(residual, rel=0.1) if residual > 1e-9 else said < 1e-9
         np.testing.assert_allclose(lines(at, "offset")[("first", "second").index(place)], means, rtol=1e-5, atol=1e-5)
 

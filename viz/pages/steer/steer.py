@@ -80,16 +80,17 @@ def answer(request: Request) -> tuple[Request, cached.Shown] | None:
         return request, result
     except ValueError as error:
         problem = errors.sentence(error)
-    example = replace(request.plain, text=asking.EXAMPLE, reference=None)
-    for other in (st.session_state.get(ANSWERED), request.plain, example):
+    plain = request.plain
+    example = replace(plain, text=asking.EXAMPLE, reference=None)
+    for other in (st.session_state.get(ANSWERED), plain, example):
         if other is None:
             continue
         try:
             result = steer(other)
         except ValueError:
             continue
-        plain = other is request.plain
-        shown = say("Showing the sentence without changes.") if plain else shared.kept(other != example)
+        unchanged = other is plain
+        shown = say("Showing the sentence without changes.") if unchanged else shared.kept(other is not example)
         shared.warn(f"{problem} {shown}")
         st.session_state[ANSWERED] = other
         return other, result
