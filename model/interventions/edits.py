@@ -73,7 +73,8 @@ class Edits:
                 raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
         both = sorted(set(self.off) & set(self.uniform))
         if both:
-            raise ValueError(f"a head is either switched off or made uniform, but both are set for {_of_head(both[0])}")
+            what = f"{IN_WORDS[both[0].kind]}, layer {both[0].layer}, head {both[0].head}"
+            raise ValueError(f"a head is either switched off or made uniform, but both are set for {what}")
         places = Counter((cell.kind, cell.query, cell.key) for cell in self.cells)
         for (kind, query, key), count in places.items():
             if count > 1:
