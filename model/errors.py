@@ -18,10 +18,13 @@ class Phrase:
         return self.template.format(**self.values) if self.values else self.template
 
 
+THE_TEXT = Phrase("the text")
+
+
 class Problem(Phrase, ValueError):
     """What whoever types and chooses can cause, in a sentence that is there in every language.
 
-    A plain ValueError is for what only a file, a command or a programmer can: it is said in English.
+    A plain ValueError is for what only a file, an address, a command or a programmer can: it is said in English.
 
     Example:
         >>> raise Problem("the text has {n:,} characters", n=20_001)

@@ -11,8 +11,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from model.errors import Problem
-
 
 def sinusoidal(n_positions: int, d_model: int) -> Tensor:
     """Sine on even and cosine on odd dimensions (Vaswani et al. 2017, section 3.5).
@@ -129,7 +127,7 @@ def frequencies(name: str, d_model: int) -> Tensor:
     if name == "none":
         return torch.zeros(d_model, dtype=torch.float64)
     if d_model % 2:
-        raise Problem("d_model must be even to pair sine and cosine, got {value}", value=d_model)
+        raise ValueError(f"d_model must be even to pair sine and cosine, got {d_model}")
     columns = torch.arange(d_model)
     doubled = {
         "sinusoidal": columns - columns % 2,  # 2i, for the columns 2i and 2i + 1

@@ -14,7 +14,7 @@ from model import attribution, checkpoint
 from model.catalogue import available, checkpoints_folder
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
-from model.errors import Problem
+from model.errors import THE_TEXT, Problem
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel
@@ -87,9 +87,7 @@ class Translator(System):
         n_words = len(self.tokenizer.target)
         wrong = [token for token in prefix if not 0 <= token < n_words]
         if wrong:
-            raise Problem(
-                "the prefix holds token {token}; tokens are numbered from 0 to {last}", token=wrong[0], last=n_words - 1
-            )
+            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {n_words - 1}")
         edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
@@ -190,14 +188,17 @@ class Translator(System):
         limit = limit or self.max_source_tokens
         if len(text) > MAX_CHARACTERS:
             raise Problem(
-                "the text has {n:,} characters; at most {most:,} are allowed", n=len(text), most=MAX_CHARACTERS
+                "{what} has {n:,} characters; at most {most:,} are allowed",
+                what=THE_TEXT,
+                n=len(text),
+                most=MAX_CHARACTERS,
             )
         tidied = tidy(text)
         if not tidied:
             raise Problem("there is nothing to translate: type a sentence")
         ids = [*(side or self.tokenizer.source).encode(tidied), EOS_ID]
         if len(ids) > limit:
-            raise Problem("the text has {n} tokens; at most {most} are allowed", n=len(ids), most=limit)
+            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=len(ids), most=limit)
         return tidied, ids
 
     def _fitting(self, edits: Edits, n_source: int | None = None, n_target: int | None = None) -> Edits:
@@ -231,9 +232,9 @@ class Translator(System):
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
-            raise Problem("the beam width must be from 1 to {most}, got {value}", most=MAX_BEAM, value=beam)
+            raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
         if not 0 <= length_penalty <= 5:
-            raise Problem("the length penalty must be from 0 to 5, got {value}", value=length_penalty)
+            raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
         return beam_search(
             self.stepper,
             pad_ids(sources),
@@ -298,9 +299,7 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
     """
     folder = checkpoints_folder() / name if name in available() else Path(name)
     if not (folder / checkpoint.CONFIG).is_file():
-        known = ", ".join(available())
-        if not known:
-            raise Problem("there is no checkpoint {name!r}; there are none", name=name)
+        known = ", ".join(available()) or "none"
         raise Problem("there is no checkpoint {name!r}; there are {known}", name=name, known=known)
     loaded = checkpoint.load(folder)
     return Writer(loaded) if isinstance(loaded.model, LanguageModel) else Translator(loaded)

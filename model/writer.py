@@ -12,7 +12,7 @@ from model import attribution
 from model.analysis.effects import Effects
 from model.checkpoint import Checkpoint, keep_scores
 from model.decoding.sampling import restrict, sample
-from model.errors import Problem
+from model.errors import THE_TEXT, Problem
 from model.language_model import LanguageModel
 from model.taps import record
 from model.translation import Translation, as_array
@@ -146,7 +146,7 @@ class Writer(System):
             ValueError: if the text is too long, or a value is not allowed.
         """
         if not 1 <= words <= 500:
-            raise Problem("{name} must be from 1 to {most}, got {value!r}", name="words", most=500, value=words)
+            raise ValueError(f"words must be from 1 to 500, got {words!r}")
         ids = self._ids(text)
         drawn = sample(
             self.model,
@@ -165,11 +165,13 @@ class Writer(System):
         """The ids of a text, after the end of the line before it."""
         if len(text) > MAX_CHARACTERS:
             raise Problem(
-                "the text has {n:,} characters; at most {most:,} are allowed", n=len(text), most=MAX_CHARACTERS
+                "{what} has {n:,} characters; at most {most:,} are allowed",
+                what=THE_TEXT,
+                n=len(text),
+                most=MAX_CHARACTERS,
             )
         ids = [self.tokenizer.eos_id, *self.tokenizer.encode(text)]
         if len(ids) > self.config.max_length:
-            raise Problem(
-                "the text has {n} tokens; at most {most} are allowed", n=len(ids), most=self.config.max_length
-            )
+            most = self.config.max_length
+            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=len(ids), most=most)
         return ids

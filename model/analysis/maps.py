@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.errors import Problem
 from model.text.special import BYTE_TOKENS, MARK, SPECIAL_TOKENS
 
 AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "standard deviation": np.std}
@@ -263,7 +262,7 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         ValueError: if count is out of range.
     """
     if not 1 <= count <= logits.shape[-1]:
-        raise Problem("from 1 to {most} candidates can be had, got {n}", most=logits.shape[-1], n=count)
+        raise ValueError(f"from 1 to {logits.shape[-1]} candidates can be had, got {count}")
     # Sorting the whole vocabulary at every step would take longer than a step of the search.
     least = np.partition(logits, -count, axis=-1)[:, -count]  # (T,)
     ids = np.stack([_largest(row, at_least, count) for row, at_least in zip(logits, least)])

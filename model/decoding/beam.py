@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
-from model.errors import Problem
+from model.errors import Phrase, Problem
 
 ROOT = 0
 
@@ -175,10 +175,11 @@ def beam_search(
 
 def _check_prefix(prefix: Sequence[int], limit: int, eos_id: int, never: tuple[int, int]) -> None:
     if len(prefix) > limit:
-        raise Problem("the prefix has {n} tokens; at most {most} can be written", n=len(prefix), most=limit)
+        what = Phrase("the locked beginning")
+        raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(prefix), most=limit)
     wrong = [token for token in prefix if token in never] + [token for token in prefix[:-1] if token == eos_id]
     if wrong:
-        raise Problem("token {token} cannot stand in a prefix, or only at its end", token=wrong[0])
+        raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")
 
 
 def _candidates(

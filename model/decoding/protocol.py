@@ -29,7 +29,9 @@ def check_logits(logits: Tensor) -> Tensor:
         ValueError: if a row holds NaN or an infinite number, or nothing but -inf.
     """
     if not logits.amax(-1).isfinite().all():
-        raise Problem("the model computed logits that are not numbers: its weights, or a change made, are too large")
+        raise Problem(
+            "the model computed logits that are not numbers: its weights or one of your changes are too large"
+        )
     return logits
 
 

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
-from model.errors import Problem
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -33,11 +32,11 @@ def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
         [0.0, 0.4, 0.6]
     """
     if not 0 <= temperature <= 100:
-        raise Problem("the temperature must be from 0 to 100, got {value}", value=temperature)
+        raise ValueError(f"the temperature must be from 0 to 100, got {temperature}")
     if top_k < 0:
-        raise Problem("top_k must be 0 (all) or more, got {value}", value=top_k)
+        raise ValueError(f"top_k must be 0 (all) or more, got {top_k}")
     if not 0 < top_p <= 1:
-        raise Problem("{name} must be above 0 and at most 1, got {value!r}", name="top_p", value=top_p)
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
     if temperature == 0:
         top_k = 1
     ordered, places = check_logits(logits).float().sort(dim=-1, descending=True, stable=True)

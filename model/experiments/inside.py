@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from model.attention import masked_softmax
-from model.errors import Problem
 from model.translation import Translation
 
 RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
@@ -42,9 +41,9 @@ class Switches:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < math.inf:
-            raise Problem("the temperature must be a number above 0, got {value}", value=self.temperature)
+            raise ValueError(f"the temperature must be a number above 0, got {self.temperature}")
         if not 0 <= self.dropout < 1:
-            raise Problem("the dropout must be from 0 to below 1, got {value}", value=self.dropout)
+            raise ValueError(f"the dropout must be from 0 to below 1, got {self.dropout}")
 
 
 AS_RECORDED = Switches()

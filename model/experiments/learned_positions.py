@@ -14,7 +14,6 @@ import torch
 from torch.nn import functional as F
 
 from model.decoding.protocol import between_steps
-from model.errors import Problem
 
 MAX_STEPS = 150
 LEARNED = 0.05  # nats: a loss below this ends the training
@@ -59,7 +58,7 @@ def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int 
         ValueError: if there are fewer than two positions.
     """
     if n_positions < 2:
-        raise Problem("with {n} positions there is no place before another: at least 2 are needed", n=n_positions)
+        raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")
     generator = torch.Generator().manual_seed(seed)  # of its own: the global one is everybody's
     table = INITIAL_STD * torch.randn(n_positions, d_model, generator=generator)  # (T, D)
     bound = d_model**-0.5  # as in nn.Linear

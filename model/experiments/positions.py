@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.errors import Problem
 from model.positional import shifted
 from model.taps import Change, intervene, record
 from model.text.special import EOS_ID
@@ -42,9 +41,9 @@ def changed_positions(
         ValueError: if a value is not allowed.
     """
     if not 0 <= scale <= MAX_SCALE:
-        raise Problem("the scale must be from 0 to {most:g}, got {value:g}", most=MAX_SCALE, value=scale)
+        raise ValueError(f"the scale must be from 0 to {MAX_SCALE:g}, got {scale:g}")
     if not 0 <= shift <= MAX_SHIFT:
-        raise Problem("the shift must be from 0 to {most} positions, got {value}", most=MAX_SHIFT, value=shift)
+        raise ValueError(f"the shift must be from 0 to {MAX_SHIFT} positions, got {shift}")
     if unknown := set(sides) - set(SIDES):
         raise ValueError(f"positions belong to the {' or the '.join(SIDES)}, got {unknown.pop()!r}")
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding.greedy import greedy
-from model.errors import Problem
+from model.errors import THE_TEXT, Problem
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
 from model.training import schedules
@@ -51,20 +51,14 @@ class Settings:
         self.function()
         if self.norm not in NORM_POSITIONS:
             allowed = ", ".join(NORM_POSITIONS)
-            raise Problem(
-                "{name} must be one of {allowed}, got {value!r}", name="norm", allowed=allowed, value=self.norm
-            )
+            raise ValueError(f"norm must be one of {allowed}, got {self.norm!r}")
         if self.n_heads not in HEADS:
             allowed = ", ".join(map(str, HEADS))
-            raise Problem(
-                "{name} must be one of {allowed}, got {value!r}", name="n_heads", allowed=allowed, value=self.n_heads
-            )
+            raise ValueError(f"n_heads must be one of {allowed}, got {self.n_heads!r}")
         if not 0 < self.peak <= 1:
-            raise Problem("{name} must be above 0 and at most 1, got {value!r}", name="peak", value=self.peak)
+            raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
         if not 1 <= self.warmup <= MAX_WARMUP:
-            raise Problem(
-                "{name} must be from 1 to {most}, got {value!r}", name="warmup", most=MAX_WARMUP, value=self.warmup
-            )
+            raise ValueError(f"warmup must be from 1 to {MAX_WARMUP}, got {self.warmup!r}")
 
     def function(self) -> schedules.Schedule:
         """Step to learning rate; Noam's factor is chosen so that its peak is `peak`."""
@@ -199,5 +193,7 @@ def checked(text: str) -> str:
     if strange is not None:
         raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange)
     if len(text) > LONGEST:
-        raise Problem("the string has {n} letters; at most {most} are allowed", n=len(text), most=LONGEST)
+        raise Problem(
+            "{what} has {n:,} characters; at most {most:,} are allowed", what=THE_TEXT, n=len(text), most=LONGEST
+        )
     return text

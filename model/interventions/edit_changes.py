@@ -11,7 +11,6 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-from model.errors import Problem
 from model.taps import Change
 
 
@@ -36,11 +35,9 @@ class Force:
 
     def __post_init__(self) -> None:
         if not 0 <= self.strength <= 1:
-            raise Problem("the strength of a forced attention must be from 0 to 1, got {value}", value=self.strength)
+            raise ValueError(f"the strength of a forced attention must be from 0 to 1, got {self.strength}")
         if self.kind == "decoder_self" and self.key > self.query:
-            raise Problem(
-                "step {step} of the decoder cannot attend to the later step {later}", step=self.query, later=self.key
-            )
+            raise ValueError(f"step {self.query} of the decoder cannot attend to the later step {self.key}")
         object.__setattr__(self, "strength", round(float(self.strength), 4))
         object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
 

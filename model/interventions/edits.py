@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from model.architectures import Config
 from model.config import TransformerConfig
-from model.errors import Phrase, Problem
+from model.errors import Problem
 from model.interventions import edit_changes
 from model.interventions.edit_changes import Cell, Force
 from model.taps import Change, intervene
@@ -73,27 +73,19 @@ class Edits:
                 raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
         both = sorted(set(self.off) & set(self.uniform))
         if both:
-            what = Phrase(
-                "{kind}, layer {layer}, head {head}",
-                kind=IN_WORDS[both[0].kind],
-                layer=both[0].layer,
-                head=both[0].head,
-            )
-            raise Problem("a head is either switched off or made uniform, but both are set for {what}", what=what)
+            what = f"{IN_WORDS[both[0].kind]}, layer {both[0].layer}, head {both[0].head}"
+            raise ValueError(f"a head is either switched off or made uniform, but both are set for {what}")
         places = Counter((cell.kind, cell.query, cell.key) for cell in self.cells)
         for (kind, query, key), count in places.items():
             if count > 1:
-                raise Problem(
-                    "the {kind} cell in row {row}, column {column} cannot be both open and blocked",
-                    kind=IN_WORDS[kind],
-                    row=query,
-                    column=key,
+                raise ValueError(
+                    f"the {IN_WORDS[kind]} cell in row {query}, column {key} cannot be both open and blocked"
                 )
         for i, one in enumerate(self.forced):
             for other in self.forced[i + 1 :]:
                 shared = not one.heads or not other.heads or set(one.heads) & set(other.heads)
                 if (one.kind, one.query) == (other.kind, other.query) and shared:
-                    raise Problem("the attention of step {step} is forced twice in the same head", step=one.query)
+                    raise ValueError(f"the attention of step {one.query} is forced twice in the same head")
 
     def __bool__(self) -> bool:
         return bool(self.off or self.uniform or self.forced or self.cells)
@@ -132,12 +124,10 @@ class Edits:
         if not code:
             return cls()
         if len(code) > MAX_CODE:
-            raise Problem(
-                "the code of the edits has {n} characters; at most {most} are allowed", n=len(code), most=MAX_CODE
-            )
+            raise ValueError(f"the code of the edits has {len(code)} characters; at most {MAX_CODE} are allowed")
         version, *items = code.split("_")
         if version != VERSION:
-            raise Problem("the code of edits begins with {right!r}, got {value!r}", right=VERSION, value=version[:20])
+            raise ValueError(f"the code of edits begins with {VERSION!r}, got {version[:20]!r}")
         found: dict[str, list] = {"off": [], "uniform": [], "forced": [], "cells": []}
         for item in items:
             name, edit = _read(item)
@@ -164,19 +154,14 @@ class Edits:
                 _check_head(Head(force.kind, layer, head), config)
         cells = [*self.cells, *(Cell(force.kind, force.query, force.key, True) for force in self.forced)]
         if cells and (n_source is None or n_target is None):
-            raise Problem("single cells can be changed for one sentence only, not for many at a time")
+            raise ValueError("single cells can be changed for one sentence only, not for many at a time")
         for cell in cells:
             n_queries = n_source if cell.kind == "encoder_self" else n_target
             n_keys = n_target if cell.kind == "decoder_self" else n_source
-            for name, place, count in ((Phrase("row"), cell.query, n_queries), (Phrase("column"), cell.key, n_keys)):
+            for name, place, count in (("row", cell.query, n_queries), ("column", cell.key, n_keys)):
                 if not 0 <= place < count:
-                    raise Problem(
-                        "{what}s of the {kind}-attention are 0 to {last} here, got {what} {place}",
-                        what=name,
-                        kind=IN_WORDS[cell.kind],
-                        last=count - 1,
-                        place=place,
-                    )
+                    kind = IN_WORDS[cell.kind]
+                    raise ValueError(f"{name}s of the {kind}-attention are 0 to {count - 1} here, got {name} {place}")
 
     def changes(self, config: TransformerConfig) -> dict[str, Change]:
         """The interventions that make these edits.
@@ -252,15 +237,10 @@ def _forced_heads(force: Force, layer: int) -> list[int] | None:
 
 def _check_head(head: Head, config: TransformerConfig) -> None:
     n_layers = layer_counts(config)[head.kind]
-    for name, place, count in ((Phrase("layer"), head.layer, n_layers), (Phrase("head"), head.head, config.n_heads)):
+    for name, place, count in (("layer", head.layer, n_layers), ("head", head.head, config.n_heads)):
         if not 0 <= place < count:
-            raise Problem(
-                "{what}s of the {kind}-attention are 0 to {last}, got {what} {place}",
-                what=name,
-                kind=IN_WORDS[head.kind],
-                last=count - 1,
-                place=place,
-            )
+            kind = IN_WORDS[head.kind]
+            raise ValueError(f"{name}s of the {kind}-attention are 0 to {count - 1}, got {name} {place}")
 
 
 def _of_head(head: Head) -> str:
@@ -279,4 +259,4 @@ def _read(item: str) -> tuple[str, Head | Force | Cell]:
     if match := _CELL.fullmatch(item):
         what, letter, query, key = match.groups()
         return "cells", Cell(_LETTERS[letter], int(query), int(key), what == "a")
-    raise Problem("the edits cannot be read: {value!r} is not a valid edit", value=item[:20])
+    raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from model.errors import Problem
 from model.transformer import Transformer
 from model.translation import MODULES, Translation, module_of
 
@@ -105,11 +104,9 @@ def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     if cross is None:
         return found | {"target": rollout(own)}
     if len(own) != len(cross):
-        raise Problem(
-            "attention can be followed through a decoder with as much self-attention as cross-attention, got {own} and "
-            "{cross} layers",
-            own=len(own),
-            cross=len(cross),
+        raise ValueError(
+            "attention can be followed through a decoder with as much self-attention as cross-attention, got "
+            f"{len(own)} and {len(cross)} layers"
         )
     target, source = decoder_rollout(own, cross, found.get("encoder", np.eye(cross.shape[-1])))
     return {**found, "target": target, "source": source}

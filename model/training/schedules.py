@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from model.errors import Problem
-
 Schedule = Callable[[int], float]
 GAMMA = 0.95  # of step_decay
 
@@ -30,7 +28,7 @@ def noam(d_model: int, warmup: int, factor: float = 1.0) -> Schedule:
         0.003125
     """
     if warmup < 1:
-        raise Problem("the Noam schedule needs a warmup of at least 1 step, got {value}", value=warmup)
+        raise ValueError(f"the Noam schedule needs a warmup of at least 1 step, got {warmup}")
     return lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
@@ -131,7 +129,7 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
     }
     if name not in schedules:
         allowed = ", ".join(NAMES)
-        raise Problem("{name} must be one of {allowed}, got {value!r}", name="schedule", allowed=allowed, value=name)
+        raise ValueError(f"schedule must be one of {allowed}, got {name!r}")
     return schedules[name]()
 
 

@@ -99,7 +99,7 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
 def test_what_is_not_there_gives_the_default_and_one_sentence(page: str, query: dict[str, str]) -> None:
     plain, at = screen.open_page(page), screen.open_page(page, **query)
     (told,) = screen.warnings(at)
-    parts = told.removeprefix("The link asks for something that is not there (")
+    parts = told.removeprefix("This link asks for something missing (")
     parts = parts.removesuffix("). Showing the default instead.").split("; ")
     assert sorted(parts) == sorted(f"{name}={value[:40]}" for name, value in query.items())
     assert codes(at) == codes(plain) and address(at) == {}

@@ -57,7 +57,7 @@ def radio(page: Page, key: str, name: str) -> None:
 
 
 def on_board(page: Page) -> None:
-    radio(page, "kind", "Decoder self (masked)")
+    radio(page, "kind", "Decoder self")
     radio(page, "layer", "1")
 
 

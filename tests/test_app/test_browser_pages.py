@@ -88,7 +88,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
     page.get_by_role("slider", name="d_model").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Noam 576, warmup 4,000: peak 6.588e-04 at step 4,000")).to_be_visible()
-    page.get_by_role("button", name="Keep this Noam curve").click()
+    page.get_by_role("button", name="Save this Noam curve").click()
     choose(page, "logarithmic")
     expect(plot(page, "schedules")).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 900})
@@ -133,7 +133,7 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no such file")
     page.locator("input[type=file]").set_input_files(broken)
-    expect(page.get_by_text("Shown below: the one before.")).to_be_visible()
+    expect(page.get_by_text("Showing the last one that worked.")).to_be_visible()
 
 
 def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
@@ -163,7 +163,7 @@ def test_models_are_compared(page, app_server, systems):
     choose(page, "Quality by length")
     assert_it_fits(page, "lengths")
     choose(page, "English → German")
-    expect(page.get_by_text("Not here for this direction: GRU with attention, GRU.")).to_be_visible()
+    expect(page.get_by_text("Not found for this direction: GRU with attention, GRU.")).to_be_visible()
     assert_nothing_sticks_out(page)
 
 
@@ -223,7 +223,7 @@ def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app
 
 def test_without_a_language_model_the_page_says_how_to_train_one(page, app_server):
     page.goto(f"{app_server}/language_model")
-    expect(page.get_by_text("There is no language model.")).to_be_visible()
+    expect(page.get_by_text("No language model found.")).to_be_visible()
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 
 

@@ -137,7 +137,7 @@ def test_the_address_says_the_language(code: str) -> None:
 
 def test_an_unknown_language_is_one_sentence() -> None:
     at = screen.open_app(lang="<b>fr</b>")
-    said = "The link asks for something that is not there (lang=<b>fr</b>). Showing the default instead."
+    said = "This link asks for something missing (lang=<b>fr</b>). Showing the default instead."
     assert screen.warnings(at) == [said]
     assert at.text_input(key="sentence").label == "English sentence"
 

@@ -91,12 +91,12 @@ def test_a_paused_run_can_be_stopped():
 def test_no_more_than_so_many_train_at_a_time_and_paused_ones_keep_nobody_waiting():
     first, *_ = runs = [LiveRun(Settings()) for _ in range(live.MAX_RUNS)]
     try:
-        with pytest.raises(ValueError, match="runs are under way on this machine"):
+        with pytest.raises(ValueError, match="runs are already training on this machine"):
             LiveRun(Settings())
         first.pause()
         first.pause()
         runs.append(LiveRun(Settings()))
-        with pytest.raises(ValueError, match="runs are under way on this machine"):
+        with pytest.raises(ValueError, match="runs are already training on this machine"):
             first.go_on()
         assert first.frame().status == "paused"
         runs[-1].stop()

@@ -51,10 +51,6 @@ def assert_masks(at, batch, masks, sentence):
         drawn_as(at, f"mask-{name}", name, batch, mask, sentence)
 
 
-def metrics(at):
-    return {metric.label: metric.value for metric in at.metric}
-
-
 def test_the_first_paint_is_the_mask_of_the_first_sentence_and_a_head_under_it(recorded):
     batch, run = run_of(recorded)
     at = open_page()
@@ -82,7 +78,7 @@ def test_a_click_flips_a_cell_and_the_head_and_the_numbers_follow(recorded):
     np.testing.assert_array_equal(drawn(at, "large-head"), changed.weights["decoder_self"][2, 0, 2])
     n = batch.pair(2)[1].size(1)
     logit = np.abs(run.logits[2, :n] - changed.logits[2, :n]).max()
-    assert f"of a logit at real steps: {words_masks.number(logit)}." in screen.written(at)
+    assert f"{words_masks.number(logit)} for a logit at real steps." in screen.written(at)
     assert at.query_params["cells"] == "1-2.3-0"
     link = dict(parse_qsl(urlsplit(screen.links(at)["Translate with these cells on Steer"]).query))
     assert link == {"text": DEFAULT[0][2], "edits": "v1_ad1-2_bd3-0"}
@@ -160,11 +156,11 @@ def test_every_head_with_and_without_every_mask(recorded):
             np.testing.assert_array_equal(drawn(at, "head-with"), run.weights[kind][0, 1, 2])
             np.testing.assert_array_equal(drawn(at, "head-without"), less.weights[kind][0, 1, 2])
             change = np.abs(run.weights[kind][0, 1, 2] - less.weights[kind][0, 1, 2]).max()
-            assert f"of a weight in this map: {words_masks.number(change)}, of" in screen.written(at)
+            assert f"{words_masks.number(change)} for a weight in this map" in screen.written(at)
         change = np.abs(run.logits[0, :n] - less.logits[0, :n]).max()
         changed = (run.logits[0, :n].argmax(-1) != less.logits[0, :n].argmax(-1)).sum()
-        said = f"at real steps: {words_masks.number(change)}. Likeliest next tokens changed at {changed} of {n} steps."
-        assert said in screen.written(at)
+        assert f"{words_masks.number(change)} for a logit at real steps." in screen.written(at)
+        assert f"next token changes at {changed} of {n} steps." in screen.written(at)
 
 
 def test_the_numbers_with_their_mask_on_and_off(recorded):
@@ -175,8 +171,8 @@ def test_the_numbers_with_their_mask_on_and_off(recorded):
         for word, on in (("on", True), ("off", False)):
             pad = experiments.pad_difference(recorded.model, *batch.pair(sentence), pads, padding=on)
             leak = experiments.future_leak(recorded.model, *batch.pair(sentence), look_ahead=on)
-            assert metrics(at)[f"Largest change, padding mask {word}"] == words_masks.number(pad)
-            assert metrics(at)[f"Largest change, look-ahead mask {word}"] == words_masks.number(leak)
+            found = [metric.value for metric in at.metric if metric.label == f"Largest change, mask {word}"]
+            assert found == [words_masks.number(pad), words_masks.number(leak)]
 
 
 def test_a_row_with_nothing_to_attend_to(recorded):
@@ -227,7 +223,7 @@ def test_what_is_too_long_is_a_sentence_and_the_last_batch_stays(recorded):
     batch, run = run_of(recorded, ("A dog.", *DEFAULT[0][1:]), DEFAULT[1])
     assert_masks(at, batch, run.masks, 0)
     first = open_page(source1="x" * 10_000)
-    assert "the worked example" in first.warning[0].value and screen.tokens(first, "large-mask", "x")[0] == "2"
+    assert "Showing the example." in first.warning[0].value and screen.tokens(first, "large-mask", "x")[0] == "2"
 
 
 def test_without_a_model_one_sentence(tmp_path, monkeypatch):

@@ -85,7 +85,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     assert at.button_group(key="direction").value == "de-en"
     assert_translations(at, shipped)
     assert any(words_models.SAME.format(difference="0") in element.value for element in at.caption)
-    assert not any("Not here for this direction" in element.value for element in at.caption)
+    assert not any("Not found for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():
         assert re.search("row|curve", screen.described(chart), re.I), key
@@ -143,10 +143,10 @@ def test_beam_and_sentence(shipped):
 def test_what_cannot_be_translated_is_told_and_the_last_sentence_stays(shipped, text, says):
     at = open_page().text_input(key="text-de").set_value("Das Tier war müde.").run()
     at = at.text_input(key="text-de").set_value(text).run()
-    assert len(at.warning) == 1 and says in at.warning[0].value and "the last sentence" in at.warning[0].value
+    assert len(at.warning) == 1 and says in at.warning[0].value and "the last one that worked" in at.warning[0].value
     assert_translations(at, shipped, "Das Tier war müde.")
     fresh = open_page(**{"text-de": text or " "})
-    assert len(fresh.warning) == 1 and fresh.warning[0].value.endswith("Shown below: the example.")
+    assert len(fresh.warning) == 1 and fresh.warning[0].value.endswith("Showing the example.")
     assert_translations(fresh, shipped)
 
 
@@ -183,7 +183,8 @@ def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
         seal(shipped / name)
     at = screen.choose(open_page(**{"models-show": "lengths"}), test="other")
     assert [trace["name"] for trace in screen.figure(at, "lengths")["data"]] == ["a-gru"]
-    assert "c-transformer: This file cannot be used. The scores by length of 'other' have other" in screen.written(at)
+    said = "c-transformer: This file or link cannot be used. The scores by length of 'other' have other"
+    assert said in screen.written(at)
     assert "no command on its card" in screen.written(at)
 
 
@@ -192,7 +193,7 @@ def test_a_direction_with_one_checkpoint_says_what_is_missing(shipped):
     result, written, _ = expected(shipped, "en-de", at.text_input(key="text").value)
     assert result.text in screen.written(at) and names_in(at) == ["en-de"]
     assert len(drawn(at, "map-0")) == len(written.names)
-    said = next(element.value for element in at.caption if "Not here for this direction" in element.value)
+    said = next(element.value for element in at.caption if "Not found for this direction" in element.value)
     assert "GRU with attention, GRU." in said and "Transformer" not in said
     assert "lengths" not in screen.charts(at)
     assert any("CONFIG.json" in code.value for code in at.code)

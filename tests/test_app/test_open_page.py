@@ -135,13 +135,13 @@ def test_sums_are_told() -> None:
         at = upload(open_page(), content(source_tokens=SOURCE, encoder_self=weights))
         return next(line for line in screen.written(at).split("\n") if line.startswith("Encoder self: "))
 
-    assert "adds up to 1, to within" in said(WEIGHTS["encoder_self"])
+    assert "add up to 1 (largest deviation" in said(WEIGHTS["encoder_self"])
     assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)
     even = np.full((2, 2, S, S), 1 / 8, np.float32)
     even[..., :1] = 2 / 8
-    assert said(even) == "Encoder self: Every row of this kind adds up to exactly 1."
+    assert said(even) == "Encoder self: All rows add up to 1 (largest deviation 0)."
     even[1, 0] = 0
-    assert "7 of 28 rows are entirely 0: they attend to nothing. Every other row of this kind adds" in said(even)
+    assert "7 of 28 rows are entirely 0: they attend to nothing. All other rows add up" in said(even)
     even[1, 0, 1:] = 1 / S
     assert "One of 28 rows is entirely 0: it attends" in said(even)
     assert "Every weight of this kind is 0: nothing is attended to." in said(even * 0)
@@ -160,12 +160,13 @@ def test_sums_are_told() -> None:
 def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str) -> None:
     at = upload(open_page(), data, "**wrong** <b>.npz")
     told = [element.value for element in at.warning]
-    assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file cannot be used. "))
+    assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
     assert literal(problem) in told[0]
     assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
     at = upload(upload(open_page(), WHOLE), data)
     told = [element.value for element in at.warning]
-    assert len(told) == 1 and literal(problem) in told[0] and told[0].endswith(literal("Shown below: the one before."))
+    assert len(told) == 1 and literal(problem) in told[0]
+    assert told[0].endswith(literal("Showing the last one that worked."))
     np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at = upload(at, DECODER)
     assert not at.warning and [one["code"] for one in screen.stage(at)["kinds"]] == ["decoder_self"]
@@ -213,7 +214,7 @@ def test_roles_and_rollout_need_whole_rows() -> None:
     half = content(source_tokens=SOURCE, encoder_self=WEIGHTS["encoder_self"] / 2)
     for part in ("roles", "rollout"):
         at = screen.choose(upload(open_page(), half), part=part)
-        assert "off by up to 0.5" in at.info[0].value and not screen.charts(at)
+        assert "off by 0.5" in at.info[0].value and not screen.charts(at)
 
 
 def test_attention_through_all_layers() -> None:
@@ -232,7 +233,7 @@ def test_attention_through_all_layers() -> None:
 
     two = {kind: weights[kind] for kind in ("decoder_self", "cross")}
     charts, said = charts_and_words(**tokens, **two)
-    assert charts == {"rollout-source", "rollout-target"} and "each output of the encoder" in said
+    assert charts == {"rollout-source", "rollout-target"} and "each encoder output" in said
     charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
     assert charts == {"rollout-target"} and "Mean of a row" not in said
     charts, said = charts_and_words(**tokens, cross=weights["cross"])
@@ -245,7 +246,7 @@ def test_attention_through_all_layers() -> None:
     ("changes", "said"),
     [
         ({}, "got 2 and 4 layers."),
-        ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by up to 0.6"),
+        ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by 0.6"),
         ({"decoder_self": None}, words_open.NO_DECODER),
     ],
 )
@@ -282,7 +283,7 @@ def test_one_token_leaves_no_choice() -> None:
 def test_too_many_heads_are_not_compared() -> None:
     data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
-    assert any("for 12800 heads over this many tokens" in element.value for element in at.caption)
+    assert any("of 12800 heads over this many tokens" in element.value for element in at.caption)
     assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, 
     at = at.text_input(key="text").set_value(text).run()
     assert not at.exception
     np.testing.assert_array_equal(screen.values(screen.figure(at, "wrong")["data"][0]["z"]), drawn)
-    assert problem in at.warning[0].value and "the last sentence" in at.warning[0].value
+    assert problem in at.warning[0].value and "the last one that worked" in at.warning[0].value
     assert "the example" in open_page(pitfall="scaling", text=text).warning[0].value
     assert set(screen.charts(at)) == {"wrong", "right"}
 

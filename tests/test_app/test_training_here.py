@@ -73,7 +73,7 @@ def test_what_is_drawn_is_what_the_run_did(quick):
     frame = run.frame()
     assert frame.step == 10
     drawn = screen.figure(at, "practice-loss")["data"]
-    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, 4 heads, warmup 200, peak 0.004"]
+    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, heads: 4, warmup 200, peak 0.004"]
     np.testing.assert_allclose(screen.values(drawn[0]["y"]), frame.losses, rtol=1e-6)
     np.testing.assert_array_equal(screen.values(drawn[0]["x"]), np.arange(1, 11))
     shown = screen.values(screen.figure(at, "practice-map")["data"][0]["z"])
@@ -142,7 +142,7 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 letters")],
+    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 characters")],
 )
 def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
@@ -155,12 +155,12 @@ def test_one_run_more_than_the_machine_allows_is_one_sentence(quick, monkeypatch
     monkeypatch.setattr(practice, "SOLVED", 2.0)  # never
     others = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
     at = open_page().button(key="practice-start").click().run()
-    assert "runs are under way on this machine" in at.warning[0].value and len(quick) == len(others)
+    assert "runs are already training on this machine" in at.warning[0].value and len(quick) == len(others)
     others[0].pause()
     at = at.button(key="practice-start").click().run()
     assert not at.warning and quick[-1].active
     at = at.button(key="practice-pause").click().run()
     others[0].go_on()
     at = at.button(key="practice-pause").click().run()
-    assert "runs are under way on this machine" in at.warning[0].value and not at.exception
+    assert "runs are already training on this machine" in at.warning[0].value and not at.exception
     assert quick[-1].frame().status == "paused"

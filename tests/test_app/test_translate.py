@@ -93,7 +93,7 @@ class TestBadInput:
     def test_one_sentence_and_the_result_before_stays(self, recorded, text, words_of_it):
         at = type_in(type_in(screen.open_app(), SENTENCE), text)
         (warning,) = at.warning
-        assert words_of_it in warning.value and "the last sentence" in warning.value
+        assert words_of_it in warning.value and "the last one that worked" in warning.value
         assert_shown(at, recorded.translate(SENTENCE))
         assert not type_in(at, "A man.").warning
 
@@ -272,8 +272,7 @@ def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, mo
     at = type_in(at, "A man is tired.")
     assert_shown(at, recorded.translate(SENTENCE))
     assert screen.warnings(at) == [
-        "The computation failed (RuntimeError); the log of the server says more. "
-        "Shown below: the last sentence that could be translated."
+        "The computation failed (RuntimeError); the log of the server says more. Showing the last one that worked."
     ]
     assert "out of luck" in caplog.text
 

@@ -92,8 +92,3 @@ def test_number_steps(n, step):
 def test_fewer_numbers_where_there_is_less_room():
     figure = values_heatmap(np.zeros((2, 512), np.float32), ["a", "b"], most_labels=4)
     assert list(figure.layout.xaxis.ticktext) == ["0", "128", "256", "384"]
-
-
-@pytest.mark.parametrize(("n", "word"), [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st")])
-def test_ordinals(n, word):
-    assert labels.ordinal(n) == word

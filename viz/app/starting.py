@@ -50,5 +50,5 @@ def wait() -> None:
     """
     if _loading is None or not _loading.is_alive():
         return
-    with st.spinner(say("Loading the model …"), show_time=True):
+    with st.spinner(say("Loading …"), show_time=True):
         _loading.join()

@@ -85,7 +85,7 @@ def _made(result: Translation, settings: Settings) -> bytes:
     quoted = say("“{text}”", text=result.source)
     page = Page(quoted)
     page.text(result.text or say("(the model wrote nothing)"), large=True)
-    stopped = "" if result.finished else " " + say("The translation was stopped at the length limit.")
+    stopped = "" if result.finished else " " + say("The translation stopped at the length limit.")
     page.text(settings.decoded + stopped)
     for sentence in settings.changes:
         page.text(sentence)

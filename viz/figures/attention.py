@@ -60,7 +60,7 @@ def attention_heatmap(
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
     colors = _weight_colors(weights, scale_to_max, value, say, most)
     description = say(
-        "How much each query (row) attends to each key (column), from 0 to {most:.3g}.",
+        "Attention of each query (row) to each key (column), from 0 to {most:.3g}.",
         most=most,
     )
     description += " " + say("Hatched cells are not allowed by the mask.") if blocked.any() else ""

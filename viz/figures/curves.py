@@ -74,11 +74,7 @@ def curves(
             xaxis=_axis(axes[0], everything[0], log_x),
             yaxis=_axis(axes[1], everything[1], log_y),
         ),
-        description=(
-            say("1 curve of {y} over {x}, from {low:.3g} to {high:.3g}.", **said)
-            if len(drawn) == 1
-            else say("{n} curves of {y} over {x}, from {low:.3g} to {high:.3g}.", n=len(drawn), **said)
-        ),
+        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", n=len(drawn), **said),
         table=Points(
             [(name, *line, None) for name, line in drawn.items()]
             + [(f"{name} ◆", [np.float32(x)], [np.float32(y)], [text]) for name, x, y, text in marks]

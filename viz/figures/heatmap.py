@@ -61,7 +61,7 @@ def token_axis(tokens: Sequence[str], title: str, say: Say = english, *, downwar
     """Build the axis of these tokens: positions are the coordinates, so equal tokens keep rows of their own."""
     step = labels.tick_step(len(tokens))
     if step > 1:
-        title = say("{title} · every {nth} labelled", title=say(title), nth=labels.ordinal(step, say))
+        title = say("{title} · 1 of {n} labelled", title=say(title), n=step)
     return axis(
         [labels.tick_text(token) for token in tokens],
         step,

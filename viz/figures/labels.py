@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from viz import theme
-from viz.figures.wording import Say, english, message
+from viz.figures.wording import Say, english
 
 REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
-_ORDINALS = {1: message("{n}st"), 2: message("{n}nd"), 3: message("{n}rd")}
-_OTHER_ORDINAL = message("{n}th")
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
@@ -96,11 +94,6 @@ def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
     while n > step * most:
         step *= 2
     return step
-
-
-def ordinal(n: int, say: Say = english) -> str:
-    """Write a number as 2nd, 3rd, 4th."""
-    return say(_OTHER_ORDINAL if n % 100 in (11, 12, 13) else _ORDINALS.get(n % 10, _OTHER_ORDINAL), n=n)
 
 
 def text_width(text: str) -> int:

@@ -20,7 +20,7 @@ from viz.views.made import Recipe, made
 RUN = "run"
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Measuring …")), show_time=True)
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def measured(checkpoint: str, text: str, beam: int, length_penalty: float, reference: str | None) -> list[Check]:
     """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
     loaded = cached.translator(checkpoint)

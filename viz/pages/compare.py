@@ -11,7 +11,7 @@ from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.text import words, words_compare
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
 from viz.ui import choices, shared, staged
 from viz.views import cached, codes, maps, recipes, view
@@ -100,8 +100,6 @@ def answer(versus: str, pair: Pair) -> tuple[str, Pair, tuple[cached.Shown, cach
         (versus, pair),
         lambda asked: tuple(map(cached.compute, asked[1])),
         lambda before: before or examples,
-        last=message("the last two that could be compared"),
-        first=message("the examples"),
     )
     return None if kept is None else (*kept[0], kept[1])
 

@@ -14,7 +14,7 @@ from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.text import errors, words
 from viz.text import words_language_model as said
-from viz.text.language import current, message, say, using
+from viz.text.language import current, say, using
 from viz.ui import choices, shared, speaking, staged
 from viz.views import cached, view
 from viz.views.chance import READERS, Chance, chance_of
@@ -135,13 +135,12 @@ def _live() -> None:
         chance = replace(chance, seed=None)
     state[KEPT] = shown, chance
     with st.container():
+        name = shown.model or names[0]
         answered = shared.compute_or_keep(
-            "language-model-answered",
-            (shown.model or names[0], shown.text),
+            f"language-model-answered-{name}",
+            (name, shown.text),
             lambda asked: told(*asked, shown, chance),
-            lambda last: last if last and last[0] == (shown.model or names[0]) else (shown.model or names[0], ""),
-            message("the last text that could be read"),
-            message("an empty text"),
+            lambda last: last or (name, said.EXAMPLE),
         )
     if answered is None:
         return

@@ -65,8 +65,7 @@ def answer(request: Request) -> tuple[Request, Result]:
         return request, result
     except ValueError as error:
         before = st.session_state.get("masks-answered")
-        shown = say("Shown below: {what}.", what=say("the last batch") if before else say("the worked example"))
-        shared.warn(f"{errors.sentence(error)} {shown}")
+        shared.warn(f"{errors.sentence(error)} {shared.kept(before)}")
         before = before or Request(request.checkpoint)
         return before, compute(before)
 
@@ -262,7 +261,7 @@ def show_both(page: Page) -> None:
 def on_off(mask: str, values: tuple[float, float]) -> None:
     """Show a number with a mask on and off, side by side."""
     with st.container(horizontal=True, gap="large"):
-        for label, value in zip(words_masks.CHANGES[mask], values, strict=True):
+        for label, value in zip(words_masks.CHANGES, values, strict=True):
             st.metric(say(label), words_masks.number(value))
 
 

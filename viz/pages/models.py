@@ -67,8 +67,7 @@ def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
     if not sides:
         shared.warn(problem)
         return []
-    last, first = say("Shown below: the last sentence that could be translated."), say("Shown below: the example.")
-    shared.warn(f"{problem} {last if before else first}")
+    shared.warn(f"{problem} {shared.kept(before)}")
     shared.small(sides[0].result.source, "shown")
     return sides
 
@@ -109,7 +108,7 @@ def show_translation(number: int, side: Side) -> None:
     st.markdown(f"**{say(words_models.SYSTEMS[side.system].name)}**")
     shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
     if not side.result.finished:
-        st.caption(say("The translation was stopped at the length limit."))
+        st.caption(say("The translation stopped at the length limit."))
 
 
 def show_model(number: int, side: Side) -> None:

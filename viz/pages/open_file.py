@@ -75,7 +75,7 @@ def tell_problem(before: bool) -> None:
     """Say why the file that was chosen last is not shown."""
     if "file-problem" in st.session_state:
         name, problem = st.session_state["file-problem"]
-        shared.warn(" ".join([f"{name}: {problem}"] + [say("Shown below: the one before.")] * before))
+        shared.warn(" ".join([f"{name}: {problem}"] + [shared.kept(before)] * before))
 
 
 @st.cache_data(max_entries=2, show_spinner=cached.Waiting(message("Translating …")))
@@ -122,7 +122,7 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         kind = choose_kind(attention)
         head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
     if attention.residual(kind) > spoken.WHOLE_ROWS:
-        st.info(spoken.no_roles(attention.residual(kind)))
+        st.info(spoken.not_whole(attention.residual(kind)))
         return
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
@@ -144,7 +144,7 @@ def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
     """What the heads of a kind do; kept while the file is open."""
     known = st.session_state.setdefault(NUMBERS, {})
     if kind not in known or known[kind][0] is not attention:
-        with st.spinner(say("Counting what the heads do …")), TURNS.turn():
+        with st.spinner(say("Computing …")), TURNS.turn():
             known[kind] = attention, heads_results.of_sentence(attention, kind)
     return known[kind][1]
 
@@ -179,7 +179,7 @@ def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], st
     for kinds in filter(None, tried):
         residual = max(map(attention.residual, kinds))
         if residual > spoken.WHOLE_ROWS:
-            problem = problem or spoken.no_rollout(residual)
+            problem = problem or spoken.not_whole(residual)
             continue
         try:
             return kinds, contribution.rollouts({kind: attention.weights[kind] for kind in kinds}), problem

@@ -155,7 +155,8 @@ def show_similarity(pictures, beside) -> None:
                 title = say("Similarity of positions: {name}", name=found.name(place))
                 known = made(products, f"analysis.by_offset({place})[0]")
                 draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
-                st.metric(say(words_positions.RESIDUALS[place]), words_masks.number(by_offset.residual))
+                label = say(words_positions.TITLES[place], name=say(words_positions.THE_RESIDUAL))
+                st.metric(label, words_masks.number(by_offset.residual))
         st.caption(f"{say(words_positions.SIMILARITY)} {say(words_positions.RESIDUAL)}")
         curves = np.stack([by_offset.means for _, by_offset in results.values()])
         lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
@@ -182,8 +183,8 @@ def show_wavelengths(pictures, beside) -> None:
         table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
         for place, one in waves.items():
             pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2)
-            for column, values in zip(words_positions.COLUMNS[place], pairs.T.round(3), strict=True):
-                table[say(column)] = values
+            for column, values in zip(words_positions.COLUMNS, pairs.T.round(3), strict=True):
+                table[say(words_positions.LEGENDS[place], name=say(column))] = values
         st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
@@ -254,7 +255,7 @@ def show_order(pictures, beside) -> None:
                 shared.small(text, f"{key}-source")
                 shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
                 if not result.finished:
-                    st.caption(say("The translation was stopped at the length limit."))
+                    st.caption(say("The translation stopped at the length limit."))
                 show_map(asked, text, result, head, key)
         texts = {result.text for result in found.values()}
         line = words_positions.SAME if len(texts) == 1 else words_positions.OTHER

@@ -42,7 +42,9 @@ COMPARED = {  # with the weights of a head over the source tokens; the last one 
     "input_gradient": message("weights and gradient × input"),
     "off": message("direct effects and switching off"),
 }
-LEFT_OUT = message("Each source token blocked in all layers of encoder and cross-attention, the same words read.")
+LEFT_OUT = message(
+    "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the same words."
+)
 OVER = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
 ABOVE = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
 FROM = message("“{token}” is the most probable word from here on: {part}.")
@@ -50,7 +52,7 @@ NEVER = message("“{token}” is not the most probable word even at the end: th
 WITHOUT = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
 UNMOVED = message("Without any one source token, “{token}” loses nothing.")
 NO_EFFECTS = message("Direct effects need the residual stream of a Transformer; a recurrent network has none.")
-PARTS_TITLE, KEYS_TITLE = message("Parts of the decoder"), message("Read at each encoder position")
+PARTS_TITLE, KEYS_TITLE = message("Parts of the decoder"), message("Added from each encoder position")
 HEADS_TITLE = message("Each head: layers in rows")
 PARTS = {
     "input": message("input"),
@@ -72,7 +74,7 @@ WORDS = {  # as of viz.stage.words
     "against": message("What the logit is compared with"),
     "effects": message("Effects"),
     "no effects": message("Encoder maps have no direct effect on a word: these are the weights."),
-    "computing effects": message("Computing the direct effects …"),
+    "computing effects": message("Computing …"),
     "parts": message("Who wrote it"),
     "lens": message("Layer lens"),
     "left-out": message("Left out"),
@@ -80,7 +82,7 @@ WORDS = {  # as of viz.stage.words
     "who": message("Who wrote “{token}”?"),
     "adds": message("For “{query}”, this head adds most from “{key}” ({weight} logits)."),
     "adds nothing": message("For “{query}”, this head adds next to nothing directly."),
-    "added": message("From “{key}”, this head adds most for “{query}” ({weight} logits)."),
+    "contribution": message("From “{key}”, this head adds most for “{query}” ({weight} logits)."),
     "adding": message("Heads that add most to “{query}” directly:"),
 }
 

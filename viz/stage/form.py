@@ -13,7 +13,7 @@ SUMMARIES = {
     "deviation": message("standard deviation"),
 }
 OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("heads and layers")}
-ROWS = {"predicted": message("the word being written"), "read": message("the word just read")}
+ROWS = {"predicted": message("word being written"), "read": message("word just read")}
 SUMMARY_HELP = message("A summary is not a real head: no single head may look like it.")
 WORDS_HELP = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
 HIDE_HELP = message("Leaves out the start and end tokens; the rest is not rescaled.")
@@ -42,7 +42,7 @@ def form(view: View) -> list[dict]:
         return field("switch", name, label, "1" if getattr(view, name) else "0", say(help))
 
     return [
-        choice("summary", message("Draw"), SUMMARIES, help=SUMMARY_HELP),
+        choice("summary", message("Show"), SUMMARIES, help=SUMMARY_HELP),
         choice("over", message("Summarised over"), OVER, enabled=view.summary != "single"),
         choice("rows", message("Rows are named by"), ROWS),
         switch("words", message("Words instead of subwords"), WORDS_HELP),

@@ -27,7 +27,7 @@ KINDS = {
         message("Decoder"),
         message("Masked decoder self-attention"),
         message("word being written (query)"),
-        message("written so far (key)"),
+        message("word so far (key)"),
     ),
 }
 TEXT_SELF = Kind(  # of a model that only reads on: what stands for "decoder_self" there
@@ -61,7 +61,7 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "positions": message("Positions"),
     "words": message("Next words"),
     "inside": message("Inside"),
-    "computing": message("Computing this row …"),
+    "computing": message("Computing …"),
     "head": message("{title} · layer {layer} · head {head}"),
     "summary": message("{title} · {layer} · {head}"),
     "tile": message("{title}, layer {layer}, head {head}"),
@@ -104,7 +104,7 @@ WORDS = {  # by the names that the browser code uses; it fills the places in bra
     "source": message("Source tokens"),
     "target": message("Tokens of the translation"),
     "no plotly": message("The drawing library could not be loaded, so the large picture is shown as a table."),
-    "loading": message("Loading the other heads …"),
+    "loading": message("Loading …"),
     "failed": message("The maps of this kind could not be fetched. Please reload the page."),
     "nothing": message("(the model wrote nothing)"),
     "no attention": message("This model has no attention: it reads the whole sentence through one vector."),
@@ -143,7 +143,7 @@ STEERING = {  # more of them, on the page Steer
     "one head": message("this head"),
     "every head": message("all heads"),
     "click cell": message("Click or drag to block or open cells, in every layer and head."),
-    "click word": message("Click a word to write it; what stands before it is kept."),
+    "click word": message("Click a word to write it; everything before it is kept."),
     "with options": message("To change single cells, reset the map options first."),
     "importance": message("Importance"),
     "costs": message("Without it the log-probability of the old translation changes by {change} nats"),
@@ -152,12 +152,12 @@ STEERING = {  # more of them, on the page Steer
     "shift": message("Shift"),
     "no change": message("Nothing changed in this head."),
     "unmatched": message("this token is not in both translations"),
-    "moved": message("Scale and shift what is added to the embeddings."),
+    "moved": message("Scale and shift the encodings that are added to the embeddings."),
 }
 
 READING = {  # in place of the same where there is no source
     "target": message("Tokens of the text"),
-    "written": message("“{token}” has probability {probability} after what stands before it."),
+    "written": message("“{token}” has probability {probability} here."),
     "instead": message("Other words there: {others}"),
     "play": message("Play step by step"),
     "slider": message("Step"),

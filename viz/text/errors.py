@@ -11,13 +11,14 @@ def sentence(error: ValueError) -> str:
     """The words of an error as a sentence.
 
     Args:
-        error: a Problem is translated; anything else is of a file, and its English stands after words that say so.
+        error: a Problem is translated; anything else is of a file or an address, and its English stands after words
+            that say so.
 
     Example:
-        >>> from model.errors import Problem
+        >>> from model.errors import THE_TEXT, Problem
         >>> from viz.text.language import using
         >>> with using("de"):
-        ...     sentence(Problem("the text has {n} tokens; at most {most} are allowed", n=300, most=256))
+        ...     sentence(Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=300, most=256))
         'Der Text hat 300 Tokens; erlaubt sind höchstens 256.'
     """
     ours = isinstance(error, Phrase)
@@ -26,7 +27,7 @@ def sentence(error: ValueError) -> str:
     if "_" not in first and first not in KINDS:  # names of settings stay as they are spelt
         words = words[:1].upper() + words[1:]
     words = words.rstrip(".") + "."
-    return words if ours else f"{say('This file cannot be used.')} {words}"
+    return words if ours else f"{say('This file or link cannot be used.')} {words}"
 
 
 def said(phrase: Phrase) -> str:

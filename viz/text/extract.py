@@ -13,7 +13,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from viz.text.language import ENGLISH, LANGUAGES, path_of
+from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 
 ROOT = Path(__file__).parents[2]
 # How many sentences each of these is given, the same one for one thing and for several.
@@ -36,7 +36,10 @@ def calls() -> list[tuple[str, ast.Call, list[str]]]:
 def sentences() -> Catalog:
     """The sentences of the code; those without words, which only put values together, are the same in all languages."""
     found = Catalog()
+    said = {text for _, _, texts in calls() for text in texts}
     for _, _, texts in calls():
+        if texts and texts[0] != (small := begun(texts[0], small=True)) and small in said:
+            continue  # `say` finds it under the small letter
         if texts and _WORDS.search(_PLACE.sub("", texts[0])):
             found.add(texts[0] if len(texts) == 1 else tuple(texts))
     return found

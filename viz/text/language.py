@@ -75,7 +75,7 @@ def say(text: str, /, **values: object) -> str:
         '12,5\xa0%'
     """
     spoken = current()
-    text = catalogue(spoken).gettext(text) if text else text  # a catalogue has its own header under ""
+    text = _looked_up(text, spoken) if text else text  # a catalogue has its own header under ""
     return _filled(text, spoken, values) if values else text
 
 
@@ -134,6 +134,21 @@ def catalogue(language: str) -> gettext.NullTranslations:
         mofile.write_mo(compiled, pofile.read_po(file, locale=language))
     compiled.seek(0)
     return gettext.GNUTranslations(compiled)
+
+
+def begun(text: str, small: bool = False) -> str:
+    """A text with a capital at its beginning, as a label has it, or without."""
+    return (text[:1].lower() if small else text[:1].upper()) + text[1:]
+
+
+def _looked_up(text: str, language: str) -> str:
+    """A sentence as a catalogue has it; what is also said with a small letter is there once, with that one."""
+    found = catalogue(language)
+    said, small = found.gettext(text), begun(text, small=True)
+    if said != text or small == text:
+        return said
+    same = found.gettext(small)
+    return text if same == small else begun(same)
 
 
 def _filled(text: str, language: str, values: dict[str, object]) -> str:

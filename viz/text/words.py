@@ -17,9 +17,7 @@ PENALTY = message(
     "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: 0 compares bare "
     "log-probabilities and prefers short translations, larger values prefer long ones."
 )
-REPORT = message(
-    "The translation, every head of every kind, masks, positions and settings in one file that needs no network."
-)
+REPORT = message("One file, to open without a network: the translation, all heads, masks, positions and settings.")
 FREE, FORCED = message("free-running"), message("teacher-forced")
 DECODING = message(
     "Free-running: each step reads what the model wrote itself. Teacher-forced: each step reads a reference that you "
@@ -65,11 +63,11 @@ KINDS = {
         key_axis=message("source (key)"),
     ),
     "decoder_self": KindWords(
-        name=message("Decoder self (masked)"),
+        name=message("Decoder self"),
         title=message("Masked decoder self-attention"),
         rows=message("Each step attends to what was written so far."),
         query_axis=message("word just read (query)"),
-        key_axis=message("written so far (key)"),
+        key_axis=message("word so far (key)"),
     ),
     "cross": KindWords(
         name=message("Cross"),
@@ -82,8 +80,8 @@ KINDS = {
 
 READ, PREDICTED = message("read"), message("predicted")
 NAMED_BY = {
-    READ: message("A step is named by the token it read; what it predicted is the next token."),
-    PREDICTED: message("A step is named by the token it predicted; what it read is the token before."),
+    READ: message("Steps are named by the token that they read; they predicted the next one."),
+    PREDICTED: message("Steps are named by the token that they predicted; they read the one before."),
 }
 PREDICTED_AXIS = message("word being written (query)")
 

@@ -2,11 +2,13 @@
 
 from viz.text.language import message, say
 
-INTRO = message("Is what this app draws what the model computed?")
+INTRO = message("Does this app draw what the model computed?")
 LAST, MINE = "last", "mine"
 RUNS = {LAST: message("Last recorded run"), MINE: message("Run on my sentence")}
 OVER = message("The worst of {n} held-out sentences ({data}) with the model {model}, recorded by the command below.")
-DIGITS = message("Numbers of 32 bits carry about seven digits: two ways to compute the same differ in the last ones.")
+DIGITS = message(
+    "32-bit numbers carry about seven digits; two ways of computing the same value differ in the last ones."
+)
 ALL_HOLD = message("All claims hold.")
 COLUMNS = (
     message("Claim"),
@@ -18,8 +20,8 @@ COLUMNS = (
 )
 HOLDS, BROKEN, NOTHING = message("yes"), message("NO"), message("nothing to compare")
 MASK_OFF = message(
-    "“With the mask off” is the same measurement while the mask that the claim rests on is off, for that pass only: "
-    "it shows that a breach would be noticed."
+    "“With the mask off” repeats the measurement without the mask that the claim rests on: it shows that the check "
+    "can fail."
 )
 NEXT = message(
     "What a mask does, and what leaks without it, is on the page Masks; other known mistakes are on the page Pitfalls."
@@ -27,13 +29,11 @@ NEXT = message(
 CLAIMS = {
     "rows": (
         message("Rows sum to 1"),
-        message("The weights of every row of every map, of every layer and head, added up."),
+        message("Adds up the weights of each row, in all maps of all layers and heads."),
     ),
     "softmax": (
         message("Every map is the softmax of its scores"),
-        message(
-            "The recorded scores, after scaling and mask, through a softmax in 64 bits, against the recorded weights."
-        ),
+        message("Compares the recorded weights with a 64-bit softmax of the recorded scores (scaled and masked)."),
     ),
     "masked": (
         message("Masked cells are 0"),
@@ -58,29 +58,27 @@ CLAIMS = {
     "cached_logits": (
         message("Cached decoding equals the full pass: logits"),
         message(
-            "Token by token with kept keys and values, as the search decodes, and what was recorded, against one pass "
+            "Compares decoding token by token with cached keys and values, and the recorded logits, with one pass "
             "over all tokens."
         ),
     ),
     "cached_maps": (
         message("Cached decoding equals the full pass: maps"),
-        message(
-            "The attention row of each step of cached decoding, and the maps drawn, against one pass over all tokens."
-        ),
+        message("Compares the attention rows of cached decoding, and the maps drawn, with one pass over all tokens."),
     ),
     "decoded": (
         message("What is recorded is what was decoded"),
-        message("The log-probability of every token when the search wrote it, against the recorded logits."),
+        message("Compares the log-probability of each token in the search with the recorded logits."),
     ),
     "positions": (
         message("Positions are those of the formula"),
-        message("The positional encodings that were added, against the formula computed in 64 bits."),
+        message("Compares the positional encodings that were added with the formula in 64 bits."),
     ),
     "effects": (
         message("Direct effects add up to the logits"),
         message(
-            "What every part of the decoder adds directly to the logit of each written word, less the mean over the "
-            "vocabulary, summed in 64 bits, against that logit."
+            "Sums in 64 bits what each part of the decoder adds directly to a written word's logit (less the "
+            "vocabulary mean), and compares with that logit."
         ),
     ),
 }

@@ -13,7 +13,7 @@ CHANGE_B = message("Nothing differs yet: change a word of sentence B.")
 ONE_MODEL = message(
     "There is only one checkpoint, so both sides use the same model. To train another: python -m model train --help"
 )
-NO_ORDER = message("Heads of different models do not correspond: head 3 of A has nothing to do with head 3 of B.")
+NO_ORDER = message("Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.")
 LANGUAGES = message("A translates {a}, B {b}: one of them reads a language it was not trained on.")
 
 

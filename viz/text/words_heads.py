@@ -65,10 +65,10 @@ LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted:
 ABOUT = {
     SHARPNESS: message("Orange heads are sharp, blue ones broad. ★ keeps one distance, ⇄ aligns words."),
     "log_probability": message("Blue: the model's own translation gets less probable when this head alone is off."),
-    "gradient": message("The size of the change without it, by one backward pass (Michel et al. 2019)."),
+    "gradient": message("Estimates the change without this head by one backward pass (Michel et al. 2019)."),
     "effect": message(
-        "What the head adds directly to the logit of the written word, against the most probable other word; not what "
-        "it does through later layers."
+        "Direct effect on the logit of the written word, against the most probable other word; effects through "
+        "later layers do not count."
     ),
     "agreement": message("Kendall's rank correlation of a row of weights with the direct effects of its keys."),
 }
@@ -98,8 +98,8 @@ SINKS = {
     SINKS_ALL: message("special tokens and punctuation"),
 }
 SINK = message(
-    "Heads with nothing to do look at the start, the end or a full stop. Leaving these keys out and scaling the rest "
-    "of each row up shows what else is read; the amount removed is shown below and beside each row."
+    "Heads with nothing to do often attend to the start, the end or a full stop. Leave these keys out and the rest "
+    "of each row is scaled up; the amount removed is shown below and beside each row."
 )
 ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
@@ -145,8 +145,8 @@ ROLLOUTS = {  # by what `model.measures.contribution.rollouts` calls them
 TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
     ROLLOUTS["source"],
     line=message(
-        "Decoder, through the cross-attention: how much of each step comes from each output of the encoder. The maps "
-        "of the encoder, which would lead on to its tokens, are not there."
+        "How much of each decoder step comes from each encoder output. Without maps of the encoder, it cannot be "
+        "followed back to the source tokens."
     ),
     key_axis=_OUTPUT,
 )
@@ -155,8 +155,8 @@ TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
 ROLE = message(
     "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
     "least 3 can (Voita et al. 2019). Else the place that holds most of the weight, if more than a third. Broad: at "
-    "least 80 % of the entropy of an even spread. Rows that can read one key only, and rows of zeros, are not "
-    "counted: a head without any other has no choice, or reads nothing."
+    "least 80 % of the entropy of an even spread. Rows with one allowed key and rows of zeros are not counted: a "
+    "head with no others has no choice, or attends to nothing."
 )
 # What `model.analysis.head_roles.roles` names, the texts above among it; of a positional head after a prefix.
 POSITIONAL = "positional: "
@@ -194,24 +194,19 @@ LINK_SETS = {  # by name: what their links and their domain mean for the numbers
         "model was trained on: a high error rate says as much about the domain as about the heads."
     ),
     "multi30k/test_2016_flickr": message(
-        "Sixty image captions whose links were made by a language model and checked by no one: take the error rate as "
-        "a hint. Word order is nearly the same in both languages: compare with the diagonal."
+        "Sixty image captions, linked by a language model and not checked: take the error rate as a hint. Both "
+        "languages have nearly the same word order: compare with the diagonal."
     ),
 }
 COUNTED = ("pairs", "links", "words")
 MAP = message(
-    "Points are heads of one kind; their distances come near the Jensen-Shannon distance of what they read, the mean "
-    "over rows. The axes mean nothing by themselves. Click a point to open its head."
+    "Points are heads of one kind. Their distances approximate the Jensen-Shannon distance between their rows (mean "
+    "over rows); the axes have no meaning of their own. Click a point to open its head."
 )
 TOO_MANY = message(
-    "This compares every head with every other one, which would take too long for {n} heads over this many tokens. "
-    "Take a shorter text or fewer layers."
+    "Comparing all pairs of {n} heads over this many tokens would take too long. Take a shorter text or fewer layers."
 )
-UNITS = {
-    1.0: "",
-    1e3: message("The numbers in the cells are thousandths; point at one for the whole number."),
-    1e6: message("The numbers in the cells are millionths; point at one for the whole number."),
-}
+UNIT = message("The numbers in the cells are multiplied by {factor:,.0f}; point at one for the number itself.")
 
 
 def head(kind: str, layer: int, head: int) -> str:
@@ -278,12 +273,12 @@ def unit(largest: float) -> tuple[float, str]:
 
     Example:
         >>> unit(0.064)
-        (1000.0, 'The numbers in the cells are thousandths; point at one for the whole number.')
+        (1000.0, 'The numbers in the cells are multiplied by 1,000; point at one for the number itself.')
     """
     factor = 1.0
-    while 0 < largest * factor < 0.1 and factor < max(UNITS):
+    while 0 < largest * factor < 0.1 and factor < 1e6:
         factor *= 1000
-    return factor, say(UNITS[factor])
+    return factor, say(UNIT, factor=factor) if factor > 1 else ""
 
 
 def short(number: float, signed: bool) -> str:

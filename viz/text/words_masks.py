@@ -187,26 +187,21 @@ LEFT_OUT = {
     LOOK_AHEAD: message("the look-ahead mask"),
     BOTH: message("both"),
 }
-WITHOUT = message("The padding mask is left out in the encoder, in the decoder and between them.")
+WITHOUT = message("Leaves out the padding mask in encoder, decoder and cross-attention.")
 FLIPPED = message("Click a cell of the mask")
 CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
 WITH_ALL, CHANGED = message("With its masks"), message("Changed")
 EFFECT = message(
-    "Largest change of a weight in this map: {weight}, of a logit at real steps: {logit}. Likeliest next tokens "
-    "changed at {n} of {total} steps."
+    "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
+    "token changes at {n} of {total} steps."
 )
 UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
 
-CHANGES = {  # with the mask on and off
-    PADDING: (message("Largest change, padding mask on"), message("Largest change, padding mask off")),
-    LOOK_AHEAD: (message("Largest change, look-ahead mask on"), message("Largest change, look-ahead mask off")),
-}
-PADS = message(
-    "The largest change of any logit at the sentence's real steps when {n} pads are appended to source and target."
-)
+CHANGES = message("Largest change, mask on"), message("Largest change, mask off")
+PADS = message("Appends {n} pads to source and target: the largest logit change at the sentence's real steps.")
 LEAK = message(
-    "The largest change of any logit before the last step when the last token becomes <unk>. Training on whole "
-    "sentences needs 0."
+    "Replaces the last token by <unk>: the largest logit change before the last step. Training on whole sentences "
+    "needs 0."
 )
 NO_LEAK = message("The decoder reads only one token of this sentence: there is no earlier step. Type a longer target.")
 NO_KEYS = message(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from model import catalogue
 from viz.text import words
-from viz.text.language import message, say_n
+from viz.text.language import message, say, say_n
 
 INTRO = message("One sentence through every model of a direction.")
 ONE, ALL, WORDS, LENGTHS_OF = "one", "all", "words", "lengths"
@@ -18,8 +18,8 @@ SHOWS = {
 }
 TOOK = message("{ms:.0f} ms · log-probability {score:.1f}")
 SCORE = message(
-    "Computing time on this machine, and the sum of the log-probabilities of the written tokens. Models that cut text "
-    "into other tokens cannot be compared by it."
+    "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
+    "compared by it."
 )
 EXAMPLES = {
     "en": words.EXAMPLES,
@@ -64,13 +64,13 @@ SYSTEMS = {
     ),
     catalogue.GRU: SystemWords(
         message("GRU"),
-        message("Word by word; all that a step knows of the source is one vector (Cho et al. 2014)."),
+        message("Word by word; every step knows the source only as one vector (Cho et al. 2014)."),
         message("GRU: one vector"),
     ),
 }
 MISSING = message(
-    "Not here for this direction: {systems}. Two or more models of one direction can be compared; every model in the "
-    "folder of checkpoints is offered. To train one (the data first: python -m model download):"
+    "Not found for this direction: {systems}. The page offers all models in the folder of checkpoints and needs two "
+    "for one direction. To train one (the data first: python -m model download):"
 )
 PRESETS = {
     ("de", "en"): {
@@ -85,17 +85,15 @@ OTHER_DIRECTION = message(
     "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
 )
 
-ALIGNED = message(
-    "One row per place in the translations; beside each word the source word that its step attended to most, and the "
-    "weight."
-)
+ALIGNED = message("One row per place in the translations; beside each word, the source word with the largest weight.")
 MAPS = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 ONE_VECTOR = message("No map: the same {size} numbers for every word.")
 SAME = message(
-    "Columns are the numbers that each step read of the source. Largest difference between two words: {difference}."
+    "Columns are the numbers of the source vector that each step read. Largest difference between two words: "
+    "{difference}."
 )
-ROW_AXIS = message("word this step wrote")
-ASKS, KEY_AXIS = message("word this step wrote (query)"), message("source word (key)")
+ROW_AXIS = message("word being written")
+ASKS, KEY_AXIS = message("word being written (query)"), message("source (key)")
 NUMBER, NUMBER_AXIS = message("number"), message("number of the vector")
 MEAN = message("mean")
 LAYER = message("Of a Transformer. A model with fewer layers shows its last one.")
@@ -105,8 +103,8 @@ HEAD = message(
 NO_WORD, NO_MAP = "", message("the one vector")
 
 LENGTHS = message(
-    "Each point is a group of sentences with about as many words (x: their mean number; words are split at spaces). "
-    "Measured once, by the commands below; whether upper and lower case count is in the signatures."
+    "Each point is a group of sentences of similar length (x: mean number of words, split at spaces). Measured "
+    "once, by the commands below; the signatures say whether case counts."
 )
 NO_LENGTHS = message(
     "Not measured yet for {names}. The command below measures it and keeps it in the model's card.json; FILE.tsv has "
@@ -123,19 +121,11 @@ COLUMNS = {
     "sentences": message("sentences"),
 }
 LENGTH_AXIS = message("words of the source")
-DIRECTIONS = {
-    ("de", "en"): message("German → English"),
-    ("en", "de"): message("English → German"),
-    ("fr", "en"): message("French → English"),
-    ("en", "fr"): message("English → French"),
-    ("es", "en"): message("Spanish → English"),
-    ("en", "es"): message("English → Spanish"),
-}
 
 
 def direction(languages: catalogue.Direction) -> str:
-    """The name of a direction, in English."""
-    return DIRECTIONS.get(languages) or " → ".join(words.LANGUAGES.get(code, code) for code in languages)
+    """The name of a direction, as it is said."""
+    return " → ".join(say(words.LANGUAGES.get(code, code)) for code in languages)
 
 
 def unknown(side: str, count: int) -> str:

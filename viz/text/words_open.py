@@ -6,14 +6,14 @@ from viz.text.language import message, say, say_n
 
 LINE = message("The attention of any model, from a file.")
 INTRODUCTION = message(
-    "Any tool can write the file that is drawn here. The model itself is not in it: to switch heads off, import the "
-    "model or train one here."
+    "Any tool can write this file. It does not contain the model: to switch heads off, import the model or train "
+    "one here."
 )
 EXAMPLE_MODEL, EXAMPLE = "multi30k-de-en", "Ein Mann fährt auf einem Fahrrad die Straße hinunter."
 OF_EXAMPLE = message("Example: a translation by {model}, as python -m model trace writes it.")
 NO_EFFECTS = message("A file holds weights alone: direct effects need the model.")
 NOTHING_OPEN = message("Nothing is open. Open a file above.")
-PRIVATE = message("The file is read, checked and drawn by this app; it is not kept, and nothing in it can run.")
+PRIVATE = message("This app checks and draws the file; it does not keep it, and nothing in it can run.")
 FORMAT = message("""
 An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
 
@@ -55,8 +55,8 @@ np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
 MAPS, ROLES, ROLLOUT = "maps", "roles", "rollout"
 PARTS = {MAPS: message("Maps"), ROLES: message("Roles"), ROLLOUT: message("Through all layers")}
 EVERY_KEY = message(
-    "The file does not say which cells were blocked: every key counts as one that could be read, so heads of a decoder "
-    "look sharper than they are."
+    "The file does not say which cells were blocked. Every key counts as allowed, so heads of a decoder look "
+    "sharper than they are."
 )
 NO_DECODER = message(
     "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
@@ -75,19 +75,21 @@ def sums(residual: float, zeros: int, total: int) -> str:
     if zeros == total:
         return say("Every weight of this kind is 0: nothing is attended to.")
     if residual > WHOLE_ROWS:
-        said = message(
-            "Rows of this kind do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or "
-            "after dropout."
-        )
-    elif zeros and residual:
-        said = message("Every other row of this kind adds up to 1, to within {off:.0e}.")
+        said = not_whole(residual)
     elif zeros:
-        said = message("Every other row of this kind adds up to exactly 1.")
-    elif residual:
-        said = message("Every row of this kind adds up to 1, to within {off:.0e}.")
+        said = say("All other rows add up to 1 (largest deviation {off:.1g}).", off=residual)
     else:
-        said = message("Every row of this kind adds up to exactly 1.")
-    return f"{_zeros(zeros, total)} {say(said, off=residual)}".strip()
+        said = say("All rows add up to 1 (largest deviation {off:.1g}).", off=residual)
+    return f"{_zeros(zeros, total)} {said}".strip()
+
+
+def not_whole(residual: float) -> str:
+    """Say that rows do not add up to 1, which keeps heads from being told apart; residual as for `sums`."""
+    return say(
+        "Rows do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or taken after dropout, so "
+        "roles and attention through layers cannot be computed.",
+        off=residual,
+    )
 
 
 def _zeros(zeros: int, total: int) -> str:
@@ -99,22 +101,4 @@ def _zeros(zeros: int, total: int) -> str:
         "{n} of {total} rows are entirely 0: they attend to nothing.",
         zeros,
         total=total,
-    )
-
-
-def no_roles(residual: float) -> str:
-    """Say that rows do not add up to 1, as the roles of heads need it; residual as for `sums`."""
-    return say(
-        "What heads do is counted over whole rows, each adding up to 1; rows of this kind are off by up to {off:.2g}. "
-        "They may be summed, pruned or after dropout.",
-        off=residual,
-    )
-
-
-def no_rollout(residual: float) -> str:
-    """Say that rows do not add up to 1, as following attention through layers needs it; residual as for `sums`."""
-    return say(
-        "Attention is followed through layers by whole rows, each adding up to 1; rows of this file are off by up to "
-        "{off:.2g}. They may be summed, pruned or after dropout.",
-        off=residual,
     )

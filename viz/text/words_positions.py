@@ -81,11 +81,7 @@ COMPARED = {"first": "sinusoidal", "second": "literal_loop"}
 CHOICES = {"first": message("First encoding"), "second": message("Second encoding")}
 TITLES = {"first": message("First: {name}"), "second": message("Second: {name}")}
 LEGENDS = {"first": message("first: {name}"), "second": message("second: {name}")}
-RESIDUALS = {"first": message("Residual, first"), "second": message("Residual, second")}
-COLUMNS = {
-    "first": (message("first: sine"), message("first: cosine")),
-    "second": (message("second: sine"), message("second: cosine")),
-}
+THE_RESIDUAL, COLUMNS = message("residual"), (message("sine"), message("cosine"))
 
 
 def learned(steps: int, loss: float, hits: float) -> str:
@@ -101,13 +97,11 @@ def learned(steps: int, loss: float, hits: float) -> str:
 
 TABLE = message("Row = position, column = dimension. Click a column to see its wave.")
 DIFFERENCE = message("First minus second, cell by cell: at most {difference}.")
-SAME_WAVES = message(
-    "With the columns in the same order the difference is at most {difference}: the waves are the same."
-)
+SAME_WAVES = message("With columns in the same order they differ by at most {difference}: the waves are the same.")
 NO_DIMENSIONS = message("Choose at least one dimension to see its wave.")
 SIMILARITY = message(
-    "The dot product of any two positions, below its mean by distance. If only the distance matters, each diagonal has "
-    "one colour."
+    "Dot products of all pairs of positions; below, their mean by distance. If only distance matters, each diagonal "
+    "has one colour."
 )
 RESIDUAL = message("The residual is the largest deviation from that mean, in float64.")
 WAVELENGTH = message("Wavelength in positions. In the paper's formula a sine and its cosine share one.")
@@ -125,7 +119,7 @@ TRAINED = message("Off: the encoder has no positions.")
 SAME = message("Both orders give the same translation.")
 OTHER = message("The two orders give different translations.")
 SHUFFLED = message(
-    "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers say how far it is "
-    "from that, as the largest difference of any output."
+    "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers are the "
+    "largest difference between the two."
 )
-ONE_WORD = message("One word, or equal words only, have no other order: type a longer sentence.")
+ONE_WORD = message("This sentence has no other order: type one with two different words or more.")

@@ -3,18 +3,17 @@
 from viz.text.language import message
 
 TREE_LINE = message(
-    "Row n holds the candidates for the n-th token, the most probable beginning first. A dot was kept, a star ended "
-    "there, a cross was pruned; numbers are log-probabilities. Point at a node to see what its step attended to "
-    "(mean over all cross-attention heads); click one to lock the translation up to it."
+    "Row n holds the candidates for the n-th token, the most probable beginning first. Dot: kept; star: finished; "
+    "cross: pruned; numbers are log-probabilities. Point at a node to see what its step attended to (mean of all "
+    "cross-attention heads); click one to lock the translation up to it."
 )
 RESCORE = message(
-    "Ranks the finished translations of this search again: log-probability divided by ((5 + length) / 6) to this "
-    "power. The penalty only ranks finished translations, so a search with it would have chosen the same."
+    "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power. The "
+    "penalty affects only this ranking, so a search with it would have chosen the same."
 )
 FUTURE = message(
-    "This mask opens the future: a step may attend to a token that is written later. With teacher forcing a model "
-    "can then copy what it should predict. While writing, later tokens do not exist yet, and this app keeps the keys "
-    "and values of the earlier ones, so nothing changes there."
+    "This mask opens the future: a step may attend to later tokens. With teacher forcing a model can then copy what "
+    "it should predict. While it writes, later tokens do not exist yet, so nothing changes."
 )
 LESS = message("The old translation is {factor} times less probable.")
 MORE = message("The old translation is {factor} times more probable.")

@@ -122,7 +122,7 @@ def show_translation(result: cached.Shown, request: cached.Request, card: dict) 
         shared.large(result.text or say("(the model wrote nothing)"), "translation")
         st.caption(words.how_decoded(request.beam, request.length_penalty, request.reference is not None))
         if not result.finished:
-            st.caption(say("The translation was stopped at the length limit."))
+            st.caption(say("The translation stopped at the length limit."))
 
 
 def no_model(error: ValueError) -> None:

@@ -21,7 +21,7 @@ FEW_LINES = 4
 LONGEST_NAME = 80  # characters; file systems take 255 bytes
 REPRODUCE = message("These lines make the same figure, in the folder of this project:")
 ONLY_HERE = message("This figure has no code: it exists only in this session.")
-FILES = message("The figure as a picture, as a web page that needs no network, and its numbers:")
+FILES = message("The figure as a picture, an offline web page, or numbers:")
 
 
 def file_name(title: str) -> str:

@@ -19,7 +19,7 @@ from viz.text.language import message, say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-MISSING = message("The link asks for something that is not there ({parts}). Showing the default instead.")
+MISSING = message("This link asks for something missing ({parts}). Showing the default instead.")
 PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
 _PAGE = "choices-page"  # in the session: whose they are
 _PROBLEMS = "choices-problems"  # in the session, for one run

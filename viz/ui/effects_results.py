@@ -25,7 +25,7 @@ from viz.views.steer_results import Request, translated
 from viz.views.view import AGAINST, MEASURES
 
 CACHED = 32
-_WAITING = cached.Waiting(message("Computing the direct effects …"))
+_WAITING = cached.Waiting(message("Computing …"))
 
 
 def found(

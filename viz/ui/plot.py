@@ -77,7 +77,7 @@ def pictures(figure: Drawn, name: str, key: str) -> None:
         | {
             "name": name,
             "width": figure.layout.width or WIDTH,
-            "words": {"drawing": say("Drawing …"), "failed": say(_FAILED), "missing": say(_MISSING)},
+            "words": {"drawing": say("Computing …"), "failed": say(_FAILED), "missing": say(_MISSING)},
         }
     )
     _mounted("headlight_pictures", "pictures")(key=key, data=data, width="content")

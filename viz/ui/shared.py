@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.text import errors
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.text.markdown import literal
 
 Asked = TypeVar("Asked")
@@ -78,6 +78,11 @@ def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str
     return found
 
 
+def kept(before: object) -> str:
+    """Say that the last thing that worked is shown, if there was one, else the example."""
+    return say("Showing the last one that worked.") if before else say("Showing the example.")
+
+
 def warn(text: str) -> None:
     """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown.
 
@@ -91,8 +96,6 @@ def compute_or_keep(
     asked: Asked,
     compute: Callable[[Asked], Result],
     instead: Callable[[Asked | None], Asked],
-    last: str = message("the last sentence that could be translated"),
-    first: str = message("the example"),
 ) -> tuple[Asked, Result] | None:
     """Compute what is asked for; what cannot be computed is told in a sentence, and the last result stays.
 
@@ -101,7 +104,6 @@ def compute_or_keep(
         asked: what the visitor wants.
         compute: raises ValueError where it cannot.
         instead: what to compute in its place, given what was asked for last, if anything was.
-        last, first: what that is called when there was such a thing, and when there was none, in English.
 
     Returns:
         What was computed and its result, or None if even the other cannot be computed.
@@ -119,7 +121,7 @@ def compute_or_keep(
     except ValueError:  # a model that cannot even read the example
         warn(problem)
         return None
-    warn(f"{problem} {say('Shown below: {what}.', what=say(last if before else first))}")
+    warn(f"{problem} {kept(before)}")
     return other, result
 
 

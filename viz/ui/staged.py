@@ -231,7 +231,7 @@ def shown_of(
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))
     if not result.finished:
-        notes.append(say("The translation was stopped at the length limit."))
+        notes.append(say("The translation stopped at the length limit."))
     return stage_message.Shown(
         result=result,
         built=built,

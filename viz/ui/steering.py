@@ -102,7 +102,7 @@ def cost_of(change: float) -> str:
     return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
 
 
-@st.cache_data(max_entries=16, show_spinner=cached.Waiting(message("Without each head in turn …")), show_time=True)
+@st.cache_data(max_entries=16, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def importance(request: Request) -> dict[str, np.ndarray]:
     """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
     *_, (_, found) = heads_results.importance(request)

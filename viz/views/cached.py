@@ -73,7 +73,7 @@ def presence() -> Callable[[], bool]:
     return partial(runtime.get_instance().is_active_session, context.session_id)
 
 
-@st.cache_resource(show_spinner=Waiting(message("Loading the model …")), show_time=True)
+@st.cache_resource(show_spinner=Waiting(message("Loading …")), show_time=True)
 def translator(name: str) -> Translator:
     """Load a checkpoint once for all visitors.
 
@@ -158,7 +158,7 @@ def check_reference(reference: str) -> None:
         raise Problem("there is no reference: type the translation for the model to read")
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Reading the reference …")), show_time=True)
+@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Computing …")), show_time=True)
 def force(checkpoint: str, text: str, reference: str) -> Shown:
     """Have the model read a given translation, or return what is remembered of it.
 

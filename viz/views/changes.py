@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from model.errors import Problem
+from model.errors import Phrase, Problem
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from model.interventions.edits import VERSION, Cell, Edits, Force, Head
 from viz.text.language import message, say
@@ -76,10 +76,10 @@ def read(query: Mapping[str, str]) -> Changes:
         scale, shift = -1.0, 0
     if not 0 <= scale <= MAX_SCALE or not 0 <= shift <= MAX_SHIFT:
         allowed = f"scale 0 - {MAX_SCALE:g}, shift 0 - {MAX_SHIFT}"
-        raise Problem("the change of positions cannot be read: allowed is {allowed}", allowed=allowed)
+        raise ValueError(f"the change of positions cannot be read: allowed is {allowed}")
     stacks = query.get("stacks") or "both"
     if stacks not in STACKS:
-        raise Problem("the change of positions cannot be read: allowed is {allowed}", allowed=", ".join(STACKS))
+        raise ValueError(f"the change of positions cannot be read: allowed is {', '.join(STACKS)}")
     return Changes(Edits.from_code(query.get("edits", "")), read_prefix(query.get("prefix", "")), scale, shift, stacks)
 
 
@@ -103,14 +103,11 @@ def read_prefix(code: str) -> tuple[int, ...]:
         return ()
     match = _PREFIX.fullmatch(code)
     if not match:
-        raise Problem(
-            "the locked beginning {code!r} cannot be read: it is written like {example}",
-            code=code[:20],
-            example=f"{VERSION}_12-7",
-        )
+        raise ValueError(f"the locked beginning {code[:20]!r} cannot be read: it is written like {VERSION}_12-7")
     ids = tuple(map(int, match[1].split("-")))
     if len(ids) > MAX_PREFIX:
-        raise Problem("the locked beginning has {n} tokens; at most {most} are allowed", n=len(ids), most=MAX_PREFIX)
+        what = Phrase("the locked beginning")
+        raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(ids), most=MAX_PREFIX)
     return ids
 
 
@@ -151,7 +148,7 @@ def after(changes: Changes, action: Mapping, on: Sentence) -> Changes:
     try:
         return _DO[action["do"]](changes, action, on)
     except (KeyError, IndexError, TypeError):
-        raise Problem("this change cannot be made here: {action}", action=str(dict(action))[:80]) from None
+        raise ValueError(f"this change cannot be made here: {str(dict(action))[:80]}") from None
 
 
 def _switched(changes: Changes, action: Mapping, on: Sentence) -> Changes:

@@ -55,7 +55,7 @@ class Added:
     flows: dict[str, np.ndarray]
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Following the attention …")))
+@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")))
 def added(request: cached.Request) -> Added:
     """What keys add in every head, and the rollout, of the translation of a request."""
     loaded = cached.translator(request.checkpoint)
@@ -97,7 +97,7 @@ def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
     return Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Measuring …")), show_time=True)
+@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def of_request(request: cached.Request) -> dict[str, Numbers]:
     """All that an atlas measures, of the translation of a request, by kind of attention."""
     loaded = cached.translator(request.checkpoint)

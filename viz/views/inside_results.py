@@ -10,7 +10,7 @@ from viz.text.language import message
 from viz.views import cached
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Recording the layer …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def layer_of(request: cached.Request, kind: str, layer: int) -> dict[str, np.ndarray]:
     """Translate once more and keep the inside of one layer, which other pages do not need.
 

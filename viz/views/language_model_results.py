@@ -13,7 +13,7 @@ from viz.views import cached
 from viz.views.chance import Chance
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Reading …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
     """Read a text, or return what is remembered of it; errors as `Writer.read`.
 
@@ -25,7 +25,7 @@ def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
     return cached.cut(result, writer), result.trace["logits"][-1]
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Writing …")), show_time=True)
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def continued(checkpoint: str, text: str, chance: Chance) -> str:
     """A text and what is drawn after it; errors as `Writer.write`."""
     chosen: dict[str, Any] = {field.name: getattr(chance, field.name) for field in fields(chance)}

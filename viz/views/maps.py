@@ -25,7 +25,7 @@ OVER = {
 VALUES = {
     SINGLE: message("weight"),
     message("mean"): message("mean weight"),
-    message("max"): message("maximum"),
+    message("max"): message("max"),
     message("standard deviation"): message("deviation"),
 }
 NO_SUMS = {
@@ -219,26 +219,18 @@ def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
     if options.merge:
         said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
-        values = {"share": maps.removed[place].mean()}
-        if options.axes:
-            hidden = say(
-                "Special tokens are hidden: {share:.1%} of the attention of the remaining rows goes to them (mean of "
-                "the single heads). Nothing is renormalised.",
-                **values,
+        said.append(
+            say(
+                "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is "
+                "rescaled.",
+                share=maps.removed[place].mean(),
             )
-        else:
-            hidden = say(
-                "Special tokens are hidden: {share:.1%} of the attention of the remaining rows goes to them. Nothing "
-                "is renormalised.",
-                **values,
-            )
-        said.append(hidden)
+        )
     if options.share < 100:
         shown = maps.shown[place]
         said.append(
             say(
-                "Each row shows only its largest cells that together hold {share} % of what is drawn of it: {n} of "
-                "{total} cells are left.",
+                "Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.",
                 share=options.share,
                 n=shown.sum(),
                 total=shown.size,

@@ -104,9 +104,7 @@ def batch_of(request: Request) -> experiments.Sentences:
     return experiments.read_batch(cached.translator(request.checkpoint), request.sources, request.targets)
 
 
-@st.cache_data(
-    max_entries=CACHED_BATCHES, show_spinner=cached.Waiting(message("Passing the batch through the model …"))
-)
+@st.cache_data(max_entries=CACHED_BATCHES, show_spinner=cached.Waiting(message("Computing …")))
 def compute(request: Request, change: Change = Change()) -> Result:
     """Pass a batch through the model twice, with its masks and with changed ones.
 
@@ -143,14 +141,14 @@ def compute(request: Request, change: Change = Change()) -> Result:
     )
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Appending pads …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
     """The pad-invariance number with the padding mask and without; errors as `mask_experiments.pad_difference`."""
     model, pair = cached.translator(request.checkpoint).model, batch_of(request).pair(sentence)
     return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Changing the future …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
     """The future-leak number with the look-ahead mask and without; errors as `mask_experiments.future_leak`."""
     model, pair = cached.translator(request.checkpoint).model, batch_of(request).pair(sentence)

@@ -20,7 +20,7 @@ LEARNED = {"learned_start": "initial", "learned": "trained"}
 ENCODER = ("encoder",)
 
 
-@st.cache_data(max_entries=8, show_spinner=cached.Waiting(message("Training a table of positions …")))
+@st.cache_data(max_entries=8, show_spinner=cached.Waiting(message("Training …")))
 def learn(n_positions: int, d_model: int) -> learned_positions.LearnedPositions:
     """Train the learned table; the same sizes give the same table."""
     return in_turn(learned_positions.learn)(n_positions, d_model)
@@ -61,7 +61,7 @@ def read(checkpoint: str, text: str, scale: float) -> cached.Shown:
     return cached.cut(in_turn(experiments.translate)(translator, text, scale, 0, ENCODER), translator)
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Shuffling …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """Shuffle the words of a sentence.
 

@@ -107,7 +107,7 @@ class Effect:
     without_future: np.ndarray | None
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Reading the old translation …")))
+@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")))
 def effect(request: Request) -> Effect:
     """Make the model read its own old translation with the edits; errors as `Translator.force`."""
     translator = cached.translator(request.checkpoint)
@@ -156,9 +156,7 @@ class Tree:
     texts: dict[int, str]
 
 
-@st.cache_data(
-    max_entries=CACHED_TREES, show_spinner=cached.Waiting(message("Searching, and noting where every step looks …"))
-)
+@st.cache_data(max_entries=CACHED_TREES, show_spinner=cached.Waiting(message("Computing …")))
 def tree(request: Request) -> Tree:
     """Search with the changes and keep everything it looked at; errors as `steer`."""
     translator = cached.translator(request.checkpoint)

@@ -258,7 +258,7 @@ def test_a_whole_translation_as_prefix_is_found_with_its_score(width: int) -> No
 @pytest.mark.parametrize(
     ("prefix", "message"),
     [
-        ([3] * 6, "the prefix has 6 tokens; at most 5"),
+        ([3] * 6, "the locked beginning has 6 tokens; at most 5"),
         ([PAD], f"token {PAD} cannot stand"),
         ([3, BOS], f"token {BOS} cannot stand"),
         ([EOS, 3], f"token {EOS} cannot stand"),

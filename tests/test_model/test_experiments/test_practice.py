@@ -82,7 +82,13 @@ def test_wrong_settings_are_refused(values, words):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("", "nothing to reverse"), ("héllo", "got 'é'"), ("a b", "got ' '"), ("A", "got 'A'"), ("a" * 11, "11 letters")],
+    [
+        ("", "nothing to reverse"),
+        ("héllo", "got 'é'"),
+        ("a b", "got ' '"),
+        ("A", "got 'A'"),
+        ("a" * 11, "11 characters"),
+    ],
 )
 def test_strings_that_it_cannot_read_are_refused(text, words):
     with pytest.raises(ValueError, match=words):

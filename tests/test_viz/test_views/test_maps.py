@@ -54,7 +54,7 @@ class TestFunctions:
         np.testing.assert_allclose(built.removed[1, 2, 1], tier[5], atol=1e-6)
         np.testing.assert_allclose(built.weights.sum(-1) + built.removed, 1, atol=1e-5)
         note = " ".join(maps.notes(built, 1, 2))
-        assert f"{built.removed[1, 2].mean():.1%} of the attention" in note
+        assert f"{built.removed[1, 2].mean():.1%} of a remaining row" in note
 
     def test_what_a_summary_hides_is_the_mean_over_its_heads(self, weights):
         built = build(weights, summary="max", over="heads", hide=True)

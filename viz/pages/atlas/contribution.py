@@ -17,7 +17,7 @@ from viz.ui import controls, explore, rollout
 from viz.views import cached, heads_results, maps, recipes
 from viz.views.made import Recipe, made
 
-SHARE, A, B = message("share"), message("added"), message("weights")  # figures say what they are called with
+SHARE, A, B = message("share"), message("contribution"), message("weights")  # figures say what they are called with
 FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
 
 
@@ -59,7 +59,11 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
     recipe = recipe.then(*added_lines(head, sinks))
     known = made(result, "result")
     names = maps.axis_tokens(known, head.kind, words.READ)[:2]
-    titles = {"weights": say("Weights"), "added": say("What is added"), "added-change": say("Added minus weights")}
+    titles = {
+        "weights": say("Weights"),
+        "contribution": say("Contributions"),
+        "added-change": say("Contributions minus weights"),
+    }
     full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
     pictures = {
         key: recipe.plot(
@@ -74,18 +78,18 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
         )
         for key, array, code, hidden, gone, value in (
             ("weights", weights, "weights", removed, "removed", None),
-            ("added", shares, "shares", removed_shares, "removed_shares", SHARE),
+            ("contribution", shares, "shares", removed_shares, "removed_shares", SHARE),
         )
     }
     change = made(shares, "shares") - made(weights, "weights")
     pictures["added-change"] = recipe.plot(full["added-change"], difference_heatmap, change, *names, a=A, b=B, **axes)
     lines = {
         "weights": say(spoken.rows),
-        "added": say(
+        "contribution": say(
             "Shares of the lengths, which add up to {length:.2f} per row on average.",
             length=lengths.sum(-1).mean(),
         ),
-        "added-change": say("Orange: adds more than its weight says. Blue: less."),
+        "added-change": say("Orange: contributes more than its weight suggests. Blue: less."),
     }
     for column, (key, plot) in zip(st.columns(3, gap="small"), pictures.items(), strict=True):
         with column:

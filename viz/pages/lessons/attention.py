@@ -105,7 +105,7 @@ def _encoder(result: cached.Shown, answered: bool) -> Place:
 
 STORY = Story(
     name=message("What does “Fahrrad” attend to?"),
-    line=message("One row of weights, from queries and keys to the values that it mixes."),
+    line=message("How one row of weights comes from queries and keys, and mixes values."),
     minutes=5,
     cards=(
         Card(

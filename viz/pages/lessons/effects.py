@@ -78,7 +78,7 @@ def _rates() -> dict[str, object]:
     return {name: float(np.nanmean(rates)) for name, rates in agreement_of(SENTENCE).items()}
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Leaving out each word …")))
+@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
 def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """What each word of the GRU's translation loses when a source word is replaced by <unk>.
 

@@ -44,7 +44,7 @@ def lost(request: Request) -> float:
     return float(steer(SENTENCE).log_probabilities.sum(dtype="float64") - effect(request).all.sum(dtype="float64"))
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Without each head in turn …")), show_time=True)
+@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
     loaded = cached.translator(SENTENCE.checkpoint)
@@ -66,7 +66,7 @@ def _layer() -> dict[str, object]:
     return {"text": steer(request).text, "factor": math.exp(lost(request))}
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Switching heads off …")), show_time=True)
+@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
     return next((n for n in range(1, len(GREEDY) + 1) if WORD not in steer(without(GREEDY[:n])).text), 25) - 1

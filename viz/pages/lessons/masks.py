@@ -26,7 +26,7 @@ HONEST, CHEATER = message("honest"), message("cheater")
 FLOOR = message("chance in the language")
 
 
-@st.cache_resource(show_spinner=cached.Waiting(message("Training both models …")), show_time=True)
+@st.cache_resource(show_spinner=cached.Waiting(message("Training …")), show_time=True)
 def trained() -> tuple[cheater.Trained, cheater.Trained]:
     """Both models, trained once for all visitors: with the mask, and the cheater."""
     return tuple(in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True))

@@ -7,7 +7,6 @@ import streamlit as st
 import torch
 
 from model import masks
-from model.errors import Problem
 from model.taps import intervene
 from model.writer import Writer
 from viz.app.turns import in_turn
@@ -60,7 +59,7 @@ def _curves(answered: bool) -> list[tuple[Drawn, int]]:
     return [(curves(lines, marks=marks, **axes, say=say), HEIGHT)]
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Reading both texts …")))
+@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
 def next_words() -> tuple[list[str], np.ndarray, float]:
     """What follows TWO without positions.
 
@@ -70,7 +69,7 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
     """
     writer = cached.translator(WRITER)
     if not isinstance(writer, Writer):
-        raise Problem("there is no language model called {name!r}", name=WRITER)
+        raise ValueError(f"there is no language model called {WRITER!r}")
     found = np.stack([[in_turn(distribution)(writer, text, is_open) for text in TWO] for is_open in (True, False)])
     best = np.argsort(-found[1, 0], kind="stable")[:MOST]
     return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())
@@ -95,7 +94,7 @@ def _ordered() -> dict[str, object]:
 
 def _board(answered: bool) -> list[tuple[Drawn, int]]:
     words, found, _ = next_words()
-    names = [message("open"), message("causal")]
+    names = [message("no mask"), message("causal")]
     rows = [f"{say(name)}, {letter}" for name in names[: 2 if answered else 1] for letter in "AB"]
     values = found[: 2 if answered else 1].reshape(len(rows), -1)
     texts = [[f"{number:.4f}" for number in row] for row in values]

@@ -84,7 +84,10 @@ def after(sentence: Sentence) -> Demo:
         (
             (say("Row sum farthest from 1"), say("{x:.3f}", x=_farthest(right)), say("{x:.3f}", x=_farthest(wrong))),
             (say("Weights set to 0"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
-            (say("In evaluation, largest difference"), f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}"),
+            (
+                say("Largest difference in evaluation, where dropout does nothing"),
+                f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}",
+            ),
         ),
     )
 

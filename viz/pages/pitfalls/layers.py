@@ -34,7 +34,7 @@ def residual(sentence: Sentence) -> Demo:
         attention_heatmap(result.trace[last][0], tokens, tokens, say=say),
         say("Largest difference in the output of the encoder"),
         float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
-        ((say("Largest number in the right output"), say("{x:.3g}", x=np.abs(right).max())),),
+        ((say("Largest number in the right version"), say("{x:.3g}", x=np.abs(right).max())),),
         both_written(sentence, "residual"),
     )
 
@@ -95,7 +95,7 @@ def gru(sentence: Sentence) -> Demo:
         (wrong[-1] - context[0, 0]).abs().max().item(),
         (
             (say("The same without pads"), say("{x:.2g}", x=(wrong[length - 1] - context[0, 0]).abs().max())),
-            (say("Largest number in the right context vector"), say("{x:.3f}", x=context.abs().max())),
+            (say("Largest number in the right version"), say("{x:.3f}", x=context.abs().max())),
         ),
     )
 

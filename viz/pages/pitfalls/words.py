@@ -55,8 +55,8 @@ PITFALLS = {
         ),
         "q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
         "q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
-        message("Heads read heads, inside the first token"),
-        message("Tokens read tokens: encoder layer 0, head 0"),
+        message("Attention between heads, inside the first token"),
+        message("Attention between tokens: encoder layer 0, head 0"),
     ),
     "residual": PitfallWords(
         message("The double residual"),

@@ -12,7 +12,7 @@ from model.catalogue import available
 from viz.pages.steer import search
 from viz.stage.stage import stage
 from viz.text import errors, words, words_steer
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.ui import asking, choices, shared, staged, steering, whole_report
 from viz.views import cached, view
 from viz.views import changes as change
@@ -80,19 +80,18 @@ def answer(request: Request) -> tuple[Request, cached.Shown] | None:
         return request, result
     except ValueError as error:
         problem = errors.sentence(error)
-    others = {
-        message("the last result"): st.session_state.get(ANSWERED),
-        message("the sentence without changes"): request.plain,
-        message("the example"): replace(request.plain, text=asking.EXAMPLE, reference=None),
-    }
-    for name, other in others.items():
+    plain = request.plain
+    example = replace(plain, text=asking.EXAMPLE, reference=None)
+    for other in (st.session_state.get(ANSWERED), plain, example):
         if other is None:
             continue
         try:
             result = steer(other)
         except ValueError:
             continue
-        shared.warn(f"{problem} {say('Shown below: {what}.', what=say(name))}")
+        unchanged = other is plain
+        shown = say("Showing the sentence without changes.") if unchanged else shared.kept(other is not example)
+        shared.warn(f"{problem} {shown}")
         st.session_state[ANSWERED] = other
         return other, result
     shared.warn(problem)

@@ -127,7 +127,7 @@ def progress(frame: Frame) -> str:
     parts.append(say("step {step} of at most {most}", step=counted(frame.step), most=counted(practice.MAX_STEPS)))
     if frame.step:
         parts.append(say("loss {loss:.3f}", loss=frame.losses[-10:].mean()))
-    parts.append(say("{share:.1%} of {n} unseen strings right", share=frame.right, n=practice.UNSEEN))
+    parts.append(say("{share:.1%} of {n} held-out strings right", share=frame.right, n=practice.UNSEEN))
     return " · ".join(parts)
 
 

@@ -131,9 +131,9 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
         epoch = controls.steps(say("Steps per epoch"), EPOCHS, epoch, key="epoch")
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         full = len(kept) >= MOST_KEPT
-        label, help = say("Keep this Noam curve"), say(words.KEEP)
+        label, help = say("Save this Noam curve"), say(words.KEEP)
         st.button(label, key="keep", on_click=keep, args=(present,), disabled=full, help=help)
-        st.button(say("Drop the kept ones"), key="drop", on_click=kept.clear, disabled=not kept)
+        st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)
     return [*(noam for noam in kept if noam != present), present], others, n_steps, epoch
 
 

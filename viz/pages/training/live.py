@@ -142,7 +142,7 @@ class LiveRun:
                 return
             if not _SLOTS.acquire(blocking=False):
                 raise Problem(
-                    "{n} runs are under way on this machine, and more would make them slow: try again in a minute",
+                    "{n} runs are already training on this machine: try again in a minute",
                     n=MAX_RUNS,
                 )
             self._has_place = True

@@ -47,15 +47,13 @@ SAME_CURVE = message(
 NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 NO_WARMUP = message("1 means no warmup: the first step has the highest rate already.")
 PRACTICE = message(
-    "A Transformer of one encoder and one decoder layer (d_model 64) learns to write strings of up to ten letters "
-    "backwards, on this machine, from nothing. It ends when 99 % of 200 strings that it never trained on are right."
+    "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse strings of "
+    "up to ten letters. It stops when 99 % of 200 held-out strings are right."
 )
-NOT_STARTED = message(
-    "Nothing is trained yet: choose and press Train. It runs in the background; leaving the page ends it."
-)
+NOT_STARTED = message("Choose settings and press Train. Training runs in the background until you leave the page.")
 REVERSAL = message(
-    "Recorded at step {step:,}. Row = query, column = key: a head that has learnt reversal attends to the string from "
-    "its end, along the other diagonal."
+    "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the end of "
+    "the string."
 )
 STATUS = {
     "running": message("Training"),
@@ -66,14 +64,10 @@ STATUS = {
 }
 
 
-ONE_HEAD = message("{schedule}, {norm}, 1 head, warmup {warmup}, peak {peak:g}")
-HEADS = message("{schedule}, {norm}, {n} heads, warmup {warmup}, peak {peak:g}")
-
-
 def describe(settings) -> str:
     """The choices of a run in a few words."""
     return say(
-        ONE_HEAD if settings.n_heads == 1 else HEADS,
+        "{schedule}, {norm}, heads: {n}, warmup {warmup}, peak {peak:g}",
         schedule=say(SHORT[settings.schedule]),
         norm=say(NORMS[settings.norm]),
         n=settings.n_heads,
