@@ -4,6 +4,8 @@
 #   make run PORT=9000                        on another port
 #   make run PIP_FLAGS="--extra-index-url .." more flags for pip, for example where to find another torch
 #   make run PYTHON=/path/to/python3          another Python, 3.11 or newer (looked at when .venv is made)
+#   make serve HOSTS=classroom.lan            serve a class: replicas of the app behind the proxy Caddy, docs/serving.md
+#   make serve HOSTS=.. REPLICAS=2 PORT=8080  with so many, and on that port
 #   make test                                 set up .venv and a browser, run every test
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of two at a time
@@ -16,6 +18,8 @@ PORT ?= 8501
 PIP_FLAGS ?=
 PYTEST_ARGS ?=
 WORKERS ?= 2
+HOSTS ?=
+REPLICAS ?= 2
 
 # Without compiled files every start compiles a thousand modules again, which takes longer than all the rest of it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -25,13 +29,17 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint messages venv venv-dev clean
+.PHONY: help run serve test lint messages venv venv-dev clean
 
 help:
-	@sed -n '3,12s/^#   //p' Makefile
+	@sed -n '3,14s/^#   //p' Makefile
 
 run: venv
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
+
+serve: PORT = 8080
+serve: venv
+	@exec "$(PY)" -m viz serve --hosts "$(HOSTS)" --replicas "$(REPLICAS)" --port "$(PORT)"
 
 test: venv-dev
 	@"$(PY)" -m benchmarks.support.browser

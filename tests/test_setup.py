@@ -18,6 +18,7 @@ import pytest
 from benchmarks.support import browser as search
 from benchmarks.support.server import serve
 from tests.support.guard import Guard
+from viz.app import replicas
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -387,6 +388,12 @@ class TestMakefile:
         assert steps[1].startswith("-m pip install --disable-pip-version-check --no-compile --no-cache-dir --quiet -r")
         assert steps[2].endswith("--server.port 9000")
 
+    def test_a_class_is_served_on_a_port_of_its_own(self, project):
+        steps = project.make("serve", "HOSTS=classroom.lan,192.168.1.20").steps
+        assert steps[-1] == "-m viz serve --hosts classroom.lan,192.168.1.20 --replicas 2 --port 8080"
+        steps = project.make("serve", "HOSTS=classroom.lan", "REPLICAS=3", "PORT=80").steps
+        assert steps[-1] == "-m viz serve --hosts classroom.lan --replicas 3 --port 80"
+
     def test_a_failing_pip_is_one_sentence_and_what_is_there_is_kept(self, project):
         project.make("run")
         answer = project.make("test", PIP_FAILS="1")
@@ -487,6 +494,12 @@ class TestConfiguration:
         page = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
         said = re.search(r"remembered for all takes at most (\d+) MB", page)
         assert said and size == int(said[1]) << 20
+
+    def test_what_the_proxy_is_told_in_containers_is_what_make_tells_it(self):
+        told = set(re.findall(r"\{\$(\w+)\}", (ROOT / "Caddyfile").read_text(encoding="utf-8")))
+        told |= {replicas.HOSTS, replicas.SECRET}
+        assert set(re.findall(r"^ +([A-Z_]+): ", (ROOT / "compose.yaml").read_text(), re.M)) == told | {"TORCH_INDEX"}
+        assert all(name in Path(replicas.__file__).read_text(encoding="utf-8") for name in told)
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
     def test_text_can_be_read_in_light_and_dark(self, mode):

@@ -27,7 +27,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m viz", description="Put what the app shows into files.")
+    does = "Put what the app shows into files, or serve it."
+    parser = argparse.ArgumentParser(prog="python -m viz", description=does)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     report = _command(
         commands,
@@ -44,6 +45,11 @@ def _parser() -> argparse.ArgumentParser:
         "translate a text and write the stage into one HTML file, every head a click away, that needs no network",
         _stage,
     )
+    served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
+    served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
+    served.add_argument("--replicas", default="2", metavar="N", help="processes, 1 to 16; default: %(default)s")
+    served.add_argument("--port", default="8080", metavar="PORT", help="of the proxy; default: %(default)s")
+    served.set_defaults(run=_serve)
     return parser
 
 
@@ -70,6 +76,12 @@ def _command(
     )
     command.set_defaults(run=run)
     return command
+
+
+def _serve(arguments: argparse.Namespace) -> None:
+    from viz.app.replicas import serve
+
+    serve(arguments.hosts, arguments.replicas, arguments.port)
 
 
 def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
