@@ -86,3 +86,13 @@ export function menu(sign, text, testid, make) {
   document.addEventListener("pointerdown", (event) => box.contains(event.target) || close());
   return { box, renew: () => panel.hidden || panel.replaceChildren(...make(close)) };
 }
+
+/** Puts a text on the clipboard; over plain HTTP, where browsers have no clipboard for pages, as a reader would. */
+export function copied(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = el("textarea", {}, text);
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}

@@ -1,7 +1,7 @@
 // What stands behind the small buttons: options, downloads, code; and the large map as a table.
 
 import { fill } from "./data.js";
-import { decimals, el } from "./dom.js";
+import { copied, decimals, el } from "./dom.js";
 import { file } from "./file.js";
 
 /** Fields: `ask(name, value)` when one is chosen, `live(name, value)` while one is moved. */
@@ -112,7 +112,7 @@ export function code(text, place, words) {
   const lines = fill(text, place);
   const copy = el(
     "button",
-    { type: "button", class: "hl-plain", onclick: () => navigator.clipboard?.writeText(lines) },
+    { type: "button", class: "hl-plain", onclick: () => copied(lines) },
     words.copy,
   );
   return [el("pre", { tabindex: "0" }, lines), copy];

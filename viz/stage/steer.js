@@ -2,7 +2,7 @@
 // The server computes every change; an action is sent to it as a small object (viz/views/changes.py).
 
 import { at, fill } from "./data.js";
-import { decimals, el, tabs } from "./dom.js";
+import { copied, decimals, el, tabs } from "./dom.js";
 import { form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
@@ -76,7 +76,7 @@ export class Steering {
       ...(changed
         ? [
             el("span", { class: "hl-cost", "data-testid": "stage-cost" }, told.cost),
-            button(words["copy link"], () => navigator.clipboard?.writeText(location.href)),
+            button(words["copy link"], () => copied(location.href)),
             button(words["reset all"], () => this.act({ do: "reset" })),
           ]
         : [el("span", { class: "hl-cost" }, words.unchanged)]),
