@@ -16,7 +16,7 @@ from benchmarks.support.server import ROOT, serve
 
 PATIENCE = 120_000  # milliseconds
 WINDOW = {"width": 1280, "height": 900}
-# What waits for a picture in vain ends with an error.
+# What waits too long for a picture ends with an error.
 FRAMES = f"""
 const frames = then => requestAnimationFrame(() => requestAnimationFrame(then));
 const late = failed => setTimeout(() => failed(new Error('the map was not drawn')), {PATIENCE});

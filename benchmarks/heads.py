@@ -1,4 +1,4 @@
-"""Importance of every head of a sentence: all heads of a layer as rows of one batch, against one pass a head."""
+"""Importance of every head of a sentence: all heads of a layer as rows of one batch, against one pass per head."""
 
 from __future__ import annotations
 

@@ -301,7 +301,7 @@ def arguments() -> argparse.Namespace:
     if min(options.starts, options.rounds) < 1 or options.warmup < 0:
         parser.error(f"starts and rounds must be at least 1, got {options.starts} and {options.rounds}")
     if options.against and not (options.against / "app.py").is_file():
-        parser.error(f"{options.against} is no checkout of this project: it has no app.py")
+        parser.error(f"{options.against} is not a checkout of this project: it has no app.py")
     return options
 
 

@@ -1,4 +1,4 @@
-"""Training tokens a second: our loop against the same sizes in torch.nn.Transformer in the plainest correct loop.
+"""Training tokens per second: our loop against the same sizes in torch.nn.Transformer in the plainest correct loop.
 
     python -m benchmarks.training [--checkpoint NAME] [--rounds N] [--threads 1 2]
 
@@ -59,7 +59,7 @@ class OurLoop(Trainer):
         )
 
     def step(self, batch: Batch) -> float:
-        """One update; returns the loss a token."""
+        """One update; returns the loss per token."""
         self.model.train()
         return self._step([batch])[0]
 
@@ -109,7 +109,7 @@ class PlainLoop:
         return self.dropout(self.embedding(ids) * self.scale + self.positions[: ids.size(1)])
 
     def step(self, batch: Batch) -> float:
-        """One update; returns the loss a token."""
+        """One update; returns the loss per token."""
         src, tgt, labels = batch.src, batch.tgt[:, :-1], batch.tgt[:, 1:]
         future = nn.Transformer.generate_square_subsequent_mask(tgt.size(1), dtype=torch.bool)  # True = blocked
         self.optimizer.zero_grad()
@@ -223,7 +223,7 @@ def main() -> None:
             rows += [[str(threads), *cells] for cells in measure(ours, theirs, stream, options)]
     print(
         f"torch {torch.__version__}, float32, {torch.backends.cpu.get_cpu_capability()}; medians of {options.rounds} "
-        "steps a side, taken in turns on the same batches, with quartiles of the ratio\n"
+        "steps per side, taken in turns on the same batches, with quartiles of the ratio\n"
     )
     print(table(HEADS, rows))
 

@@ -134,7 +134,7 @@ _COMMANDS = {
         _NEW,
     ),
     "translate": (
-        "translate texts, one translation a line",
+        "translate texts, one translation per line",
         _option("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out"),
         _switch("--json", "print tokens and probabilities, a JSON object a line"),
         _CHECKPOINT,

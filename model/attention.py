@@ -111,7 +111,7 @@ class MultiHeadAttention(nn.Module):
         return self.tap_output(self.output_projection(context))  # (B, T, D)
 
     def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation a line.
+        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation per line.
 
         Args:
             q: (B, H, T, K).

@@ -31,7 +31,7 @@ LISTED = (CARD, CONFIG, WEIGHTS, TOKENIZER)  # what a manifest has
 MAX_TEXT = 50_000_000  # bytes of a text file; the largest tokenizers that are read have 5 million
 MAX_SMALL = 1_000_000  # bytes of a configuration, a card or a manifest
 MAX_HEADER = 5_000_000  # bytes that say what is in a file of tensors; a model of 200 layers has 300,000
-MAX_DIGITS = 300  # of a whole number: longer ones are no float
+MAX_DIGITS = 300  # of a whole number: longer ones are not floats
 WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 
 
@@ -266,7 +266,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
 
 
 def check_file(path: Path, limit: int | None = None) -> Path:
-    """Refuse what is no plain file (a folder, a device, a pipe), and what is too large.
+    """Refuse what is not a plain file (a folder, a device, a pipe), and what is too large.
 
     Args:
         path: the file.

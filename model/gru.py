@@ -118,7 +118,7 @@ class GruState:
         summary: what stands for the source, (B, 1, D).
         memory: the states of the encoder, (B, S, M).
         keys: what attention compares with, (B, S, D); empty without attention.
-        mask: (B, 1, 1, S) bool, True where the source is no padding.
+        mask: (B, 1, 1, S) bool, True where the source is not padding.
     """
 
     hidden: Tensor
@@ -221,7 +221,7 @@ class GruModel(nn.Module):
         return GruState(hidden=summary, summary=summary, memory=memory, keys=keys, mask=masks.padding_mask(src, PAD_ID))
 
     def step(self, state: GruState, tokens: Tensor) -> Tensor:
-        """Read one token a row (B,), move the state on, return the logits (B, V) of the next."""
+        """Read one token per row (B,), move the state on, return the logits (B, V) of the next."""
         return self._step(tokens[:, None], state)[:, -1]
 
     def reorder(self, state: GruState, rows: Tensor) -> GruState:

@@ -172,7 +172,7 @@ class LanguageModel(nn.Module):
         return TextState(src)
 
     def step(self, state: TextState, tokens: Tensor) -> Tensor:
-        """Read one token a row (B,), extend the state, return the logits (B, V) of the next.
+        """Read one token per row (B,), extend the state, return the logits (B, V) of the next.
 
         Of a text that is longer than the model has positions the end is read.
         """

@@ -237,7 +237,7 @@ class Transformer(nn.Module):
         return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
 
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
-        """Read one token a row (B,), extend the state, return the logits (B, V) of the next."""
+        """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
         mask = masks.causal_mask(1, state.length + 1, device=tokens.device)
         return self.decode(tokens[:, None], mask, state)[:, -1]
 

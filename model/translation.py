@@ -148,7 +148,7 @@ def _page_of(result: Translation) -> str:
         result: of any model.
 
     Returns:
-        The source, the translation, and a table with a row a step: the token that it read, the one that it wrote with
+        The source, the translation, and a table with a row per step: the token that it read, the one that it wrote with
         its probability, and the source token with the most cross-attention, mean over all layers and heads, where the
         model has such attention.
     """

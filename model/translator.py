@@ -100,7 +100,7 @@ class Translator(System):
         return self._read(text)[1]
 
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
-        """Record what the model computes when it is made to read a given translation (teacher forcing).
+        """Record what the model computes when it is given a translation to read (teacher forcing).
 
         Args:
             text: in the source language.

@@ -231,7 +231,7 @@ def checkpoints(folder: Path) -> Try:
             loaded = answered(lambda: checkpoint.load(copy))
             if loaded is not None:
                 finite = all(bool(torch.isfinite(value).all()) for value in loaded.model.parameters())
-                expect(finite, "weights that are no numbers were loaded")
+                expect(finite, "weights that are not numbers were loaded")
 
     return try_one
 

@@ -104,7 +104,7 @@ def find_browser(environment: Mapping[str, str] | None = None) -> str | None:
         The path of the first one that starts, or None.
 
     Raises:
-        ValueError: HEADLIGHT_BROWSER names something that is no browser.
+        ValueError: HEADLIGHT_BROWSER names something that is not a browser.
     """
     environment = os.environ if environment is None else environment
     if wanted := environment.get(VARIABLE):
@@ -154,7 +154,7 @@ def ensure_browser() -> str | None:
         Its path, or None when there was no way to get one.
 
     Raises:
-        ValueError: HEADLIGHT_BROWSER names something that is no browser.
+        ValueError: HEADLIGHT_BROWSER names something that is not a browser.
     """
     found = find_browser()
     for install in (install_with_apt, install_with_playwright):

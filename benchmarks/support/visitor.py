@@ -58,7 +58,7 @@ class Visitor:
             text: what to type.
 
         Returns:
-            How many charts were sent anew.
+            How many charts were sent again.
 
         Raises:
             RuntimeError: the run failed.

@@ -5,7 +5,7 @@ A file holds, each by this name:
     source_tokens     (S,) texts: what an encoder read
     target_tokens     (T,) texts: what a decoder read, the start token first where there is one
     predicted_tokens  (T,) texts, optional: what it predicted at each of these
-    encoder_self      (layers, heads, S, S) numbers from 0 to 1: rows ask, columns are read
+    encoder_self      (layers, heads, S, S) numbers from 0 to 1: row = query, column = key
     decoder_self      (layers, heads, T, T)
     cross             (layers, heads, T, S)
     KIND_mask         (queries, keys) true or false, optional: True = may attend
@@ -61,7 +61,7 @@ class Attention:
         predicted_tokens: what was predicted at each target token; empty where that is not known.
 
     Raises:
-        ValueError: if tokens and arrays do not fit together, or numbers are no attention; the message says what.
+        ValueError: if tokens and arrays do not fit together, or numbers are not attention; the message says what.
     """
 
     source_tokens: list[str]
@@ -100,7 +100,7 @@ class Attention:
         return float(np.abs(sums - 1)[sums != 0].max(initial=0.0))
 
     def zero_rows(self, kind: str) -> tuple[int, int]:
-        """How many rows of a kind are 0 throughout, as of a head that was switched off, and how many there are."""
+        """How many rows of a kind are 0 everywhere, as of a head that was switched off, and how many there are."""
         empty = ~self.weights[kind].any(axis=-1)
         return int(empty.sum()), empty.size
 
@@ -143,7 +143,7 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
         What is in it.
 
     Raises:
-        ValueError: if it is no such file, or something in it is missing, too large or not allowed; the message says
+        ValueError: if it is not such a file, or something in it is missing, too large or not allowed; the message says
             what.
     """
     try:

@@ -48,7 +48,7 @@ def spelt(token: str) -> str:
         token: as the vocabulary has it.
 
     Returns:
-        The text, a space as "▁", and as <0x..> what is no whole character or cannot be seen. What is not made of the
+        The text, a space as "▁", and as <0x..> what is not a whole character or cannot be seen. What is not made of the
         characters for bytes stays as it is.
 
     Example:

@@ -36,7 +36,7 @@ def attention_of(
         of the hypothesis which survived, whatever place it had in the beam.
 
     Raises:
-        ValueError: if these are no outputs or inputs of a model, a map is missing, or tokens and maps do not fit
+        ValueError: if these are not outputs or inputs of a model, a map is missing, or tokens and maps do not fit
             together.
     """
     _check(outputs, inputs, tokenizer, target_ids)
@@ -153,7 +153,7 @@ def forward_attention(
 class _Steps:
     """The steps of generate for one sequence that it returned.
 
-    Every step has one map a layer, (rows, heads, queries, keys), whose rows are the hypotheses of that step.
+    Every step has one map per layer, (rows, heads, queries, keys), whose rows are the hypotheses of that step.
     """
 
     def __init__(self, outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any) -> None:

@@ -103,7 +103,7 @@ def _tokenizer(path: Path) -> tokenizers.Tokenizer:
     try:
         tokenizer = tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises bare Exceptions
-        raise ValueError(f"{path} is no tokenizer: {(str(error).splitlines() or [''])[0]}") from None
+        raise ValueError(f"{path} is not a tokenizer: {(str(error).splitlines() or [''])[0]}") from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

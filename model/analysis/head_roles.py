@@ -34,7 +34,7 @@ class Tally:
         sums: by name of NUMBERS float64 (L, H).
         largest: (L, H, offsets), rows whose largest weight is at each of OFFSETS.
         possible: (L, H, offsets), counted rows that may read a key at each of OFFSETS.
-        mass: (L, H), the sum of all weights of all rows: 0 where a head reads nothing.
+        mass: (L, H), the sum of all weights of all rows: 0 for heads that read nothing.
     """
 
     rows: np.ndarray
@@ -68,7 +68,7 @@ class Tally:
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     """Count what the heads of one kind do in one sentence.
 
-    Rows that may read a single key say nothing and are left out, and so are those that are 0 throughout.
+    Rows that may read a single key say nothing and are left out, and so are those that are 0 everywhere.
 
     Offsets are key position minus query position: in cross-attention, of a source token from the step of that number.
 

@@ -25,7 +25,7 @@ BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's;
 def aggregate(weights: np.ndarray, how: str, over: Sequence[str]) -> np.ndarray:
     """Summarise attention over heads, layers or both.
 
-    A maximum or a standard deviation is no distribution: its rows do not sum to 1.
+    A maximum or a standard deviation is not a distribution: its rows do not sum to 1.
 
     Args:
         weights: (L, H, T, S).
@@ -56,7 +56,7 @@ class Words:
     """How tokens make up words.
 
     Attributes:
-        names: one string a word, without the mark of the space.
+        names: one string per word, without the mark of the space.
         of_token: for each token the number of its word.
     """
 
@@ -252,7 +252,7 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
     Args:
         logits: (T, V).
-        count: how many tokens a step, at most V.
+        count: how many tokens per step, at most V.
 
     Returns:
         Token ids (T, count), the most probable first, of equally probable ones the smaller id, and their
@@ -293,7 +293,7 @@ def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
     """Compare all positions of an encoding with each other, and ask whether only their distance matters.
 
     Args:
-        table: (T, D), one row a position; float64, because in float32 rounding alone makes a residual of about 3e-4.
+        table: (T, D), one row per position; float64, because in float32 rounding alone makes a residual of about 3e-4.
 
     Returns:
         The dot products (T, T) of all pairs, and what they are by offset.

@@ -28,7 +28,7 @@ def checkpoints(arguments: argparse.Namespace) -> None:
 
 
 def seal(arguments: argparse.Namespace) -> None:
-    """Write the manifests of checkpoints anew."""
+    """Write the manifests of checkpoints again."""
     from model import checkpoint
 
     for folder in arguments.folders:

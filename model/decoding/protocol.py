@@ -42,7 +42,7 @@ class Decodable(Protocol):
         """Begin with source ids (B, S), padded; return a state."""
 
     def step(self, state: Any, tokens: Tensor) -> Tensor:
-        """Read one token a row (B,), extend the state in place, return the logits (B, V) of the next token."""
+        """Read one token per row (B,), extend the state in place, return the logits (B, V) of the next token."""
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
         """Return the state with its rows taken from the given rows: an index tensor, of any length."""

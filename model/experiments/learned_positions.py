@@ -1,6 +1,6 @@
 """A positional table that is learned instead of computed, at a size that trains in a moment.
 
-Learned positions are an nn.Embedding with one row a position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
+Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
 found them as good as sinusoids). Here such a table is trained on the smallest task that needs an order: one attention
 head, which is given nothing but positions, learns to look at the place before. No model of this project has one.
 """

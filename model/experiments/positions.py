@@ -96,7 +96,7 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
     words = tidy(text).split()
     numbers = list(range(len(words)))
     rng = random.Random(seed)
-    # Equal words may swap places; the sentence itself is no shuffle of it.
+    # Equal words may swap places; the sentence itself is not a shuffle of it.
     while len(set(words)) > 1 and [words[n] for n in numbers] == words:
         rng.shuffle(numbers)
     tokens = [translator.tokenizer.source.encode(word) for word in words]

@@ -139,7 +139,7 @@ class Practice:
         checked(text)
         limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": LONGEST + 1}
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), **limits)[0]
-        # A special token in the middle is a mistake that a reader shall see.
+        # A special token in the middle is a mistake that a reader should see.
         written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
         return written, self._attention(text, ids)
 

@@ -119,7 +119,7 @@ class Edits:
             The edits; none for the empty text.
 
         Raises:
-            ValueError: if it is no such code; the message names the part that cannot be read.
+            ValueError: if it is not such a code; the message names the part that cannot be read.
         """
         if not code:
             return cls()

@@ -106,7 +106,7 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         own |= {name: one.heads(kind).sum(-1) for name, one in effects.items()}
         own["effect"] = np.abs(own[RUNNER_UP])
         added = {"agreement": effects[RUNNER_UP].heads(kind), "norms": contributions(translator.model, result, kind)}
-        for name, values in added.items():  # keys that a row may not read are no ties
+        for name, values in added.items():  # keys that a row may not read are not ties
             rows = [kendall(weights[:, :, t, may], values[:, :, t, may]) for t, may in enumerate(mask)]
             own[name] = np.stack(rows, axis=-1)
     gradient = gradient_times_input(translator.model, source, result.predicted_ids)

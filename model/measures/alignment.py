@@ -118,9 +118,9 @@ class Counts:
 def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     """Score every cross-attention head as a word aligner.
 
-    The model is made to read the target. A target word is aligned by the steps that predicted its tokens ("output") or
-    by those that read them, one later ("input"; Chen et al. 2020), from weights and, of a Transformer, from the norms
-    of what is contributed (Kobayashi et al. 2020).
+    The model is teacher-forced with the target. A target word is aligned by the steps that predicted its tokens
+    ("output") or by those that read them, one later ("input"; Chen et al. 2020), from weights and, of a
+    Transformer, from the norms of what is contributed (Kobayashi et al. 2020).
 
     Args:
         translator: the checkpoint; its card says which languages it reads and writes.
@@ -130,7 +130,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; alignment error
         rates under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
         mean_of_all and max_of_all (over all heads of all layers); "diagonal", of a rule that links word t of T to the
-        source word at the same share of its sentence; and "best", which nothing can beat that makes one link a word.
+        source word at the same share of its sentence; and "best", which nothing can beat that makes one link per word.
 
     Raises:
         ValueError: if the languages do not fit, or no pair can be read.

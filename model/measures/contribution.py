@@ -121,7 +121,7 @@ def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarra
 
     Returns:
         float32 (..., T, S) with 0 in the columns left out, and the mass removed from each row (..., T); a row that had
-        all its mass there is 0 throughout.
+        all its mass there is 0 everywhere.
     """
     removed = weights[..., columns].sum(axis=-1)
     kept = np.where(columns, 0, weights).astype(np.float64)

@@ -130,7 +130,7 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
     values = read_json(path)
     for key, kind in (("name", str), ("made_by", str), ("languages", list), ("pairs", list)):
         if not isinstance(values.get(key), kind):
-            raise ValueError(f"{path} is no file of links: {key} is missing or wrong")
+            raise ValueError(f"{path} is not a file of links: {key} is missing or wrong")
     if len(values["languages"]) != 2:
         raise ValueError(f"{path} must name two languages, got {len(values['languages'])}")
     found = [_read_pair(path, entry, lines) for entry in values["pairs"]]

@@ -93,7 +93,7 @@ class Tokenizer(Vocabulary):
             vocab = {str(token): int(index) for token, index in model["vocab"].items()}
             merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
             if strange := next(("".join(merge) for merge in merges if "".join(merge) not in vocab), ""):
-                raise LookupError(f"the merge {strange[:60]!r} is no token")  # some of these make the library panic
+                raise LookupError(f"the merge {strange[:60]!r} is not a token")  # some of these make the library panic
             bpe = models.BPE(vocab=vocab, merges=merges, unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True)
         except Exception as error:  # the library raises bare Exceptions
             reason = (str(error).splitlines() or [type(error).__name__])[0]

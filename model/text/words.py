@@ -197,7 +197,7 @@ class TextWords(Vocabulary):
         return [index for line in lines for index in [*map(self._id, line.split()), self.eos_id]]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of typed text: what is no word is cut further, as the text is that the words are from.
+        """The ids of typed text: what is not a word is cut further, as the text is that the words are from.
 
         "The well-known cat." becomes The, well, @-@, known, cat, "."; line ends become `<eos>`.
         """
@@ -256,7 +256,7 @@ MAX_STRINGS = 50_000  # that a cutter keeps: about 5 MB
 
 
 def _cutter(language: str):
-    """spaCy's rules for a language. They keep every word that they see, and are made anew when these are too many."""
+    """spaCy's rules for a language. They keep every word that they see, and are made again when these are too many."""
     cutter = _blank(language)
     if len(cutter.vocab.strings) > MAX_STRINGS:
         _blank.cache_clear()

@@ -38,7 +38,7 @@ class TrainingConfig(JsonConfig):
     columns: int = 20  # of a text for a language model: rows of a batch
     window: int = 35  # tokens of a row
     shuffle_windows: bool = False  # in another order every pass, from another beginning
-    max_length: int = 100  # longer pairs are left out, in tokens a side
+    max_length: int = 100  # longer pairs are left out, in tokens per side
     schedule: str = "noam"  # a name of model.training.schedules.NAMES, each explained there
     learning_rate: float = 1.0  # the peak; for "noam" the factor of the curve
     warmup: int = 2000  # steps until the peak, for every schedule

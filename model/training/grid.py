@@ -40,7 +40,7 @@ class GridCell:
     Attributes:
         norm: "pre", or "post" as in the paper, where no norm follows the last layer.
         peak: the highest learning rate.
-        warmup: the step that has it; 1 is no warmup.
+        warmup: the step that has it; 1 means no warmup.
         schedule: what follows: "inverse_sqrt", the paper's, or "constant".
         seed: of the first weights and of the order of the data.
     """

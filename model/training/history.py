@@ -57,7 +57,7 @@ class Meter:
         self._seconds = 0.0
 
     def add(self, loss: float, norm: float, tokens: int, seconds: float) -> None:
-        """Count a step: its loss a token, gradient norm, tokens seen, and how long it took."""
+        """Count a step: its loss per token, gradient norm, tokens seen, and how long it took."""
         self._losses.append(loss)
         self._norms.append(norm)
         self._tokens += tokens

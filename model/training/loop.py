@@ -46,7 +46,7 @@ class Trainer:
         data_dir: the folder with the corpora.
         out: the run's folder.
         command: the command line, for the card.
-        resume: continue from out/resume instead of starting anew.
+        resume: continue from out/resume instead of starting again.
         start_from: a checkpoint folder with whose weights and tokenizer to begin, instead of random and new ones.
         tokenizer: a folder whose tokenizer to use instead of a new one; its size is that of the vocabulary.
         processes: those that train together; each takes its share of the batches, and only the first one logs,
@@ -226,7 +226,7 @@ class Trainer:
         """One update, as if the batches, of which each process takes its share, were one.
 
         Returns:
-            The loss a token (nats, smoothed), the gradient norm before clipping, and whether any process was told to
+            The loss per token (nats, smoothed), the gradient norm before clipping, and whether any process was told to
             stop.
         """
         config, processes = self.run.training, self.processes
@@ -254,7 +254,7 @@ class Trainer:
         return total / processes.count, norm.item(), n_told > 0
 
     def _loss(self, batch: TrainingBatch) -> Tensor:
-        """The mean loss a token of one batch, a scalar."""
+        """The mean loss per token of one batch, a scalar."""
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)

@@ -12,7 +12,7 @@ from model.text.special import PAD_ID
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Mean cross entropy a token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
+    """Mean cross entropy per token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
 
     The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
 

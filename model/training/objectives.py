@@ -1,4 +1,4 @@
-"""What training makes small: modules that hold a model and turn a batch into its mean loss a token.
+"""What training makes small: modules that hold a model and turn a batch into its mean loss per token.
 
 Modules, so that several processes can wrap them. A batch's tensors are their arguments.
 """

@@ -98,7 +98,7 @@ class Saved:
             training, begun_with = dict(self.values["run"]["training"]), self.values.get("processes", 1)
             batches = begun_with * training.pop("accumulate", 1)
             if type(batches) is not int:
-                raise ValueError(f"{batches!r} is no number of batches")
+                raise ValueError(f"{batches!r} is not a number of batches")
         except (ValueError, KeyError, TypeError) as error:
             raise _damaged(self.folder, error) from None
         if model != run.model:
@@ -112,7 +112,7 @@ class Saved:
 
 def _damaged(folder: Path, error: Exception) -> ValueError:
     reason = f"the key {error} is missing" if isinstance(error, KeyError) else error
-    return ValueError(f"the state in {folder} is damaged ({reason}): put back a copy of it, or begin anew")
+    return ValueError(f"the state in {folder} is damaged ({reason}): put back a copy of it, or begin again")
 
 
 def save(

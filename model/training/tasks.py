@@ -56,7 +56,7 @@ class Task:
         tokenizer: cuts the text.
         stream: the batches.
         validation: scores a model in evaluation mode.
-        objective: model to a module that turns a batch into its mean loss a token.
+        objective: model to a module that turns a batch into its mean loss per token.
         about: what the card says of it.
     """
 

@@ -59,7 +59,7 @@ def save_tiny(folder: Path, card: dict = CARD, **changes) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def scan_once() -> Iterator[None]:
-    """Lets Streamlit look once for packages with components: every AppTest reads the metadata of all packages anew."""
+    """Lets Streamlit look once for packages with components: every AppTest reads the metadata of all packages again."""
     found = functools.cache(manifest_scanner.scan_component_manifests)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", found)

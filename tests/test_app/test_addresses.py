@@ -77,7 +77,7 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
     assert not at.exception
     said = address(at)
     assert said == {"text": "A dog."} | {key: one for key, one in codes(at).items() if one is not None}
-    assert changed & free(at).keys() - FOLLOW <= said.keys(), "what was changed is no default"
+    assert changed & free(at).keys() - FOLLOW <= said.keys(), "what was changed is not a default"
     there = screen.open_page(page, lang="ko", **said)
     assert codes(there) == codes(at) and address(there) == said | {"lang": "ko"}
     assert not any("링크가" in warning.value for warning in there.warning)

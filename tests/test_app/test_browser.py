@@ -16,7 +16,7 @@ from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
 from viz.text.words_masks import PAIRS
 
-expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is no failure
+expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is not a failure
 
 SENTENCE = "A man is too tired."
 LONG = "The animal didn't cross the street because it was too tired. A man is riding a bicycle."

@@ -48,7 +48,7 @@ def assert_the_picture_is_in_the_window(page: Page, where: str) -> None:
       return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left && bottom > top;
     }"""
     pictures = page.locator(PICTURE)
-    for _ in range(40):  # it is drawn anew where its place has changed
+    for _ in range(40):  # it is drawn again where its place has changed
         if all(pictures.nth(i).evaluate(inside) for i in range(pictures.count())):
             break
         page.wait_for_timeout(100)

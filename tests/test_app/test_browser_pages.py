@@ -19,7 +19,7 @@ from viz.pages.pitfalls.words import PITFALLS
 from viz.text.words_check import ALL_HOLD, CLAIMS
 from viz.text.words_heads import TO_STEER
 
-PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is no failure
+PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is not a failure
 WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 

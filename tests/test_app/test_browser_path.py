@@ -39,7 +39,7 @@ def all_below(guard) -> Iterator[None]:
 
 
 def there(page: Page, name: str) -> None:
-    """Waits until a page stands there by its own address, and loads it anew."""
+    """Waits until a page stands there by its own address, and loads it again."""
     address = "" if name == "translate" else name
     expect(page).to_have_url(re.compile(rf"/{BELOW}/{address}(\?|$)"))
     page.reload()

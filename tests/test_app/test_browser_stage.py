@@ -18,7 +18,7 @@ from model.experiments.inside import Row, Switches
 from tests.test_app.conftest import save_tiny
 from viz.views.view import EXAMPLE
 
-PATIENCE = 120_000  # milliseconds; a busy machine is no failure
+PATIENCE = 120_000  # milliseconds; a busy machine is not a failure
 expect.set_options(timeout=PATIENCE)
 
 EQUAL = "too too tired tired."  # two tokens twice
@@ -158,7 +158,7 @@ def test_every_head_is_drawn_as_recorded_and_the_server_hears_nothing(page, app_
         assert opened(page) == place
     page.keyboard.press("1")
     expect(part(page, "kinds").locator("[data-kind=cross]")).to_have_attribute("aria-selected", "true")
-    assert not sent, "a choice of a head or a kind is no rerun"
+    assert not sent, "a choice of a head or a kind is not a rerun"
 
 
 def test_pointing_at_a_word_lights_its_own_row(page, app_server, recorded):
@@ -373,7 +373,7 @@ def background(page: Page) -> int:
 def ink(page: Page) -> int:
     """How light the labels of the large map are."""
     tick = part(page, "map").locator(".xtick text").first
-    return int(tick.evaluate("e => getComputedStyle(e).fill").strip("rgba()").split(",")[0] or 128)  # drawn anew
+    return int(tick.evaluate("e => getComputedStyle(e).fill").strip("rgba()").split(",")[0] or 128)  # drawn again
 
 
 def wait_for_colours(page: Page, dark: bool) -> None:

@@ -95,7 +95,7 @@ def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def unmarked(text: str) -> str:
-    """What of a text stands in no brackets, is no name, and no quotation of a model."""
+    """What of a text stands in no brackets, is not a name, and no quotation of a model."""
     before, text = None, re.sub(r"<q lang.*?</q>", "", text)
     while before != text:
         before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)

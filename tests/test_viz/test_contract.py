@@ -330,7 +330,7 @@ def test_numbers_travel_as_typed_arrays_of_four_bytes_or_one(case):
 @pytest.mark.parametrize(("n_queries", "n_keys", "share"), [(1, 1, 1 / 20), (40, 33, 5 / 9), (64, 64, 1)])
 def test_it_serialises_to_strict_json_of_a_reasonable_size(case, n_queries, n_keys, share):
     text = draw(case, [f"tok{i}" for i in range(n_queries)], [f"tok{i}" for i in range(n_keys)]).to_json()
-    json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert len(text) < share * case.kilobytes * 1000
 
 

@@ -102,7 +102,7 @@ def own_names() -> set[str]:
 
 
 def _place(origin: str) -> str:
-    """Host and port of an origin, as in a Host header; nothing where it is no origin, as "null"."""
+    """Host and port of an origin, as in a Host header; nothing where it is not an origin, as "null"."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

@@ -142,7 +142,7 @@ def head_overview(
         title: text above the montage.
         n_columns: tiles in a row, for narrow pages; with less than H the heads of a layer continue in the next row.
         shown: bool (L, H, T, S), False = left blank.
-        layer_names, head_names: L and H names where tiles are no single layers or heads.
+        layer_names, head_names: L and H names where tiles are not single layers or heads.
         value: what a number is, in English.
         scale_to_max: let the colours end at the largest weight of all heads instead of 1; the colour bar then says so.
         block: draw one cell, the largest, for every block x block weights: for maps with more cells than a tile has

@@ -94,7 +94,7 @@ def as_tokens(name: str, tokens: Sequence[str], n: int, what: str) -> list[str]:
         list of str.
 
     Raises:
-        ValueError: for a bare string, labels that are no strings, or another number of them.
+        ValueError: for a bare string, labels that are not strings, or another number of them.
     """
     if isinstance(tokens, str):
         raise ValueError(f"{name} is the string {tokens[:40]!r}; allowed is a list of {n} tokens.")
@@ -127,7 +127,7 @@ def index(name: str, value, end: int, least: int = 0) -> int:
         int in [least, end).
 
     Raises:
-        ValueError: when it is no integer or outside.
+        ValueError: when it is not an integer or outside.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value < end:
         raise ValueError(f"{name} is {value!r}; allowed are integers from {least} to {end - 1}.")

@@ -37,7 +37,7 @@ def difference_heatmap(
 
     Returns:
         The figure; data[0].z is the difference, float32 (T, S). Where it is nowhere above ROUNDING, the colours end at
-        1, and the map is blank: what two ways of computing the same differ by is no finding.
+        1, and the map is blank: what two ways of computing the same differ by is not a finding.
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity.
@@ -74,7 +74,7 @@ def centred_colors(values: np.ndarray, title: str, least: float = 0.0) -> tuple[
     """Return the end of a colour range that is symmetric about 0, and the colour settings.
 
     Args:
-        values: the finite values that shall fit; may be empty.
+        values: the finite values that should fit; may be empty.
         title: title of the colour bar, escaped.
         least: the smallest end, for values with a known range.
 

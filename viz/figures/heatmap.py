@@ -75,7 +75,7 @@ def token_axis(tokens: Sequence[str], title: str, say: Say = english, *, downwar
 def number_axis(
     n: int, title: str, say: Say = english, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
 ) -> dict:
-    """Build an axis that counts from 0 to n - 1, with so many labels at most."""
+    """Build an axis that counts from 0 to n - 1, with labels for `most` of them at most."""
     return axis([str(i) for i in range(n)], labels.number_step(n, most), title, say, downwards=downwards, tickangle=0)
 
 

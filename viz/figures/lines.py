@@ -86,7 +86,7 @@ def attention_lines(
         weights: float (H, T, S), probabilities after softmax, or summaries of such within [0, 1].
         queries: T tokens, left, top to bottom.
         keys: S tokens, right, top to bottom.
-        head_names: H names where the maps are no numbered heads.
+        head_names: H names where the maps are not numbered heads.
         query_axis, key_axis: what stands left and right, in English.
         title: text above the lines.
         shown: bool (H, T, S), False = no line.

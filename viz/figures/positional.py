@@ -97,7 +97,7 @@ def positional_waves(
         say: puts the words of the figure into the language of the reader.
 
     Returns:
-        The figure, of one line a dimension; data[k].y is float32 (T,).
+        The figure, of one line per dimension; data[k].y is float32 (T,).
 
     Raises:
         ValueError: for wrong shapes, sizes or types, NaN and infinity, and dimensions that are missing, doubled or

@@ -54,7 +54,7 @@ class Table:
 
 @dataclass
 class Cells(Table):
-    """A map, a row a cell.
+    """A map, a row per cell.
 
     Args:
         values: (T, S), NaN where a cell is blank; of bools a mask.
@@ -142,7 +142,7 @@ class Board(Table):
 
 @dataclass
 class Tiles(Table):
-    """A row a cell of every head; a cell that stands for several weights is named by the first and the last of them.
+    """A row per cell of every head; a cell that stands for several weights is named by the first and the last of them.
 
     Args:
         weights: (L, H, T, S), NaN where a cell is blank.

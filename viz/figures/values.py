@@ -1,4 +1,4 @@
-"""Numbers of any kind, one row a token: as a map, or one bar a token."""
+"""Numbers of any kind, one row per token: as a map, or one bar per token."""
 
 from collections.abc import Sequence
 
@@ -91,7 +91,7 @@ def bars(
     title: str = "",
     say: Say = english,
 ) -> Drawn:
-    """Draw one bar a word, from 0 up.
+    """Draw one bar per word, from 0 up.
 
     Args:
         values: float (T, K), K bars a word, which are stacked; all 0 or more.

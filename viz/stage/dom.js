@@ -17,7 +17,7 @@ export function el(name, properties = {}, ...children) {
 
 const marks = {};
 
-/** A number with so many decimals, with the mark before them that the language of the page has. */
+/** A number with n decimals, with the mark before them that the language of the page has. */
 export function decimals(value, n) {
   const language = document.documentElement.lang || "en";
   marks[language] ??= (0.5).toLocaleString(language)[1];

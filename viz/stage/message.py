@@ -58,7 +58,7 @@ class Shown:
         rows: whether steps are named by the token "predicted" or "read".
         stretch: whether colours end at the largest weight.
         known: by kind.
-        address: what the address of the page shall say.
+        address: what the address of the page should say.
         notes: sentences about the translation.
         code: by kind, and by view, Python that makes the picture; `{layer}` and `{head}` stand for the opened head.
         options: the choices of the options, as `viz.stage.form` writes them.

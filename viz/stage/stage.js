@@ -698,7 +698,7 @@ export class Stage {
   describe(place = null) {
     const parts = card(this, place);
     // A button that is replaced while it is pressed is never clicked: pressing takes the focus from a word, which
-    // describes anew what is there.
+    // describes what is there again.
     const old = this.card.children;
     const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
     if (!same) this.card.replaceChildren(...parts);

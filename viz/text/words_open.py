@@ -69,7 +69,7 @@ def sums(residual: float, zeros: int, total: int) -> str:
 
     Args:
         residual: how far from 1 the sum of a row is at most.
-        zeros: how many rows are 0 throughout; they do not count.
+        zeros: how many rows are 0 everywhere; they do not count.
         total: of how many.
     """
     if zeros == total:

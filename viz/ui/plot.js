@@ -30,7 +30,7 @@ class Plot {
     this.observer.observe(root);
   }
 
-  /** Takes a message; the same one again is drawn anew only where the page's size or colours have changed. */
+  /** Takes a message; the same one again is drawn again only where the page's size or colours have changed. */
   show(bytes) {
     const told = unpack(bytes);
     if (told.stamp !== this.told?.stamp) {

@@ -43,7 +43,7 @@ def bar() -> None:
 
 
 def address(query: dict[str, str]) -> dict[str, str]:
-    """Parameters of a link that loads the page anew, with the language where the browser's is another."""
+    """Parameters of a link that loads the page again, with the language where the browser's is another."""
     return query if language.current() == browsers() else query | {PARAMETER: language.current()}
 
 

@@ -1,4 +1,4 @@
-"""Links from page to page that load the page anew.
+"""Links from page to page that load the page again.
 
 Within a session Streamlit drops from an address what it asks of controls that both pages have: there, the choices of
 the page that was left would hold.

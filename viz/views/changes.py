@@ -97,7 +97,7 @@ def read_prefix(code: str) -> tuple[int, ...]:
     """Read what `prefix_code` wrote.
 
     Raises:
-        ValueError: if it is no such code; the message says what one looks like.
+        ValueError: if it is not such a code; the message says what one looks like.
     """
     if not code:
         return ()

@@ -174,7 +174,7 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
         named: whether steps are named by the token "read" or "predicted".
 
     Returns:
-        Its tokens; the others are None where rows are no steps, or it does not know what was predicted.
+        Its tokens; the others are None where rows are not steps, or it does not know what was predicted.
     """
     if kind == "encoder_self":
         return result.source_tokens, result.source_tokens, None

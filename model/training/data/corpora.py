@@ -226,10 +226,10 @@ def parse_mix(mix: str) -> dict[str, float]:
     """Read a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr".
 
     Args:
-        mix: names joined by "+", each with an optional weight (how often it is seen in a pass; a fraction draws anew in
-            each) before "*". A group of licences, a key of `more.GROUPS`, stands for its corpora with their own shares,
-            times its weight, and "all" for all groups; what is named besides has the weight that is said there, and
-            with 0 is left out.
+        mix: names joined by "+", each with an optional weight (how often it is seen in a pass; a fraction draws again
+            in each) before "*". A group of licences, a key of `more.GROUPS`, stands for its corpora with their own
+            shares, times its weight, and "all" for all groups; what is named besides has the weight that is said
+            there, and with 0 is left out.
 
     Returns:
         Name to weight.

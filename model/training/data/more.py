@@ -19,7 +19,7 @@ GROUPS = {
 }
 _GPL2 = "GPL-2 or later"
 
-# Name: group, share seen in a pass (drawn anew in each), licence, and where it comes from.
+# Name: group, share seen in a pass (drawn again in each), licence, and where it comes from.
 MORE: dict[str, tuple[str, float, str, str]] = {
     "xdailydialog": ("nc", 1.0, "CC BY-NC-SA 4.0", "XDailyDialog, everyday dialogues"),
     "bcontrast": ("sa", 0.7, "CC BY-SA 4.0", "Unbabel BConTrasT, customer chats"),

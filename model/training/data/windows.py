@@ -74,7 +74,7 @@ class WindowStream:
     Args:
         ids: (N,).
         columns: rows of a batch.
-        size: tokens a row.
+        size: tokens per row.
         seed: of the order, where it is shuffled.
         shuffle: begin every pass somewhere within the first window, and take the windows in another order.
     """

@@ -159,7 +159,7 @@ def test_together_they_may_not_be_too_many() -> None:
 
 
 class TestHostileFiles:
-    """What is no file of numpy, or pretends to be one."""
+    """What is not a file of numpy, or pretends to be one."""
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x93NUMPY", b"not a zip file" * 100])
     def test_no_archive(self, content: bytes) -> None:

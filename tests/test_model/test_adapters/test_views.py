@@ -217,7 +217,7 @@ class TestRefusals:
         (folder / "model.safetensors").write_bytes(b"\xff" * 100)
         assert "cannot be read" in self.refusal(capsys, str(folder), "a cat")
         (folder / "tokenizer.json").write_text("{}")
-        assert "is no tokenizer" in self.refusal(capsys, str(folder), "a cat")
+        assert "is not a tokenizer" in self.refusal(capsys, str(folder), "a cat")
         (folder / "config.json").write_text("[]")
         assert "config.json must hold a JSON object" in self.refusal(capsys, str(folder), "a cat")
 

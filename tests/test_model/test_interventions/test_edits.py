@@ -48,7 +48,7 @@ def logits_of(model: Transformer, edits: Edits = NONE) -> Tensor:
 
 @torch.no_grad()
 def assert_steps_agree(model: Transformer, edits: Edits, full: Edits | None = None) -> None:
-    """One token a row at a time gives what one pass over all tokens gives, up to where padding begins."""
+    """One token per row at a time gives what one pass over all tokens gives, up to where padding begins."""
     with intervene(edits.changes(model.config)):
         state = model.start(SRC)
         stepped = torch.stack([model.step(state, TGT[:, t]) for t in range(T)], dim=1)

@@ -73,7 +73,7 @@ def test_what_heads_do_for_each_word() -> None:
         np.testing.assert_array_equal(found[kind]["runner-up"], effects.sum(-1))
         np.testing.assert_array_equal(found[kind]["effect"], np.abs(effects.sum(-1)))
         weights = result.attention(kind)
-        for t, allowed in enumerate(result.mask(kind)):  # later words of the translation are no ties
+        for t, allowed in enumerate(result.mask(kind)):  # later words of the translation are not ties
             own = agreement.kendall(weights[1, 2, t, allowed], effects[1, 2, t, allowed])
             np.testing.assert_allclose(found[kind]["agreement"][1, 2, t], own)
     occlusion = agreement.kendall(result.attention("cross"), translator.occlusion(result))

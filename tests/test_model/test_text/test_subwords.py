@@ -74,7 +74,7 @@ def tampered(change: Callable[[dict[str, Any]], Any]) -> str:
 
 
 def as_unicode(text: str) -> str:
-    """What comes back: surrogates that are no pair are not text; the rest in Unicode's composed form (NFC)."""
+    """What comes back: surrogates that are not a pair are not text; the rest in Unicode's composed form (NFC)."""
     pairs = re.sub(
         "([\ud800-\udbff])([\udc00-\udfff])",
         lambda match: chr(0x10000 + ((ord(match[1]) - 0xD800) << 10) + ord(match[2]) - 0xDC00),

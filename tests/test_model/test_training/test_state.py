@@ -148,7 +148,7 @@ class TestDamage:
             (lambda values: values["run"]["model"].update(depth=3), "unknown key 'depth'"),
             (lambda values: values.update(run=[1]), "list indices"),
             (lambda values: values.update(progress=[1]), "must be a mapping"),
-            (lambda values: values.update(processes="x"), "'x' is no number of batches"),
+            (lambda values: values.update(processes="x"), "'x' is not a number of batches"),
             (lambda values: values["progress"].update(place=3), "unexpected keyword argument 'place'"),
             (broken("step", -1), "step of progress cannot be -1"),
             (broken("step", True), "step of progress cannot be True"),
@@ -219,7 +219,7 @@ class TestSaving:
         assert found.values["progress"]["step"] == STEPS + 2
 
     @pytest.mark.parametrize("files", range(6))
-    @pytest.mark.parametrize("begins", ["anew", "again", "from two files"])
+    @pytest.mark.parametrize("begins", ["again", "again", "from two files"])
     def test_killed_while_saving_it_goes_on(self, files, begins, data_dir, begun, out, tmp_path, monkeypatch):
         """Killed when that many files are in their places: the first time, or after more steps than are saved."""
 
@@ -228,8 +228,8 @@ class TestSaving:
 
         if begins == "from two files":
             as_two_files(out)
-        out = tmp_path / "new" if begins == "anew" else out
-        steps = STEPS if begins == "anew" else STEPS + 2
+        out = tmp_path / "new" if begins == "again" else out
+        steps = STEPS if begins == "again" else STEPS + 2
         replace, left = Path.replace, iter(range(files))
 
         def replace_some(path: Path, target: Path) -> Path:
@@ -237,13 +237,13 @@ class TestSaving:
                 raise Killed
             return replace(path, target)
 
-        trainer = Trainer(run_of(steps=steps), data_dir, out, resume=begins != "anew")
+        trainer = Trainer(run_of(steps=steps), data_dir, out, resume=begins != "again")
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(Path, "replace", replace_some)
             trainer.train()
-        if begins == "anew" and not files:
+        if begins == "again" and not files:
             (out / HISTORY).unlink()  # is not written over
-        has_begun = begins != "anew" or files > 0
+        has_begun = begins != "again" or files > 0
         resumed = Trainer(run_of(steps=STEPS + 4), data_dir, out, resume=has_begun)
         assert resumed.progress.step == (steps if files else steps - 2 if has_begun else 0)
         resumed.train()

@@ -40,7 +40,7 @@ class Card:
     Attributes:
         look: what to look at.
         question: to guess at.
-        guesses: two to four; those that are no tokens of the model are messages.
+        guesses: two to four; those that are not tokens of the model are messages.
         right: which of them is right, from 0.
         answer: with places in braces for its numbers.
         numbers: makes them, from the model or the files that ship.

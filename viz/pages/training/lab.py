@@ -82,7 +82,7 @@ def table(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int
         epoch: steps between two drops, for the step decay.
 
     Returns:
-        One row a step, the column "step" first; all named in English.
+        One row per step, the column "step" first; all named in English.
     """
     current = noams[-1]
     steps = np.unique(np.concatenate([sample(n_steps, noam.warmup, epoch) for noam in noams]))
