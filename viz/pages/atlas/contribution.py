@@ -61,7 +61,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
     names = maps.axis_tokens(known, head.kind, words.READ)[:2]
     titles = {
         "weights": say("Weights"),
-        "contribution": say("Contributions"),
+        "added": say("Contributions"),
         "added-change": say("Contributions minus weights"),
     }
     full = {key: f"{title}: {words_heads.head(spoken.title, *place)}" for key, title in titles.items()}
@@ -78,14 +78,14 @@ def show(result: cached.Shown, request: cached.Request, head: Head, beside: Delt
         )
         for key, array, code, hidden, gone, value in (
             ("weights", weights, "weights", removed, "removed", None),
-            ("contribution", shares, "shares", removed_shares, "removed_shares", SHARE),
+            ("added", shares, "shares", removed_shares, "removed_shares", SHARE),
         )
     }
     change = made(shares, "shares") - made(weights, "weights")
     pictures["added-change"] = recipe.plot(full["added-change"], difference_heatmap, change, *names, a=A, b=B, **axes)
     lines = {
         "weights": say(spoken.rows),
-        "contribution": say(
+        "added": say(
             "Shares of the lengths, which add up to {length:.2f} per row on average.",
             length=lengths.sum(-1).mean(),
         ),
