@@ -21,7 +21,8 @@ def train(arguments: argparse.Namespace) -> None:
     said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
     run = replace(run, training=replace(run.training, **said))
     # Being told to end is answered like Ctrl-C: the state is saved.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets what it starts with "&" ignore the first
+        signal.signal(ending, signal.default_int_handler)
     with started() as processes:
         try:
             trainer = Trainer(

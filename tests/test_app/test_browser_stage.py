@@ -465,7 +465,7 @@ class TestAddress:
 def test_options_are_one_rerun_and_stay_in_the_address(page, app_server, recorded):
     show(page, app_server, f"?text={quote(EQUAL)}")
     part(page, "options").click()
-    page.locator(".hl-panel").get_by_label("Draw").select_option("mean")
+    page.locator(".hl-panel").get_by_label("Show").select_option("mean")
     result = recorded.translate(EQUAL)
     ready(page, 2)
     place = opened(page)

@@ -61,7 +61,7 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     }
     commands = {f"the replica on port {one}": app(one) for one in ports}
     commands["the proxy"] = [caddy, "run", "--config", str(ROOT / "Caddyfile"), "--adapter", "caddyfile"]
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # what a shell starts with "&" ignores the first
         signal.signal(ending, signal.default_int_handler)
     print(f"{count} replicas, on ports {ports[0]} to {ports[-1]} of this machine; Ctrl-C ends them. The class opens")
     print("\n".join(f"  http://{f'[{name}]' if ':' in name else name}:{first}" for name in names), flush=True)

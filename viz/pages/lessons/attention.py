@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import streamlit as st
 
+from viz.figures import Drawn, attention_heatmap
 from viz.pages.lessons.card import MODEL, Card, OnStage, Place, Story, asks, at
-from viz.text.language import message
+from viz.text import words
+from viz.text.language import message, say
 from viz.views import cached
 from viz.views.inside_results import layer_of
 from viz.views.steer_results import steer
@@ -15,7 +18,19 @@ from viz.views.steer_results import steer
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ, END = "▁Fahrrad", "▁bicycle", "</s>"
 SHARP, SOFT, SINK = (1, 4), (0, 1), (2, 6)  # layer and head of cross-attention: clear, near one half, and on the end
+COVER = 470  # pixels
 NEXT = (0, 7)  # of the encoder
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cover(language: str) -> Drawn:
+    """The head of the first card, for the list of lessons; drawn once for all visitors."""
+    result, spoken = steer(SENTENCE), words.KINDS["cross"]
+    axes = {"query_axis": words.named_by("cross", words.PREDICTED)[1], "key_axis": spoken.key_axis}
+    tokens = result.predicted_tokens, result.source_tokens
+    figure = attention_heatmap(result.attention("cross")[SHARP], *tokens, **axes, say=say)
+    figure.layout.height = max(COVER, figure.layout.height)
+    return figure
 
 
 def _row() -> int:

@@ -12,6 +12,7 @@ from viz.pages.lessons.card import Card, Story
 from viz.stage import assets
 from viz.text.language import current, message, say, using
 from viz.ui import choices, shared, ways
+from viz.ui.plot import plot
 
 LESSONS: dict[str, Story] = {
     "attention": attention.STORY,
@@ -90,18 +91,21 @@ def guess(place: tuple[str, int], number: int) -> None:
 
 
 def choose() -> None:
-    """The choice of six lessons, beside the picture of the first."""
+    """The choice of six lessons, beside the head of the first."""
     with st.container(key="lesson-choice"):
         shared.opening(say("Lessons"), say(INTRO))
     pictures, beside = shared.picture_first()
     with beside:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
-            with st.container(gap="xxsmall"):
-                label = f"{number}  {say(story.name)}"
-                st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
-                st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
+            label = f"{number}  {say(story.name)}"
+            st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
+            st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
     with pictures:
-        draw(attention.STORY.cards[0], True)
+        try:
+            figure = attention.cover(current())
+        except (ValueError, LookupError, IndexError):  # another model, or none
+            return
+        plot(figure, "picture")
 
 
 def draw(shown: Card, answered: bool) -> Mapping[str, object] | None:
