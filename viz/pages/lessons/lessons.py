@@ -95,7 +95,7 @@ def choose() -> None:
     with st.container(key="lesson-choice"):
         shared.opening(say("Lessons"), say(INTRO))
     pictures, beside = shared.picture_first()
-    with beside:
+    with beside, st.container(gap="xsmall"):
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             label = f"{number}  {say(story.name)}"
             st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
