@@ -99,14 +99,19 @@ def own_norms(model: Transformer) -> Transformer:
     )
 
 
+def _taps(model: Transformer, end: str, within: str = "") -> list[str]:
+    """The addresses that end so, of the stack that is named."""
+    return [name for name in addresses(model) if name.endswith(end) and within in name]
+
+
 def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
-    return {name: change for name in addresses(model) if name.endswith(end) and within in name}
+    return dict.fromkeys(_taps(model, end, within), change)
 
 
 def _without_transpose(model: Transformer) -> dict[str, Change]:
     """The context of every head of the encoder is what `forgotten_transpose` makes of its query, key and value."""
     changes: dict[str, Change] = {}
-    for name in _everywhere(model, "self_attention.context", lambda x: x, "encoder"):
+    for name in _taps(model, "self_attention.context", "encoder"):
         kept: dict[str, Tensor] = {}
 
         def keep(x: Tensor, part: str, kept: dict[str, Tensor] = kept) -> Tensor:
@@ -267,8 +272,8 @@ def row_padding_mask(ids: Tensor) -> Tensor:
 
 def filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
     """While the block runs, masked scores of the decoder's self-attention are -1e9: a masked row becomes uniform."""
-    scores = [name for name in addresses(model) if "decoder" in name and name.endswith("self_attention.scores")]
-    return intervene(dict.fromkeys(scores, lambda s: s.masked_fill(s == -math.inf, LARGE)))
+    taps = _taps(model, "self_attention.scores", "decoder")
+    return intervene(dict.fromkeys(taps, lambda s: s.masked_fill(s == -math.inf, LARGE)))
 
 
 @torch.inference_mode()

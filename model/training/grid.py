@@ -21,6 +21,7 @@ from model.training import schedules
 from model.training.config import RunConfig, TrainingConfig
 from model.translation import KINDS
 
+EVERY = 20  # steps whose mean loss is a point of a curve
 FOLDER = "grid"  # in the folder of checkpoints
 VALUES, ARRAYS = "grid.json", "grid.npz"
 NORMS = ("post", "pre")
@@ -142,6 +143,11 @@ class GridRun:
         )
         return np.array([rate(step) for step in range(1, len(self.loss) + 1)], dtype=np.float32)
 
+    @property
+    def final(self) -> float:
+        """The validation loss at the end, nats per token."""
+        return list(self.validation.values())[-1]
+
     def maps(self, step: int, kind: str) -> np.ndarray:
         """The attention weights of the first example at a snapshot, its reference as the target.
 
@@ -177,6 +183,22 @@ class Grid:
     entropy: float
     entropy_smoothed: float
     runs: dict[GridCell, GridRun]
+
+
+def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The curves of runs, up to the last step that all of them have, in whole points.
+
+    Args:
+        runs: by what they are called, at least one.
+
+    Returns:
+        By name float (2, n), steps and values: the learning rate of every step, and means of the loss.
+    """
+    n = min(len(run.loss) for run in runs.values()) // EVERY * EVERY
+    rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in runs.items()}
+    steps = np.arange(EVERY, n + 1, EVERY)
+    losses = {name: np.stack([steps, run.loss[:n].reshape(-1, EVERY).mean(1)]) for name, run in runs.items()}
+    return rates, losses
 
 
 def read_grid(folder: Path) -> Grid:

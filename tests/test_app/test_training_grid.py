@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
+from model.training.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
 from tests.test_app import screen
 from viz.pages.training import grid as page
 
@@ -57,7 +57,7 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     for trace, (quantity, place) in zip(data, shown, strict=True):
         expected = getattr(runs[place], quantity)
         if quantity == "loss":
-            expected = expected.reshape(-1, page.EVERY).mean(1)
+            expected = expected.reshape(-1, EVERY).mean(1)
         np.testing.assert_allclose(screen.values(trace["y"]), expected, rtol=1e-5)
         assert trace["yaxis"] == ("y" if quantity == "learning_rate" else "y2")
     limit, at_step = screen.figure(at, "grid-curves")["layout"]["shapes"]

@@ -1,6 +1,6 @@
 """Curves over steps: learning rates, losses, gradient norms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -68,9 +68,7 @@ def curves(
             CURVES_HEIGHT,
             separated(say),
             title=labels.escape(title),
-            left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
-            top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in drawn) // LEGEND_LETTERS),
-            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            **_margins(drawn),
             xaxis=_axis(axes[0], everything[0], log_x),
             yaxis=_axis(axes[1], everything[1], log_y),
         ),
@@ -129,9 +127,7 @@ def run_curves(
             RUNS_HEIGHT,
             separated(say),
             title=labels.escape(title),
-            left=theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
-            top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in rates) // LEGEND_LETTERS),
-            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+            **_margins(rates),
             xaxis=_axis(steps, known[0][0], False) | {"anchor": "y2"},
             yaxis=_axis(say(quantities[0]), heights[0], False) | {"domain": RATES},
             yaxis2=_axis(say(quantities[1]), heights[1], False) | {"domain": LOSSES},
@@ -147,6 +143,15 @@ def run_curves(
             ]
         ),
     )
+
+
+def _margins(names: Iterable[str]) -> dict[str, int]:
+    """The pixels that axes and a legend of these names need."""
+    return {
+        "left": theme.TICK_SIZE * 3 + theme.AXIS_TITLE_HEIGHT,
+        "top": theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
+        "bottom": theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
+    }
 
 
 def _checked(name: str, line: np.ndarray, log_x: bool, log_y: bool) -> np.ndarray:

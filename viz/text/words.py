@@ -54,6 +54,7 @@ class KindWords:
     key_axis: str
 
 
+NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 KINDS = {
     "encoder_self": KindWords(
         name=message("Encoder self"),

@@ -1,14 +1,23 @@
-"""The grid of small runs, read once for all visitors."""
+"""The grid of small runs, read once for all visitors: what its runs are called."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from model.catalogue import checkpoints_folder
-from model.training.grid import FOLDER, Grid, read_grid
+from model.training.grid import FOLDER, Grid, GridCell, read_grid
+from viz.text import words
+from viz.text.language import message, say
+
+CELL = message("{norm}, peak {peak}, warmup {warmup}")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def load(folder: str) -> Grid:
     """Read the grid of a folder of checkpoints; all visitors share it, nobody writes into it."""
     return read_grid(checkpoints_folder() / FOLDER)
+
+
+def name_of(cell: GridCell) -> str:
+    """What a run is called, by its norm, peak and warmup."""
+    return say(CELL, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)

@@ -40,7 +40,7 @@ _MODULES = {
     "model.measures.search_attention": ("looked_at",),
     "model.taps": ("intervene",),
     "model.training": ("schedules",),
-    "model.training.grid": ("read_grid",),
+    "model.training.grid": ("lines_of", "read_grid"),
     "viz.figures": figures.__all__,
     "viz.pages.pitfalls.common": ("Sentence",),
     "viz.pages.pitfalls.demos": ("DEMOS",),

@@ -8,7 +8,7 @@ import torch
 
 from model.text.special import BOS_ID, UNK_ID
 from viz.app.turns import in_turn
-from viz.figures import Drawn, bars, head_board
+from viz.figures import Drawn, bars, head_board, labels
 from viz.pages.lessons.card import HEIGHT, Card, Figures, OnStage, Place, Story, asks, at
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
@@ -20,10 +20,7 @@ SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
 WORD, NOT, READ = "erte", "▁nicht", "▁because"
 GRU, CAPTION = "multi30k-de-en-gru", "Ein Mann fährt mit dem Fahrrad auf der Straße."
-BIKE, FAHRRAD = "bike", "fahrrad"
-
-
-_AXES = message("layer"), message("head")
+BIKE = "bike"
 
 
 def _direct() -> np.ndarray:
@@ -50,7 +47,8 @@ def _harm() -> dict[str, object]:
 
 def _boards(answered: bool) -> list[tuple[Drawn, int]]:
     values = _without() if answered else np.abs(_direct()).mean(-1)
-    rows, columns = ([f"{say(name)} {n}" for n in range(size)] for name, size in zip(_AXES, values.shape))
+    namings = labels.layer_label, labels.head_label
+    rows, columns = ([name(n, say) for n in range(size)] for name, size in zip(namings, values.shape, strict=True))
     value = message("loss without the head (nats)") if answered else message("mean size of the direct effect (logits)")
     texts = [[f"{number:.2f}" for number in row] for row in values]
     board = head_board(values, rows, columns, texts=texts, value=value, selected=HEAD, say=say)

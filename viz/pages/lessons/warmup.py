@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import streamlit as st
 
 from model.catalogue import checkpoints_folder
-from model.training.grid import NORMS, PEAKS, WARMUPS, Grid, GridCell, GridRun
+from model.training.grid import NORMS, PEAKS, WARMUPS, Grid, GridCell, lines_of
 from viz.figures import Drawn, curves, loss_board, run_curves
 from viz.pages.lessons.card import HEIGHT, Card, Figures, Story
+from viz.text import words
 from viz.text.language import message, say
 from viz.views import grid_results
 
-EVERY = 20  # steps whose mean is a point
 PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
 CORNERS = tuple(
@@ -20,7 +22,6 @@ CORNERS = tuple(
 )
 GOOD, BAD, DECENT = GridCell("post", 0.005, 400), GridCell("post", 0.1, 400), GridCell("post", 0.005, 1)
 PRE = GridCell("pre", 0.1, 400)
-NORM = {"pre": message("pre-norm"), "post": message("post-norm")}
 
 
 def _grid() -> Grid:
@@ -28,32 +29,19 @@ def _grid() -> Grid:
 
 
 def _end(cell: GridCell) -> float:
-    return list(_grid().runs[cell].validation.values())[-1]
+    return _grid().runs[cell].final
 
 
-def name_of(cell: GridCell) -> str:
-    """What a run is called."""
-    norm, peak, warmup = say(NORM[cell.norm]), f"{cell.peak:g}", cell.warmup
-    return say("{norm}, peak {peak}, warmup {warmup}", norm=norm, peak=peak, warmup=warmup)
+def _lines(cells: Iterable[GridCell]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    return lines_of({grid_results.name_of(cell): _grid().runs[cell] for cell in cells})
 
 
-def _rates(run: GridRun) -> np.ndarray:
-    return np.stack([np.arange(1, len(run.learning_rate) + 1), run.learning_rate])
-
-
-def _curves(cells: tuple[GridCell, ...] | list[GridCell], height: int) -> tuple[Drawn, int]:
-    """Rates above, losses below, with the line of word frequencies."""
-    runs = {name_of(cell): _grid().runs[cell] for cell in cells}
-    losses = {}
-    for name, run in runs.items():
-        n = len(run.loss) // EVERY * EVERY
-        losses[name] = np.stack([np.arange(EVERY, n + 1, EVERY), run.loss[:n].reshape(-1, EVERY).mean(1)])
-    rates = {name: _rates(run) for name, run in runs.items()}
-    return run_curves(rates, losses, limit=_grid().entropy_smoothed, say=say), height
+def _curves(cells: Iterable[GridCell], height: int) -> tuple[Drawn, int]:
+    return run_curves(*_lines(cells), limit=_grid().entropy_smoothed, say=say), height
 
 
 def _schedules(cells: tuple[GridCell, ...]) -> tuple[Drawn, int]:
-    rates = {name_of(cell): _rates(_grid().runs[cell]) for cell in cells}
+    rates, _ = _lines(cells)
     return curves(rates, y_axis=message("learning rate"), log_y=True, say=say), HEIGHT
 
 
@@ -66,7 +54,7 @@ def _board(norms: tuple[str, ...], picked: tuple[GridCell, ...] | list[GridCell]
     figure = loss_board(
         np.array([[_end(cell) for cell in row] for row in cells]),
         [f"{row[0].peak:g}" for row in cells],
-        [f"{say(NORM[cell.norm])} {cell.warmup}" if len(norms) > 1 else str(cell.warmup) for cell in cells[0]],
+        [f"{say(words.NORMS[cell.norm])} {cell.warmup}" if len(norms) > 1 else str(cell.warmup) for cell in cells[0]],
         limit=_grid().entropy,
         selected=[(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell in picked],
         say=say,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import SequenceMatcher
 from html import escape
+from itertools import groupby
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.analysis.comparison import beside
 from viz.pages.pitfalls.common import Demo, Sentence, number
 from viz.pages.pitfalls.demos import DEMOS
 from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
@@ -56,13 +57,12 @@ def demonstrated(checkpoint: str, text: str, key: str, language: str, _sentence:
 
 
 def harm(demo: Demo) -> tuple[str, str]:
-    """What came of it, wrong and right, in HTML: the words that the other does not have are marked."""
-    both = [text.split() for text in demo.written]
-    marked = []
-    for own, other in (both, both[::-1]):
-        blocks = SequenceMatcher(a=own, b=other, autojunk=False).get_opcodes()
-        parts = [(tag == "equal", " ".join(own[a:b])) for tag, a, b, *_ in blocks if a < b]
-        marked.append(" ".join(escape(text) if same else f"<mark>{escape(text)}</mark>" for same, text in parts))
+    """What came of it, wrong and right, in HTML: the words that differ are marked, as on Steer."""
+    pairs, marked = beside(*(text.split() for text in demo.written)), []
+    for side in (0, 1):
+        found = groupby((pair for pair in pairs if pair[side]), key=lambda pair: pair[0] == pair[1])
+        parts = [(same, escape(" ".join(pair[side] for pair in group))) for same, group in found]
+        marked.append(" ".join(text if same else f"<mark>{text}</mark>" for same, text in parts))
     return tuple(text or escape(say("(nothing)")) for text in marked)
 
 

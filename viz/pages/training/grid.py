@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
-from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Grid, GridCell
+from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Grid, GridCell, lines_of
 from viz.figures import Drawn, attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
@@ -17,7 +17,6 @@ from viz.ui import controls, explore, shared
 from viz.views import grid_results
 from viz.views.made import Plot, Recipe, made
 
-EVERY = 20  # steps whose mean loss is a point
 MOST = 4  # runs beside each other
 PICKED = "grid-runs"
 BOARD = 360  # pixels
@@ -35,10 +34,9 @@ def there() -> bool:
 
 def name_of(cell: GridCell) -> str:
     """What a run is called."""
-    name = say(words.CELL, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
     others = [say(words.SHORT["constant"])] * (cell.schedule == "constant")
     others += [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
-    return ", ".join([name, *others])
+    return ", ".join([grid_results.name_of(cell), *others])
 
 
 def compared() -> None:
@@ -100,8 +98,8 @@ def board_of(
     """The losses at the end of runs by their numbers; drawn once for all visitors."""
     grid = grid_results.load(folder)
     runs = list(grid.runs.values())
-    losses = np.array([[list(runs[place].validation.values())[-1] for place in row] for row in cells])
-    code = f"np.array([[[*runs[place].validation.values()][-1] for place in row] for row in {cells}])"
+    losses = np.array([[runs[place].final for place in row] for row in cells])
+    code = f"np.array([[runs[place].final for place in row] for row in {cells}])"
     plot = Recipe(grid.about["command"], READ).plot(
         say(words.BOARD),
         loss_board,
@@ -127,17 +125,10 @@ def curves_of(folder: str, language: str, picked: tuple[int, ...], step: int) ->
     """Rate and loss of runs over one axis of steps, with a line at a step; drawn once for all visitors."""
     grid, names = grid_results.load(folder), names_of(folder, language)
     runs, chosen = list(grid.runs.values()), {names[place]: place for place in picked}
-    n = min(len(runs[place].loss) for place in chosen.values()) // EVERY * EVERY
-    kept = {name: runs[place] for name, place in chosen.items()}
-    rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in kept.items()}
-    steps = np.arange(EVERY, n + 1, EVERY)
-    losses = {name: np.stack([steps, run.loss[:n].reshape(-1, EVERY).mean(1)]) for name, run in kept.items()}
+    rates, losses = lines_of({name: runs[place] for name, place in chosen.items()})
     code = (
         f"kept = {{name: runs[place] for name, place in {chosen!r}.items()}}",
-        f"rates = {{name: np.stack([np.arange(1, {n + 1}), run.learning_rate[:{n}]]) for name, run in kept.items()}}",
-        f"steps = np.arange({EVERY}, {n + 1}, {EVERY})",
-        f"means = {{name: run.loss[:{n}].reshape(-1, {EVERY}).mean(1) for name, run in kept.items()}}",
-        "losses = {name: np.stack([steps, values]) for name, values in means.items()}",
+        "rates, losses = lines_of(kept)",
     )
     plot = Recipe(" · ".join(chosen), (*READ, *code)).plot(
         say(words.CURVES),

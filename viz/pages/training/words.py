@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from viz.text.language import message, say
+from viz.text.words import NORMS
 
 INTRO = message("What the learning rate does to a training run.")
-CELL = message("{norm}, peak {peak}, warmup {warmup}")
 BOARD = message("Validation loss at the end")
 CURVES = message("Learning rate and loss")
 READING = message(
@@ -44,7 +44,6 @@ SAME_CURVE = message(
     "Largest difference here: {gap}."
 )
 
-NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 NO_WARMUP = message("1 means no warmup: the first step has the highest rate already.")
 PRACTICE = message(
     "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse strings of "
