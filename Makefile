@@ -29,67 +29,40 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint messages venv venv-dev clean
+.PHONY: help run serve test lint messages clean
 
 help:
 	@sed -n '3,14s/^#   //p' Makefile
 
-run: venv
+run: $(VENV)/installed
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
 
 serve: PORT = 8080
-serve: venv
+serve: $(VENV)/installed
 	@exec "$(PY)" -m viz serve --hosts "$(HOSTS)" --replicas "$(REPLICAS)" --port "$(PORT)"
 
-test: venv-dev
+test: $(VENV)/installed-dev
 	@"$(PY)" -m benchmarks.support.browser
 	@"$(PY)" -m pytest -n "$(WORKERS)" --dist worksteal $(PYTEST_ARGS)
 
-lint: venv-dev
+lint: $(VENV)/installed-dev
 	@"$(PY)" -m ruff check .
 
-messages: venv
+messages: $(VENV)/installed
 	@"$(PY)" -m viz.text.extract
 
-# $(call install,the requirements files,the record of what is installed)
-# Does nothing when the record equals the requirements. `installing` holds the number of the process that installs:
-# while that process lives it is waited for; if it was killed the environment may be half made, and is made again.
-# pip failing by itself (no network, say) leaves a usable environment, which is kept. pip compiles nothing: that took a
-# third of the time, for files of which most are never imported. Importing the app once compiles those that are.
-define install
-	@set -e; busy="$(VENV)/installing"; \
-	if [ -f "$$busy" ] && kill -0 "$$(cat "$$busy")" 2>/dev/null; then \
-	  echo "waiting for process $$(cat "$$busy"), which installs into $(VENV)"; \
-	  while [ -f "$$busy" ] && kill -0 "$$(cat "$$busy")" 2>/dev/null; do sleep 1; done; \
-	fi; \
-	if [ -f "$$busy" ] || ! "$(PY)" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	  if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-	    echo "Headlight needs Python 3.11 or newer and '$(PYTHON)' is not: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 2; \
-	  fi; \
-	  if ! "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then \
-	    echo "Headlight needs the venv module, which '$(PYTHON)' lacks: apt-get install python3-venv on Debian or Ubuntu" >&2; exit 2; \
-	  fi; \
-	  echo "making $(VENV)"; rm -rf "$(VENV)"; mkdir "$(VENV)"; echo $$$$ > "$$busy"; \
-	  "$(PYTHON)" -m venv "$(VENV)"; rm -f "$$busy"; \
-	fi; \
-	if ! cat $(1) | cmp -s - "$(VENV)/$(2)"; then \
-	  trap 'exit 130' INT TERM HUP; echo $$$$ > "$$busy"; rm -f "$(VENV)/$(2)"; \
-	  if "$(PY)" -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS) -r $(lastword $(1)); then \
-	    "$(PY)" -c 'import streamlit.web.cli, app, viz.ui.explore' >/dev/null 2>&1 || true; \
-	    cat $(1) > "$(VENV)/$(2)"; rm -f "$$busy"; \
-	  else \
-	    rm -f "$$busy"; echo "pip could not install $(lastword $(1)); its own words are above" >&2; exit 2; \
-	  fi; \
-	fi
-endef
-
-venv:
-	$(call install,requirements.txt,installed)
-
-# The longer list contains the shorter one, so that `make run` after `make test` has nothing to do.
-venv-dev:
-	$(call install,requirements.txt requirements-dev.txt,installed-dev)
-	@cp requirements.txt "$(VENV)/installed"
+# Empty files that say when the requirements were installed. An environment whose Python or pip does not start is made
+# again. pip compiles nothing: that takes a third of the time, for files of which most are never imported.
+$(VENV)/installed: requirements.txt
+$(VENV)/installed-dev: requirements-dev.txt requirements.txt
+$(VENV)/installed $(VENV)/installed-dev:
+	@"$(PY)" -m pip --version >/dev/null 2>&1 || { \
+	  "$(PYTHON)" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "Headlight needs Python 3.11 or newer with its module venv (on Debian or Ubuntu: apt-get install" >&2; \
+	    echo "python3-venv), and '$(PYTHON)' is not: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 2; }; \
+	  echo "making $(VENV)"; "$(PYTHON)" -m venv --clear "$(VENV)"; }
+	@"$(PY)" -m pip install --disable-pip-version-check --no-compile $(PIP_FLAGS) -r "$<"
+	@touch "$@" "$(VENV)/installed"  # the longer list contains the shorter one
 
 clean:
 	rm -rf "$(VENV)" .pytest_cache .ruff_cache .hypothesis

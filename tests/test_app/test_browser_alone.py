@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_translator
+from tests.support import PATIENCE
 from tests.test_app.test_browser_beside import download
 from tests.test_app.test_browser_stage import (
     DRAWN,
     EQUAL,
-    PATIENCE,
     kind,
     opened,
     part,
@@ -106,6 +106,39 @@ def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
     tile(alone, 31, 31).press("p")
     alone.keyboard.press("PageDown")
     assert opened(alone) == [0, 0], "where no step is decoded, the next head"
+
+
+# Per tile the columns of each row's most different pixels; and where lines begin and end, in pixels.
+PIXELS = """() => [...document.querySelectorAll(".hl-tile canvas")].map(canvas => {
+  const {width, height} = canvas, {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const at = (i, j) => [0, 1, 2].map(k => data[4 * (i * width + j) + k]).join();
+  const row = i => Array.from({length: width}, (_, j) => at(i, j));
+  return Array.from({length: height}, (_, i) =>
+    row(i).findIndex(one => row(i).filter(other => other === one).length === 1));
+})"""
+LINES = """() => [...document.querySelectorAll(".hl-between path")].map(path => {
+  const end = path.getTotalLength(), [from, to] = [path.getPointAtLength(0), path.getPointAtLength(end)];
+  return from.y < to.y ? [from.x, to.x] : [to.x, from.x];
+})"""
+MIDDLES = """side => [...document.querySelectorAll(`[data-testid=stage-${side}] [data-index]`)].map(chip => {
+  const {left, width} = chip.getBoundingClientRect();
+  return left + width / 2 - document.querySelector(".hl-between").getBoundingClientRect().left;
+})"""
+
+
+def test_tiles_and_lines_are_of_their_head(tmp_path, alone):
+    keys = (np.arange(6).reshape(3, 2, 1) + np.arange(3)) % 4  # that each row of each head attends to alone
+    tokens = {"source": list("abcd"), "target": list("xyz")}
+    page = stage(attention={"cross": np.eye(4, dtype=np.float32)[keys]}, tokens=tokens, layer=0, head=1)
+    open_file(alone, page.save(tmp_path / "stage.html"))
+    assert alone.evaluate(PIXELS) == keys.reshape(6, 3).tolist()
+    source, target = (np.array(alone.evaluate(MIDDLES, side)) for side in ("source", "target"))
+    for layer, head in ((0, 1), (2, 0)):
+        tile(alone, layer, head).click()
+        alone.mouse.move(0, 0)
+        wait_for_map(alone, np.eye(4)[keys[layer, head]])
+        ends = np.array(sorted(alone.evaluate(LINES), key=lambda line: line[1]))
+        np.testing.assert_allclose(ends, np.stack([source[keys[layer, head]], target], 1), atol=1)
 
 
 def test_two_in_a_notebook_know_nothing_of_each_other(alone):

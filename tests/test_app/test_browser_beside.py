@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from tests.test_app.test_browser_pages import PATIENCE, plot
+from tests.support import PATIENCE
+from tests.test_app.test_browser_pages import plot
 from tests.test_app.test_translate import EXAMPLE
 
 

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support.menu import go
-from tests.test_app.test_browser_stage import PATIENCE, kind, part, ready, tile
+from tests.support import PATIENCE
+from tests.test_app.test_browser_stage import kind, part, ready, tile
 from viz.text.words_compare import B_EXAMPLE
 from viz.views.view import EXAMPLE
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support.server import serve
-from tests.test_app.test_browser_stage import PATIENCE
+from tests.support import PATIENCE
 from viz.pages.lessons.lessons import LESSONS
 
 PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg)"

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
-from tests.test_app.test_browser_pages import PATIENCE
+from tests.support import PATIENCE
 from viz.text.language import say, using
 
 TEXT = "A man is too tired."

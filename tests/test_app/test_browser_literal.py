@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.support.server import ROOT, serve
-from tests.support import hostile
+from tests.support import PATIENCE, hostile
 from tests.test_app import screen
 
-PATIENCE = 180_000  # milliseconds
 SCRIPT = """
 import json
 import streamlit as st

@@ -14,12 +14,12 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from model import load_translator
+from tests.support import PATIENCE
 from tests.test_app.systems import save_comparison, save_language_model
 from viz.pages.pitfalls.words import PITFALLS
 from viz.text.words_check import ALL_HOLD, CLAIMS
 from viz.text.words_heads import TO_STEER
 
-PATIENCE = 120_000  # milliseconds until a wait gives up; a busy machine is not a failure
 WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 

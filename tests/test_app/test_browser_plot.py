@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.support import PATIENCE
 from tests.test_app.test_browser_beside import download
-from tests.test_app.test_browser_pages import PATIENCE
 
 CELL = """head => {
   const plot = document.querySelector(".st-key-role-board .js-plotly-plot");

@@ -15,10 +15,10 @@ from benchmarks.support.menu import go
 from benchmarks.support.server import serve
 from model.experiments import inside as experiment
 from model.experiments.inside import Row, Switches
+from tests.support import PATIENCE
 from tests.test_app.conftest import save_tiny
 from viz.views.view import EXAMPLE
 
-PATIENCE = 120_000  # milliseconds; a busy machine is not a failure
 expect.set_options(timeout=PATIENCE)
 
 EQUAL = "too too tired tired."  # two tokens twice

@@ -1,0 +1,465 @@
+"""Forty mistakes of one line each, and whether the tests notice them.
+
+    python -m tests.faults                   all of them
+    python -m tests.faults beam "axes swapped"   those whose names contain one of these
+
+Each mistake is made in a copy of the tracked files, never in the checkout, and the tests that should notice it run
+there. One line per mistake says `caught` or `NOT CAUGHT`; exit status 1 if any was not, if its line is no longer there,
+or if its tests fail without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+SECONDS = 1800  # that tests may take
+FAILED, PASSED = 1, 0  # what pytest ends with; anything else says nothing about a mistake
+
+
+class Fault(NamedTuple):
+    """A mistake: in a file, one text that occurs once becomes another; tests (arguments of pytest) that should fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+_MODEL, _VIZ, _APP = "tests/test_model/test_", "tests/test_viz/test_", "tests/test_app/test_"
+_STAGE, _ALONE = f"{_APP}browser_stage.py::test_", f"{_APP}browser_alone.py::test_"
+FAULTS = (
+    # The equations.
+    Fault("mask upside down", "model/masks.py", "(ids != pad_id)", "(ids == pad_id)", f"{_MODEL}masks.py"),
+    Fault(
+        "causal mask off by one",
+        "model/masks.py",
+        "diagonal=n_keys - n_queries",
+        "diagonal=n_keys - n_queries + 1",
+        f"{_MODEL}masks.py",
+    ),
+    Fault(
+        "padding attended", "model/masks.py", "result = result & mask", "result = result | mask", f"{_MODEL}masks.py"
+    ),
+    Fault(
+        "scale left out",
+        "model/attention.py",
+        "raw_scores / math.sqrt(self.d_head)",
+        "raw_scores",
+        f"{_MODEL}attention.py",
+    ),
+    Fault(
+        "softmax over the wrong axis",
+        "model/attention.py",
+        "return scores.softmax(dim=-1)",
+        "return scores.softmax(dim=-2)",
+        f"{_MODEL}attention.py",
+    ),
+    Fault(
+        "uniform row where nothing may be attended",
+        "model/attention.py",
+        ".softmax(dim=-1).masked_fill(blocked, 0.0)",
+        ".softmax(dim=-1)",
+        f"{_MODEL}attention.py",
+    ),
+    Fault(
+        "tap after dropout",
+        "model/attention.py",
+        "        weights = self.dropout(weights)\n",
+        "        weights = self.tap_weights(self.dropout(weights))\n",
+        f"{_MODEL}attention.py {_MODEL}taps.py",
+    ),
+    Fault(
+        "heads attend to heads",
+        "model/attention.py",
+        "x.view(*x.shape[:-1], self.n_heads, self.d_head).transpose(1, 2)",
+        "x.view(x.size(0), self.n_heads, x.size(1), self.d_head)",
+        f"{_MODEL}attention.py",
+    ),
+    Fault(
+        "positional encoding shifted",
+        "model/transformer.py",
+        "self.table[None, start:end]",
+        "self.table[None, start + 1 : end + 1]",
+        f"{_MODEL}transformer.py",
+    ),
+    Fault(
+        "embedding not scaled",
+        "model/transformer.py",
+        "self.embedding(ids) * self.scale",
+        "self.embedding(ids)",
+        f"{_MODEL}transformer.py",
+    ),
+    Fault(
+        "weights copied instead of shared",
+        "model/transformer.py",
+        "self.output.weight = target.weight",
+        "self.output.weight = nn.Parameter(target.weight.detach().clone())",
+        f"{_MODEL}transformer.py",
+    ),
+    Fault(
+        "cached step at the first position",
+        "model/transformer.py",
+        "self.input(ids, start=cache.length)",
+        "self.input(ids)",
+        f"{_MODEL}transformer.py",
+    ),
+    Fault(
+        "norm on the wrong side of the residual",
+        "model/layers.py",
+        "self.norm(x + self.dropout(sublayer(x)))",
+        "x + self.norm(self.dropout(sublayer(x)))",
+        f"{_MODEL}layers.py",
+    ),
+    Fault(
+        "gate of the GRU turned round",
+        "model/gru.py",
+        "u * hidden + (1 - u) * candidate",
+        "(1 - u) * hidden + u * candidate",
+        f"{_MODEL}gru.py",
+    ),
+    # Decoding, interventions, analysis.
+    Fault(
+        "beam length penalty wrong",
+        "model/decoding/beam.py",
+        "((5 + length) / 6) ** alpha",
+        "(5 + length) ** alpha / 6",
+        f"{_MODEL}decoding/test_searches.py",
+    ),
+    Fault(
+        "end token not counted in the length",
+        "model/decoding/beam.py",
+        "length_penalty(len(path), self.alpha)",
+        "length_penalty(len(path) - finished, self.alpha)",
+        f"{_MODEL}decoding/test_searches.py",
+    ),
+    Fault(
+        "beam continues another hypothesis",
+        "model/decoding/beam.py",
+        "kept_rows.append(row)",
+        "kept_rows.append(0)",
+        f"{_MODEL}decoding/test_searches.py",
+    ),
+    Fault(
+        "top-p cuts one word too many",
+        "model/decoding/sampling.py",
+        "before > top_p - 1e-6",
+        "before + probabilities > top_p - 1e-6",
+        f"{_MODEL}language_model.py",
+    ),
+    Fault(
+        "recording goes on after its block",
+        "model/taps.py",
+        "        _HOOKS.reset(token)\n",
+        "        pass\n",
+        f"{_MODEL}taps.py",
+    ),
+    Fault(
+        "forced by what is left",
+        "model/interventions/edit_changes.py",
+        "*= 1 - force.strength",
+        "*= force.strength",
+        f"{_MODEL}interventions/test_edits.py",
+    ),
+    Fault(
+        "effect with the wrong sign",
+        "model/analysis/effects.py",
+        "direction = matrix[written].astype(np.float64) - row",
+        "direction = row - matrix[written].astype(np.float64)",
+        f"{_MODEL}analysis/test_effects.py {_MODEL}attribution.py",
+    ),
+    Fault(
+        "rows named by the wrong tokens",
+        "model/translator.py",
+        "target_tokens=self.tokenizer.target.tokens(read)",
+        "target_tokens=self.tokenizer.target.tokens(written)",
+        f"{_MODEL}translator.py",
+    ),
+    # Training, scores, commands.
+    Fault(
+        "target off by one",
+        "model/training/objectives.py",
+        "tgt[:, 1:]",
+        "tgt[:, :-1]",
+        f"{_MODEL}training/test_loop.py {_MODEL}training/test_loss.py",
+    ),
+    Fault(
+        "schedule off by one step",
+        "model/training/schedules.py",
+        "step * warmup**-1.5",
+        "(step - 1) * warmup**-1.5",
+        f"{_MODEL}training/test_schedules.py",
+    ),
+    Fault(
+        "padding counted in the loss",
+        "model/training/losses.py",
+        "(targets != PAD_ID).to(z.dtype)",
+        "torch.ones_like(targets).to(z.dtype)",
+        f"{_MODEL}training/test_loss.py",
+    ),
+    Fault(
+        "resumed with other random numbers",
+        "model/training/state.py",
+        'torch.set_rng_state(tensors["random.cpu"])',
+        "torch.manual_seed(0)",
+        f"{_MODEL}training/test_state.py",
+    ),
+    Fault(
+        "BLEU lowercased",
+        "model/measures/evaluate.py",
+        "BLEU(lowercase=lowercase)",
+        "BLEU(lowercase=True)",
+        f"{_MODEL}training/test_lowercase.py {_MODEL}commands/test_commands.py",
+    ),
+    Fault(
+        "JSON without log-probabilities",
+        "model/commands/handlers.py",
+        '"log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],',
+        "",
+        f"{_MODEL}commands/test_commands.py",
+    ),
+    # Figures, views, the server.
+    Fault(
+        "rows and columns swapped",
+        "viz/figures/heatmap.py",
+        '"yaxis": token_axis(queries, query_axis, say, downwards=True)',
+        '"yaxis": token_axis(keys, query_axis, say, downwards=True)',
+        f"{_VIZ}attention.py {_VIZ}heatmap.py",
+    ),
+    Fault(
+        "wrong title of an axis",
+        "viz/figures/heatmap.py",
+        "token_axis(keys, key_axis, say)",
+        "token_axis(keys, query_axis, say)",
+        f"{_VIZ}attention.py {_VIZ}heatmap.py",
+    ),
+    Fault(
+        "rows upside down",
+        "viz/figures/heatmap.py",
+        '"range": ends[::-1] if downwards else ends',
+        '"range": ends',
+        f"{_VIZ}attention.py {_VIZ}heatmap.py",
+    ),
+    Fault(
+        "colours end at the largest weight",
+        "viz/figures/attention.py",
+        "if scale_to_max and weights.max() > 0 else most",
+        "if weights.max() > 0 else most",
+        f"{_VIZ}attention.py {_VIZ}overview.py",
+    ),
+    Fault(
+        "legend of a mask swapped",
+        "viz/figures/masks.py",
+        '(message("blocked (orange)"), message("may attend (blue)"))',
+        '(message("may attend (blue)"), message("blocked (orange)"))',
+        f"{_VIZ}masks.py {_VIZ}looks.py",
+    ),
+    Fault(
+        "differences not centred",
+        "viz/figures/differences.py",
+        '"zmin": -limit',
+        '"zmin": float(values.min(initial=0.0))',
+        f"{_VIZ}differences.py",
+    ),
+    Fault(
+        "cross-attention named by the wrong side",
+        "viz/views/maps.py",
+        "result.target_tokens if kind == ",
+        "result.target_tokens if kind != ",
+        f"{_VIZ}stage/test_message.py {_VIZ}views/test_maps.py",
+    ),
+    Fault(
+        "address forgets a choice",
+        "viz/views/view.py",
+        "if value != getattr(default, name)}",
+        "if value != getattr(default, name) and name != 'share'}",
+        f"{_VIZ}views/test_view.py",
+    ),
+    Fault(
+        "cache shared between visitors",
+        "viz/views/cached.py",
+        '@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Translating …")), show_time=True)',
+        "@st.cache_resource(max_entries=CACHED_RESULTS)",
+        f"{_APP}shared.py::TestCache",
+    ),
+    Fault(
+        "last to come computes first",
+        "viz/app/turns.py",
+        "self._queue.popleft().set()",
+        "self._queue.pop().set()",
+        f"{_VIZ}app/test_turns.py",
+    ),
+    Fault(
+        "host check off",
+        "viz/app/guard.py",
+        "problem = self._wrong_host(host) or",
+        "problem = False or",
+        f"{_VIZ}app/test_guard.py",
+    ),
+    Fault(
+        "XSRF protection off",
+        ".streamlit/config.toml",
+        "enableXsrfProtection = true",
+        "enableXsrfProtection = false",
+        "tests/test_setup.py::TestConfiguration",
+    ),
+    # The browser.
+    Fault(
+        "another head drawn",
+        "viz/stage/data.js",
+        "const start = place.reduce((at, index, axis) => at * array.shape[axis] + index, 0)",
+        "const start = place.reduce((at, index, axis) => at + index * array.shape[axis], 0)",
+        f"{_ALONE}another_model_with_many_heads_and_hostile_tokens",
+    ),
+    Fault(
+        "tiles of heads swapped",
+        "viz/stage/tiles.js",
+        "(layer * heads + head) * height * width",
+        "(head * this.kind.layers[0] + layer) * height * width",
+        f"{_ALONE}tiles_and_lines_are_of_their_head",
+    ),
+    Fault(
+        "lines lead to the wrong words",
+        "viz/stage/lines.js",
+        "M${to} 2C${to} ${height / 2} ${from} ${height / 2} ${from}",
+        "M${from} 2C${from} ${height / 2} ${to} ${height / 2} ${to}",
+        f"{_ALONE}tiles_and_lines_are_of_their_head",
+    ),
+    Fault(
+        "click returns the wrong cell",
+        "viz/stage/map.js",
+        "[point.y, point.x]",
+        "[point.x, point.y]",
+        f"{_APP}browser_steer.py::test_a_cell_is_forced_a_mask_painted_and_a_word_written",
+    ),
+    Fault(
+        "painted cell with its axes swapped",
+        "viz/stage/map.js",
+        "row < 0 || column < 0 ? null : [row, column]",
+        "row < 0 || column < 0 ? null : [column, row]",
+        f"{_APP}browser_steer.py::test_a_cell_is_forced_a_mask_painted_and_a_word_written",
+    ),
+    Fault(
+        "another row lit",
+        "viz/stage/map.js",
+        "show(this.row, lit.row, false)",
+        "show(this.row, lit.row - 1, false)",
+        f"{_STAGE}pointing_at_a_word_lights_its_own_row",
+    ),
+    Fault(
+        "film shows a step too few",
+        "viz/stage/picture.js",
+        "(i <= step ? row",
+        "(i < step ? row",
+        f"{_STAGE}the_film_goes_through_the_steps",
+    ),
+    Fault(
+        "address of the stage forgets the head",
+        "viz/stage/stage.js",
+        "head: moved || inside ? own[1] : null",
+        "head: null",
+        f"{_APP}browser_stage.py::TestAddress::test_a_link_in_another_browser",
+    ),
+    Fault(
+        "top-k forgotten in the browser",
+        "viz/stage/sampling.js",
+        "temperature === 0 ? 1 : k || logits.length",
+        "temperature === 0 ? 1 : logits.length",
+        f"{_APP}browser_pages.py::test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on",
+    ),
+    Fault(
+        "colour of an effect turned round",
+        "viz/stage/effects.js",
+        "(1 + at(kind.did, layer, head, row) / kind.most) / 2",
+        "(1 - at(kind.did, layer, head, row) / kind.most) / 2",
+        f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did",
+    ),
+    Fault(
+        "click on a figure returns the wrong cell",
+        "viz/ui/plot.js",
+        "{ curve, x, y, customdata }",
+        "{ curve, x: y, y: x, customdata }",
+        f"{_APP}browser_plot.py::test_a_click_on_a_cell_reaches_python_and_the_node_stays",
+    ),
+)
+
+
+def misplaced(root: Path = ROOT) -> list[str]:
+    """The mistakes whose text does not occur exactly once in its file, with how often it does."""
+    found = {fault.name: _text(root / fault.file).count(fault.old) for fault in FAULTS}
+    return [f"{name}: its text occurs {count} times" for name, count in found.items() if count != 1]
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8") if path.is_file() else ""
+
+
+def copied(folder: Path) -> None:
+    """Copy what git tracks, with what is changed in it, but for the large checkpoints, which nothing writes to."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if not name.startswith("checkpoints/") and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / "checkpoints").symlink_to(ROOT / "checkpoints")
+
+
+def tested(folder: Path, tests: Iterable[str]) -> int:
+    """Run tests in a copy up to the first that fails; what pytest ends with."""
+    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--reruns", "0"]
+    environment = os.environ | {"HEADLIGHT_PATIENCE": "20", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", *options, *tests]
+    run = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if run.returncode not in (PASSED, FAILED):
+        print(run.stdout[-2000:], run.stderr[-2000:], sep="\n", file=sys.stderr)
+    return run.returncode
+
+
+def verdict(folder: Path, fault: Fault) -> str:
+    """Make a mistake in a copy, run its tests, and take it back."""
+    path = folder / fault.file
+    right = _text(path)
+    if right.count(fault.old) != 1:
+        return f"NOT FOUND: its text occurs {right.count(fault.old)} times in {fault.file}"
+    path.write_text(right.replace(fault.old, fault.new), "utf-8")
+    try:
+        code = tested(folder, fault.tests.split())
+    finally:
+        path.write_text(right, "utf-8")
+    return {FAILED: "caught", PASSED: "NOT CAUGHT"}.get(code, f"NOT CAUGHT: pytest ended with {code}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try the mistakes and print what became of each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="parts of the names of those to try; all when left out")
+    names = parser.parse_args(arguments).names
+    chosen = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
+    missed = [] if chosen else ["no mistake has such a name"]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        copied(folder)
+        if chosen and tested(folder, dict.fromkeys(" ".join(fault.tests for fault in chosen).split())) != PASSED:
+            missed.append("the tests do not pass as they are")
+            print(missed[-1], flush=True)
+        for fault in chosen:
+            said = verdict(folder, fault)
+            missed += [] if said == "caught" else [fault.name]
+            print(f"{fault.name}: {said}", flush=True)
+    print(f"{len(chosen)} mistakes, {len(missed)} problems")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""The mistakes that the tests are measured by can still be made."""
+
+from tests import faults
+from tests.faults import FAILED, PASSED, Fault
+
+
+def test_the_text_of_every_mistake_occurs_once_in_its_file() -> None:
+    assert len(faults.FAULTS) >= 40 and not faults.misplaced()
+
+
+def test_only_a_mistake_whose_tests_fail_is_caught(monkeypatch, capsys) -> None:
+    """With one line as the file, and with tests that fail where it does not say what is right."""
+    monkeypatch.setattr(faults, "copied", lambda folder: (folder / "file").write_text("right = 1"))
+    monkeypatch.setattr(faults, "tested", lambda folder, _: (folder / "file").read_text().endswith("wrong"))
+    tried = (("right = 1", "wrong"), ("= 1", "=1"), ("left", ""), ("1", "3 wrong"))
+    monkeypatch.setattr(faults, "FAULTS", [Fault(old, "file", old, new, "") for old, new in tried])
+    assert (FAILED, PASSED) == (True, False) and faults.main([]) == 1
+    caught, missed, gone, again, summary = capsys.readouterr().out.splitlines()
+    assert (caught, missed, again) == ("right = 1: caught", "= 1: NOT CAUGHT", "1: caught")
+    assert gone.startswith("left: NOT FOUND") and summary == "4 mistakes, 2 problems"
+    assert faults.main(["right"]) == 0
