@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -413,31 +414,35 @@ def copied(folder: Path) -> None:
     (folder / "checkpoints").symlink_to(ROOT / "checkpoints")
 
 
-def tested(folder: Path, tests: Iterable[str]) -> int:
-    """Run tests in a copy up to the first that fails; what pytest ends with."""
+def tested(folder: Path, tests: Iterable[str]) -> tuple[int, list[str]]:
+    """Run tests in a copy up to the first that fails; what pytest ends with, and which failed."""
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--reruns", "0"]
-    environment = os.environ | {"HEADLIGHT_PATIENCE": "20", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", *options, *tests]
     run = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+        [sys.executable, "-m", "pytest", *options, *tests],
+        cwd=folder,
+        env=os.environ | {"HEADLIGHT_PATIENCE": "20", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
     )
     if run.returncode not in (PASSED, FAILED):
         print(run.stdout[-2000:], run.stderr[-2000:], sep="\n", file=sys.stderr)
-    return run.returncode
+    return run.returncode, re.findall(r"^(?:FAILED|ERROR) ([^[ \n]+)", run.stdout, re.M)
 
 
-def verdict(folder: Path, fault: Fault) -> str:
-    """Make a mistake in a copy, run its tests, and take it back."""
+def verdict(folder: Path, fault: Fault) -> tuple[str, list[str]]:
+    """Make a mistake in a copy, run its tests, and take it back; what became of it, and the tests that failed."""
     path = folder / fault.file
     right = _text(path)
     if right.count(fault.old) != 1:
-        return f"NOT FOUND: its text occurs {right.count(fault.old)} times in {fault.file}"
+        return f"NOT FOUND: its text occurs {right.count(fault.old)} times in {fault.file}", []
     path.write_text(right.replace(fault.old, fault.new), "utf-8")
     try:
-        code = tested(folder, fault.tests.split())
+        code, failed = tested(folder, fault.tests.split())
     finally:
         path.write_text(right, "utf-8")
-    return {FAILED: "caught", PASSED: "NOT CAUGHT"}.get(code, f"NOT CAUGHT: pytest ended with {code}")
+    return {FAILED: "caught", PASSED: "NOT CAUGHT"}.get(code, f"NOT CAUGHT: pytest ended with {code}"), failed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -446,19 +451,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="parts of the names of those to try; all when left out")
     names = parser.parse_args(arguments).names
     chosen = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
-    missed = [] if chosen else ["no mistake has such a name"]
+    missed = 0
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         copied(folder)
-        if chosen and tested(folder, dict.fromkeys(" ".join(fault.tests for fault in chosen).split())) != PASSED:
-            missed.append("the tests do not pass as they are")
-            print(missed[-1], flush=True)
+        noticed: dict[str, None] = {}
         for fault in chosen:
-            said = verdict(folder, fault)
-            missed += [] if said == "caught" else [fault.name]
-            print(f"{fault.name}: {said}", flush=True)
-    print(f"{len(chosen)} mistakes, {len(missed)} problems")
-    return int(bool(missed))
+            said, failed = verdict(folder, fault)
+            missed += said != "caught"
+            noticed |= dict.fromkeys(failed)
+            print(f"{fault.name}: {said}", *failed, flush=True)
+        if noticed and tested(folder, noticed)[0] != PASSED:
+            print("NOT CAUGHT by tests that fail without a mistake, too")
+            missed += 1
+    print(f"{len(chosen)} mistakes, {missed} problems")
+    return int(bool(missed) or not chosen)
 
 
 if __name__ == "__main__":

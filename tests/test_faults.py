@@ -9,13 +9,19 @@ def test_the_text_of_every_mistake_occurs_once_in_its_file() -> None:
 
 
 def test_only_a_mistake_whose_tests_fail_is_caught(monkeypatch, capsys) -> None:
-    """With one line as the file, and with tests that fail where it does not say what is right."""
+    """With one line as the file, and a test that fails where it does not say what is right."""
     monkeypatch.setattr(faults, "copied", lambda folder: (folder / "file").write_text("right = 1"))
-    monkeypatch.setattr(faults, "tested", lambda folder, _: (folder / "file").read_text().endswith("wrong"))
     tried = (("right = 1", "wrong"), ("= 1", "=1"), ("left", ""), ("1", "3 wrong"))
     monkeypatch.setattr(faults, "FAULTS", [Fault(old, "file", old, new, "") for old, new in tried])
-    assert (FAILED, PASSED) == (True, False) and faults.main([]) == 1
+
+    def tested(folder, _) -> tuple[int, list[str]]:
+        return (FAILED, ["test.py::it"]) if (folder / "file").read_text().endswith("wrong") else (PASSED, [])
+
+    monkeypatch.setattr(faults, "tested", tested)
+    assert faults.main([]) == 1
     caught, missed, gone, again, summary = capsys.readouterr().out.splitlines()
-    assert (caught, missed, again) == ("right = 1: caught", "= 1: NOT CAUGHT", "1: caught")
+    assert (caught, missed, again) == ("right = 1: caught test.py::it", "= 1: NOT CAUGHT", "1: caught test.py::it")
     assert gone.startswith("left: NOT FOUND") and summary == "4 mistakes, 2 problems"
     assert faults.main(["right"]) == 0
+    monkeypatch.setattr(faults, "tested", lambda *_: (FAILED, ["test.py::it"]))
+    assert faults.main(["right"]) == 1, "the test fails without the mistake, too"

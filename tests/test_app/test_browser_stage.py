@@ -53,7 +53,10 @@ def part(page: Page, name: str):
 def ready(page: Page, least: int = 1) -> None:
     """Waits until so many translations have been drawn."""
     page.wait_for_function(
-        "least => Number(document.querySelector('.hl-stage')?.dataset.ready ?? 0) >= least", arg=least, timeout=PATIENCE
+        "least => Number(document.querySelector('.hl-stage')?.dataset.ready ?? 0) >= least",
+        arg=least,
+        timeout=PATIENCE,
+        polling=50,
     )
 
 
