@@ -101,9 +101,7 @@ def guard(app_server: str) -> Guard:
 @pytest.fixture(scope="session")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """The browser context (cookies, storage, cache) in which the tests open their pages, one after the other."""
-    opened = browser.new_context(
-        service_workers="block", viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
-    )
+    opened = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
     yield opened
     opened.close()
 

@@ -1,4 +1,4 @@
-"""Forty mistakes of one line each, and whether the tests notice them.
+"""Mistakes of one line each, and whether the tests notice them.
 
     python -m tests.faults                   all of them
     python -m tests.faults beam "axes swapped"   those whose names contain one of these
