@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
@@ -30,9 +29,8 @@ class Lens:
 
     Attributes:
         sublayers: N names: "input", "decoder.layers.0.self_attention", ...
-        words: by sublayer and step the k most probable words, the most probable first.
-        ids: (N, T, k) int64, theirs.
-        probabilities: (N, T, k) float32, theirs.
+        words: (N, T, k), at each step the k most probable words, the most probable first.
+        ids, probabilities: (N, T, k) int64 and float32, theirs.
     """
 
     sublayers: list[str]
@@ -44,11 +42,11 @@ class Lens:
 def split(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
     """Split the logits of a result into direct effects, however much they miss; otherwise as `effects`."""
     _check(model.config, result, "direct effects")
-    output = _output(model)
-    if isinstance(output, AdaptiveSoftmax):
+    last = model.output if isinstance(model, Transformer) else model.softmax
+    if isinstance(last, AdaptiveSoftmax):
         raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
+    last = last if isinstance(model, Transformer) else last.output
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
-    last = output if isinstance(model, Transformer) else output.output
     matrix, bias = (None if value is None else value.detach().numpy() for value in (last.weight, last.bias))
     how = {"pre_norm": model.config.norm == "pre", "norm_eps": model.config.norm_eps}
     with _whole_trace():
@@ -60,9 +58,8 @@ def effects(model: Transformer | LanguageModel, result: Translation, against: st
 
     Args:
         model: that made the result.
-        result: with its whole trace, of an edited model too: the weights are those that were used.
-        against: what a logit is compared with: None, the mean over the vocabulary; "runner-up", the most probable other
-            word of each step; or an id per step.
+        result: with its whole trace, of an edited model too.
+        against: as for `model.analysis.effects.direct_effects`.
 
     Raises:
         ValueError: if the model is not a Transformer with one output matrix, the result is of another model, or an id
@@ -80,11 +77,7 @@ def lens(
 ) -> Lens:
     """Put the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
 
-    Args:
-        model: that made the result.
-        result: with the streams of its decoder.
-        k: how many words to keep, at most the vocabulary.
-        words_of: names ids.
+    Keeps the k most probable words, which `words_of` names by their ids.
 
     Raises:
         ValueError: if the model is not a Transformer, the result is of another model, or k is not allowed.
@@ -93,7 +86,7 @@ def lens(
     if not 1 <= k <= model.config.vocab_size:
         raise ValueError(f"k must be from 1 to {model.config.vocab_size}, got {k}")
     modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
-    output, best = _output(model), []
+    output, best = model.softmax if isinstance(model, LanguageModel) else model.output, []
     with _whole_trace():
         for residual in residuals:
             hidden = model.decoder.norm(torch.from_numpy(result.trace[f"{residual}.stream"]))  # (T, D)
@@ -114,7 +107,7 @@ def occlusion(model: Transformer, source: Sequence[int], result: Translation, ed
 
     Args:
         model: that made the result.
-        source: ids of the source, the end token last.
+        source: its ids, the end token last.
         result: that was made.
         edits: with which it was made. What they force or open is read, blocked or not.
 
@@ -138,11 +131,6 @@ def occlusion(model: Transformer, source: Sequence[int], result: Translation, ed
     if not np.allclose(whole, result.log_probabilities, atol=1e-3):
         raise ValueError("the result was made by another model or with other edits: its log-probabilities differ")
     return whole[:, None] - np.stack(without, axis=1)
-
-
-def _output(model: Transformer | LanguageModel) -> Callable[[Tensor], Tensor]:
-    """From the decoder's output to logits."""
-    return model.softmax if isinstance(model, LanguageModel) else model.output
 
 
 @contextmanager

@@ -1,23 +1,23 @@
 """Changes to a running Transformer as plain data: heads switched off, attention forced, masks edited.
 
-`Edits` says what to change, can be compared, hashed and written into an address, and knows nothing of a model until
-`changes` turns it into interventions for the taps. These hold in a full teacher-forced pass and in step-by-step cached
-decoding alike, for any number of batch rows (the hypotheses of a beam are rows).
+`Edits` can be compared, hashed and written into an address. Its changes hold in a teacher-forced pass and in cached
+decoding alike, for any number of batch rows (the hypotheses of a beam are rows). Shape letters: B batch, H heads,
+T queries, S keys.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from torch import Tensor
 
 from model.architectures import Config
 from model.config import TransformerConfig
 from model.errors import Problem
-from model.interventions import edit_changes
-from model.interventions.edit_changes import Cell, Force
 from model.taps import Change, intervene
 from model.translation import IN_WORDS, KINDS, MODULES, module_of
 
@@ -39,6 +39,52 @@ class Head:
     head: int
 
 
+@dataclass(frozen=True, order=True)
+class Force:
+    """Attention from a query to a key: w' = (1 - strength) w + strength onehot(key).
+
+    Attributes:
+        query: row of the maps; in the decoder the step t that reads target_tokens[t].
+        key: column; in the decoder's self-attention at most the query.
+        strength: from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals.
+        heads: (layer, head) of the heads that are forced; empty: all heads of all layers.
+        kind: of attention.
+    """
+
+    query: int
+    key: int
+    strength: float = 1.0
+    heads: tuple[tuple[int, int], ...] = ()
+    kind: str = "cross"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.strength <= 1:
+            raise ValueError(f"the strength of a forced attention must be from 0 to 1, got {self.strength}")
+        if self.kind == "decoder_self" and self.key > self.query:
+            raise ValueError(f"step {self.query} of the decoder cannot attend to the later step {self.key}")
+        object.__setattr__(self, "strength", round(float(self.strength), 4))
+        object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
+
+    def heads_of(self, layer: int) -> list[int] | slice:
+        """Which heads of a layer are forced, as an index."""
+        return [head for at, head in self.heads if at == layer] if self.heads else slice(None)
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One cell of a mask, the same in every layer and head, open (may attend, whatever the mask said) or blocked."""
+
+    kind: str
+    query: int
+    key: int
+    open: bool
+
+    @property
+    def shows_future(self) -> bool:
+        """Whether it lets a step of the decoder read a later one, which while decoding does not exist yet."""
+        return self.kind == "decoder_self" and self.open and self.key > self.query
+
+
 @dataclass(frozen=True)
 class Edits:
     """What is changed; the order in which things are given means nothing.
@@ -53,42 +99,35 @@ class Edits:
         ValueError: for a kind of attention that does not exist, and for edits that contradict each other.
 
     Example:
-        >>> edits = Edits(off=(Head("cross", 0, 3),), forced=(Force(4, 2, 0.8),))
-        >>> edits.code
+        >>> Edits(off=(Head("cross", 0, 3),), forced=(Force(4, 2, 0.8),)).code
         'v1_oc0-3_f4-2-0.8'
-        >>> Edits.from_code(edits.code) == edits
-        True
     """
 
     off: tuple[Head, ...] = ()
     uniform: tuple[Head, ...] = ()
     forced: tuple[Force, ...] = ()
-    cells: tuple[Cell, ...] = field(default=())
+    cells: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("off", "uniform", "forced", "cells"):
-            object.__setattr__(self, name, tuple(sorted(set(getattr(self, name)))))
-        for item in (*self.off, *self.uniform, *self.forced, *self.cells):
-            if item.kind not in KINDS:
-                raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
-        both = sorted(set(self.off) & set(self.uniform))
-        if both:
-            what = f"{IN_WORDS[both[0].kind]}, layer {both[0].layer}, head {both[0].head}"
+        for name, items in vars(self).copy().items():
+            object.__setattr__(self, name, tuple(sorted(set(items))))
+            for item in items:
+                if item.kind not in KINDS:
+                    raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
+        for both in sorted(set(self.off) & set(self.uniform)):
+            what = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
             raise ValueError(f"a head is either switched off or made uniform, but both are set for {what}")
-        places = Counter((cell.kind, cell.query, cell.key) for cell in self.cells)
-        for (kind, query, key), count in places.items():
-            if count > 1:
-                raise ValueError(
-                    f"the {IN_WORDS[kind]} cell in row {query}, column {key} cannot be both open and blocked"
-                )
-        for i, one in enumerate(self.forced):
-            for other in self.forced[i + 1 :]:
-                shared = not one.heads or not other.heads or set(one.heads) & set(other.heads)
-                if (one.kind, one.query) == (other.kind, other.query) and shared:
-                    raise ValueError(f"the attention of step {one.query} is forced twice in the same head")
+        for cell in self.cells:
+            if replace(cell, open=not cell.open) in self.cells:
+                where = f"{IN_WORDS[cell.kind]} cell in row {cell.query}, column {cell.key}"
+                raise ValueError(f"the {where} cannot be both open and blocked")
+        for one, other in combinations(self.forced, 2):
+            shared = not one.heads or not other.heads or set(one.heads) & set(other.heads)
+            if (one.kind, one.query) == (other.kind, other.query) and shared:
+                raise ValueError(f"the attention of step {one.query} is forced twice in the same head")
 
     def __bool__(self) -> bool:
-        return bool(self.off or self.uniform or self.forced or self.cells)
+        return any(vars(self).values())
 
     @property
     def without_future(self) -> Edits:
@@ -98,7 +137,8 @@ class Edits:
     @property
     def code(self) -> str:
         """All of it in a short text of letters, digits and "-_." that `from_code` reads; empty for no edits."""
-        items = [f"o{_of_head(head)}" for head in self.off] + [f"u{_of_head(head)}" for head in self.uniform]
+        heads = [("o", head) for head in self.off] + [("u", head) for head in self.uniform]
+        items = [f"{what}{_LETTER_OF[head.kind]}{head.layer}-{head.head}" for what, head in heads]
         for force in self.forced:
             strength = f"{force.strength:.4f}".rstrip("0").rstrip(".")
             heads = "".join(f"h{layer}-{head}" for layer, head in force.heads)
@@ -110,17 +150,7 @@ class Edits:
 
     @classmethod
     def from_code(cls, code: str) -> Edits:
-        """Read what `code` wrote.
-
-        Args:
-            code: any text, as from an address that somebody typed.
-
-        Returns:
-            The edits; none for the empty text.
-
-        Raises:
-            ValueError: if it is not such a code; the message names the part that cannot be read.
-        """
+        """Read what `code` wrote, or any text that somebody typed; a ValueError names the part that cannot be read."""
         if not code:
             return cls()
         if len(code) > MAX_CODE:
@@ -128,79 +158,95 @@ class Edits:
         version, *items = code.split("_")
         if version != VERSION:
             raise ValueError(f"the code of edits begins with {VERSION!r}, got {version[:20]!r}")
-        found: dict[str, list] = {"off": [], "uniform": [], "forced": [], "cells": []}
-        for item in items:
-            name, edit = _read(item)
-            found[name].append(edit)
-        return cls(**{name: tuple(edits) for name, edits in found.items()})
+        found: dict[str, tuple] = {}
+        for name, edit in map(_read, items):
+            found[name] = (*found.get(name, ()), edit)
+        return cls(**found)
 
     def check(self, config: Config, n_source: int | None = None, n_target: int | None = None) -> None:
         """Refuse what a model or a sentence does not have.
 
         Args:
             config: of the model.
-            n_source: source tokens; None refuses edits of single cells, which need one sentence.
-            n_target: steps of the decoder; likewise.
+            n_source, n_target: source tokens and steps of the decoder; None refuses edits of single cells, which need
+                one sentence.
 
         Raises:
             ValueError: naming what is out of range and what is allowed.
         """
         if not isinstance(config, TransformerConfig):
             raise Problem("only the heads of an encoder-decoder Transformer can be changed")
-        for head in (*self.off, *self.uniform):
-            _check_head(head, config)
-        for force in self.forced:
-            for layer, head in force.heads:
-                _check_head(Head(force.kind, layer, head), config)
-        cells = [*self.cells, *(Cell(force.kind, force.query, force.key, True) for force in self.forced)]
+        layers = layer_counts(config)
+        forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
+        for head in (*self.off, *self.uniform, *forced):
+            places = (("layer", head.layer, layers[head.kind]), ("head", head.head, config.n_heads))
+            _check_places(head.kind, places)
+        cells = (*self.cells, *self.forced)
         if cells and (n_source is None or n_target is None):
             raise ValueError("single cells can be changed for one sentence only, not for many at a time")
         for cell in cells:
             n_queries = n_source if cell.kind == "encoder_self" else n_target
             n_keys = n_target if cell.kind == "decoder_self" else n_source
-            for name, place, count in (("row", cell.query, n_queries), ("column", cell.key, n_keys)):
-                if not 0 <= place < count:
-                    kind = IN_WORDS[cell.kind]
-                    raise ValueError(f"{name}s of the {kind}-attention are 0 to {count - 1} here, got {name} {place}")
+            _check_places(cell.kind, (("row", cell.query, n_queries), ("column", cell.key, n_keys)), " here")
 
     def changes(self, config: TransformerConfig) -> dict[str, Change]:
-        """The interventions that make these edits.
+        """The interventions that make these edits, which must fit the model (`check`), for `model.taps.intervene`.
 
-        Args:
-            config: of the model, which the edits fit (`check`).
-
-        Returns:
-            Address to change, for `model.taps.intervene`. The changes of one mapping tell each other at which step the
-            decoder is: a mapping serves one thread at a time, so make one for every block.
+        They tell each other at which step the decoder is: a mapping serves one thread at a time, so make one for every
+        block.
         """
-        seen = edit_changes.Seen()
-        lists: dict[str, list[Change]] = {}
-        if self.forced or any(cell.kind != "encoder_self" for cell in self.cells):
-            lists[f"{module_of('decoder_self', 0)}.mask"] = [seen.count_steps]
-        for kind, n_layers in layer_counts(config).items():
+        first = 0  # the position of the decoder's first query in the pass that is running
+        counted = bool(self.forced) or any(cell.kind != "encoder_self" for cell in self.cells)
+        masks: dict[str, Tensor] = {}
+
+        def row_of(edit: Cell | Force, tensor: Tensor) -> int | None:
+            """The row of an edit among those of this pass; None where it has none."""
+            row = edit.query if edit.kind == "encoder_self" else edit.query - first
+            return row if 0 <= row < tensor.size(-2) else None
+
+        def of_layer(kind: str, layer: int) -> Iterator[tuple[str, Change]]:
+            module = module_of(kind, layer)
+            heads = ([h.head for h in some if (h.kind, h.layer) == (kind, layer)] for some in (self.off, self.uniform))
+            off, uniform = heads
             cells = [cell for cell in self.cells if cell.kind == kind]
-            for layer in range(n_layers):
-                module = module_of(kind, layer)
-                off, uniform = (_of_layer(heads, kind, layer) for heads in (self.off, self.uniform))
-                forced = [(force, _forced_heads(force, layer)) for force in self.forced if force.kind == kind]
-                forced = [(force, heads) for force, heads in forced if heads != []]
-                at_mask = [seen.cells(cells)] if cells else []
-                at_mask += [seen.remember(module)] if uniform else []
-                at_weights = [seen.uniform(module, uniform)] if uniform else []
-                at_weights += [seen.force(forced)] if forced else []
-                at_weights += [edit_changes.zero(off)] if off else []
-                for tap, changes in (("mask", at_mask), ("weights", at_weights)):
-                    lists.setdefault(f"{module}.{tap}", []).extend(changes)
-        return {address: edit_changes.in_order(changes) for address, changes in lists.items() if changes}
+            forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
+            counts = counted and (kind, layer) == ("decoder_self", 0)
+
+            def at_mask(mask: Tensor) -> Tensor:  # (B, 1, T, S)
+                nonlocal first
+                if counts:
+                    # Keys are all positions so far, queries the last of them: also with a cache.
+                    first = mask.size(-1) - mask.size(-2)
+                for cell in cells:
+                    row = row_of(cell, mask)
+                    if row is not None and cell.key < mask.size(-1):
+                        mask[..., row, cell.key] = cell.open
+                masks[module] = mask
+                return mask
+
+            def at_weights(weights: Tensor) -> Tensor:  # (B, H, T, S)
+                if uniform:
+                    allowed = masks[module].to(weights.dtype)  # (B, 1, T, S)
+                    weights[:, uniform] = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
+                for force in forced:
+                    row = row_of(force, weights)
+                    if row is not None:
+                        weights[:, force.heads_of(layer), row] *= 1 - force.strength
+                        weights[:, force.heads_of(layer), row, force.key] += force.strength
+                weights[:, off] = 0
+                return weights
+
+            if counts or cells or uniform:
+                yield f"{module}.mask", at_mask
+            if off or uniform or forced:
+                yield f"{module}.weights", at_weights
+
+        counts = layer_counts(config).items()
+        return dict(change for kind, n in counts for layer in range(n) for change in of_layer(kind, layer))
 
     @contextmanager
     def applied(self, config: TransformerConfig, stack: str) -> Iterator[None]:
-        """Make the edits of one stack while the block runs, in this thread only; nothing at all where there are none.
-
-        Args:
-            config: of the model.
-            stack: "encoder" or "decoder", which must run in the block.
-        """
+        """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
         changes = self.changes(config) if self else {}
         changes = {address: change for address, change in changes.items() if address.startswith(f"{stack}.")}
         if not changes:  # so that the fast paths stay open
@@ -217,34 +263,15 @@ def layer_counts(config: TransformerConfig) -> dict[str, int]:
 
 def all_heads(config: TransformerConfig, kind: str | None = None) -> list[Head]:
     """Every head of a model, or of one kind, in the order of KINDS, layers and heads."""
-    return [
-        Head(name, layer, head)
-        for name, n_layers in layer_counts(config).items()
-        if kind in (None, name)
-        for layer in range(n_layers)
-        for head in range(config.n_heads)
-    ]
+    counts = {name: n for name, n in layer_counts(config).items() if kind in (None, name)}
+    return [Head(name, i, head) for name, n in counts.items() for i in range(n) for head in range(config.n_heads)]
 
 
-def _of_layer(heads: tuple[Head, ...], kind: str, layer: int) -> list[int]:
-    return [head.head for head in heads if (head.kind, head.layer) == (kind, layer)]
-
-
-def _forced_heads(force: Force, layer: int) -> list[int] | None:
-    """The heads of a layer that are forced; None for all."""
-    return [head for at, head in force.heads if at == layer] if force.heads else None
-
-
-def _check_head(head: Head, config: TransformerConfig) -> None:
-    n_layers = layer_counts(config)[head.kind]
-    for name, place, count in (("layer", head.layer, n_layers), ("head", head.head, config.n_heads)):
+def _check_places(kind: str, places: tuple[tuple[str, int, int], ...], here: str = "") -> None:
+    for name, place, count in places:
         if not 0 <= place < count:
-            kind = IN_WORDS[head.kind]
-            raise ValueError(f"{name}s of the {kind}-attention are 0 to {count - 1}, got {name} {place}")
-
-
-def _of_head(head: Head) -> str:
-    return f"{_LETTER_OF[head.kind]}{head.layer}-{head.head}"
+            allowed = f"{name}s of the {IN_WORDS[kind]}-attention are 0 to {count - 1}{here}"
+            raise ValueError(f"{allowed}, got {name} {place}")
 
 
 def _read(item: str) -> tuple[str, Head | Force | Cell]:
