@@ -1,23 +1,22 @@
-"""Texts of several models side by side: which of their words belong together."""
+"""Two or more texts side by side: which of their words or tokens belong together, and how their attention differs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
+
+import numpy as np
 
 from model.analysis import maps as analysis
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
 
+Pairs = list[tuple[int, int]]
 _REPLACED, _MOVED = 3, 2  # what an edit costs
 
 
 def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> analysis.Words:
-    """How the tokens of a side make up words, whatever the tokenizer cuts.
-
-    Args:
-        tokenizer: of that side.
-        tokens: its token strings.
-    """
+    """How the tokens of a side make up words, whatever its tokenizer cuts."""
     if isinstance(tokenizer, WordTokenizer):
         return analysis.Words(list(tokens), list(range(len(tokens))))
     return analysis.words(tokens)
@@ -29,38 +28,31 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
     A replacement costs 3, an insertion or a deletion 2, so that words which are equal find each other; upper and lower
     case do not differ.
 
-    Args:
-        texts: N lists of words.
-
     Returns:
-        Rows of N: for each text the number of its word in this row, or None. Every word is in one row, in order.
+        Rows: for each of the texts the number of its word in this row, or None. Every word is in one row, in order.
 
     Example:
         >>> align([["a", "red", "car"], ["a", "car", "!"]])
         [(0, 0), (1, None), (2, 1), (None, 2)]
     """
     first = texts[0]
-    partner: list[dict[int, int]] = []  # for each text: word of the first to its own word
+    partner: list[dict[int, int | None]] = []  # for each text: word of the first to its own word
     extra: list[list[list[int]]] = []  # for each text and each word of the first: its own words before that one
     for text in texts:
-        pairs: dict[int, int] = {}
-        between: list[list[int]] = [[] for _ in range(len(first) + 1)]
-        at = 0
-        for i, j in _pairs(first, text):
+        found = _pairs(first, text)
+        partner.append({i: j for i, j in found if i is not None})
+        between: list[list[int]] = [[]]
+        for i, j in found:
             if i is None:
-                between[at].append(j)
+                between[-1].append(j)
             else:
-                at = i + 1
-                if j is not None:
-                    pairs[i] = j
-        partner.append(pairs)
+                between.append([])
         extra.append(between)
     rows: list[tuple[int | None, ...]] = []
-    for i in range(len(first) + 1):
-        for place in range(max(len(between[i]) for between in extra)):
-            rows.append(tuple(between[i][place] if place < len(between[i]) else None for between in extra))
+    for i, between in enumerate(zip(*extra)):
+        rows += zip_longest(*between)
         if i < len(first):
-            rows.append(tuple(pairs.get(i) for pairs in partner))
+            rows.append(tuple(own[i] for own in partner))
     return rows
 
 
@@ -73,6 +65,30 @@ def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]
     """
     texts = (before, after)
     return [tuple("" if n is None else text[n] for text, n in zip(texts, row, strict=True)) for row in align(texts)]
+
+
+def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:
+    """Pair the tokens of two sentences: the places of equal ones, and of those that replace each other, in order.
+
+    Example:
+        >>> pairs(["a", "red", "car"], ["a", "car", "!"])
+        [(0, 0), (2, 1)]
+    """
+    return [(i, j) for i, j in _pairs(a, b) if i is not None and j is not None]
+
+
+def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.ndarray:
+    """How much more each query of the first attends to each key than its partner in the second.
+
+    Args:
+        a, b: (..., T, S) and (..., T', S') attention weights.
+        rows, columns: R and C pairs of places.
+
+    Returns:
+        (..., R, C), a minus b where both exist.
+    """
+    (rows_a, rows_b), (columns_a, columns_b) = (np.transpose(some) for some in (rows, columns))
+    return a[..., rows_a[:, None], columns_a] - b[..., rows_b[:, None], columns_b]
 
 
 def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[int | None, int | None]]:

@@ -1,11 +1,9 @@
 """Direct effects: what each part of a decoder adds itself to the logit of a word, from recorded arrays.
 
 A pre-norm decoder's logits are a matrix times the norm of a sum, in which each head, each key that it reads and each
-feed-forward is a summand. With the norm's deviation held as it was, all of this is linear, so the logit splits without
-a rest. A post-norm decoder's parts pass the norm after them and all later ones, each held likewise. It is the direct
-effect: not what a part does through later layers.
-
-Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
+feed-forward is a summand. With the norm's deviation held as it was, the logit splits without a rest. A post-norm
+decoder's parts pass the norm after them and all later ones, each held likewise. What a part does through later layers
+is not in it. Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ class Effects:
         logits: (T,) of the written words, less those that they are compared with.
         others: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
         parts: (T,) each, by name: "input.tokens", "input.positions", the modules ("decoder.layers.0.self_attention"),
-            the biases of their output projections ("....bias"), "norm" (biases of the norms), "output_bias". A bias
-            that the model does not have is 0. They are disjoint, and their sum is `logits`.
+            the biases of their output projections ("....bias"), "norm" (biases of the norms), "output_bias"; 0 where
+            the model has no such bias. They are disjoint, and their sum is `logits`.
     """
 
     logits: np.ndarray
@@ -44,13 +42,11 @@ class Effects:
         return list(self._heads)
 
     def heads(self, kind: str) -> np.ndarray:
-        """What each head adds for each position that it read.
-
-        Args:
-            kind: "cross" or "decoder_self". The keys of cross-attention are encoder positions, which mix words.
+        """What each head adds for each position that it read; summed over heads and keys it is the part of the module.
 
         Returns:
-            (L, H, T, S) or (L, H, T, T), in logits; summed over heads and keys it is the part of the module.
+            In logits, of "cross" (L, H, T, S), whose keys are encoder positions, which mix words; or of "decoder_self"
+            (L, H, T, T).
 
         Raises:
             ValueError: for another kind, or one that the model does not have.
@@ -88,9 +84,6 @@ def direct_effects(
         against: what a logit is compared with: None, the mean of all logits of the step (a constant added to all
             changes no probability); RUNNER_UP, the most probable other word of each step; or T ids.
         pre_norm, norm_eps: of the model's configuration.
-
-    Returns:
-        The effects, summed in float64.
 
     Raises:
         ValueError: if `against` is something else; KeyError if an array is missing.

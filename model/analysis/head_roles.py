@@ -1,4 +1,4 @@
-"""What heads do, in numbers: where they look, how sharply, and which of them look alike. Numpy in, numpy out.
+"""What heads do, in numbers: where they look, how sharply, and which of them look alike.
 
 Shape letters: L layers, H heads, T queries (rows), S keys (columns), N heads of several layers in one row.
 """
@@ -66,19 +66,10 @@ class Tally:
 
 
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
-    """Count what the heads of one kind do in one sentence.
+    """Count what the heads of one kind, weights (L, H, T, S), do in one sentence.
 
-    Rows that may read a single key say nothing and are left out, and so are those that are 0 everywhere.
-
-    Offsets are key position minus query position: in cross-attention, of a source token from the step of that number.
-
-    Args:
-        weights: (L, H, T, S).
-        mask: bool (T, S), True = may attend.
-        keys: S tokens.
-
-    Returns:
-        The tally.
+    Rows that may read a single key say nothing and are left out, and so are those that are 0 everywhere. Offsets are
+    key position minus query position: in cross-attention, of a source token from the step of that number.
     """
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
     counted = mask.sum(axis=1) > 1
@@ -87,14 +78,9 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     queries = np.flatnonzero(counted)
     offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
     entropy = analysis.entropy(weights)  # (L, H, T)
-    places = {
-        "previous": offsets == -1,
-        "same": offsets == 0,
-        "next": offsets == 1,
-        "first": np.broadcast_to(np.arange(len(keys)) == 0, offsets.shape),
-        "last": np.broadcast_to(np.arange(len(keys)) == len(keys) - 1, offsets.shape),
-        "punctuation": np.broadcast_to(analysis.is_punctuation(keys), offsets.shape),
-    }
+    at_end = {"first": np.arange(len(keys)) == 0, "last": np.arange(len(keys)) == len(keys) - 1}
+    places = {"previous": offsets == -1, "same": offsets == 0, "next": offsets == 1}
+    places |= at_end | {"punctuation": analysis.is_punctuation(keys)}  # (T, S) or (S,)
     sums = {name: (weights * place).sum(axis=(2, 3)) for name, place in places.items()}
     sums["entropy"] = entropy.sum(axis=2)
     sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
@@ -118,18 +104,15 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
     Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
     of all and FEW at least (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the
     first token, the last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even
-    spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0, as of one that was switched
-    off; no choice, where each row can read one key only.
-
-    Args:
-        counted: of one kind.
-        kind: of attention; in cross-attention a neighbour is a place in the source, counted like the steps.
+    spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0; no choice, where each row
+    can read one key only. In cross-attention a neighbour is a place in the source, counted like the steps.
 
     Returns:
         L lists of H names.
     """
     numbers, offsets = counted.numbers(), counted.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
+    named = _ENDS | dict(zip(SHARES, neighbours))
 
     def name(layer: int, head: int) -> str:
         if not counted.mass[layer, head]:
@@ -141,11 +124,9 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
             offset = OFFSETS[best]
             far = f"{abs(offset)} {'before' if offset < 0 else 'after'}"
             return f"positional: {neighbours[offset + 1] if abs(offset) < 2 else far}"
-        mass = {share: numbers[share][layer, head] for share in ("first", "last", "punctuation", *SHARES[:3])}
-        most = max(mass, key=mass.__getitem__)
-        if mass[most] > MOST:
-            near = SHARES[:3]
-            return neighbours[near.index(most)] if most in near else _ENDS[most]
+        most = max(named, key=lambda share: numbers[share][layer, head])
+        if numbers[most][layer, head] > MOST:
+            return named[most]
         return "broad" if numbers["relative_entropy"][layer, head] >= BROAD else "mixed"
 
     n_layers, n_heads = offsets.shape[:2]
@@ -165,7 +146,7 @@ def divergences(weights: np.ndarray) -> np.ndarray:
         weights: (L, H, T, S), rows summing to 1; computed in their precision.
 
     Returns:
-        float64 (N, N), N = L * H, from 0 (the same rows) to ln 2 (no key in common), in nats.
+        float64 (N, N), from 0 (the same rows) to ln 2 (no key in common), in nats.
     """
     heads = weights.reshape(-1, *weights.shape[2:])  # (N, T, S)
     own = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
@@ -180,12 +161,9 @@ def divergences(weights: np.ndarray) -> np.ndarray:
 
 
 def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
-    """Place heads in a plane so that distances come near the square roots of their divergences (classical scaling).
+    """Place heads in a plane so that distances come near the square roots of their divergences (N, N).
 
-    The square root of the Jensen-Shannon divergence is a metric, which classical multidimensional scaling takes.
-
-    Args:
-        divergence: (N, N), symmetric, 0 on the diagonal.
+    That root is a metric, as classical multidimensional scaling wants it.
 
     Returns:
         float32 (N, 2), centred, and the share of the spread that two dimensions keep, from 0 to 1.

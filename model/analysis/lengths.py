@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 # The least number of words of each group: about as many image captions in one as in the next, but for the last.
@@ -17,13 +17,11 @@ KEY = "by_length"  # among the scores of a test set
 
 @dataclass(frozen=True)
 class Group:
-    """The scores of the sentences of about one length.
+    """The scores of sentences of about one length.
 
     Attributes:
         words: how many the sources have on average.
         shortest, longest: how many the shortest and the longest of them have.
-        sentences: how many there are.
-        bleu, chrf: of these sentences.
     """
 
     words: float
@@ -33,19 +31,9 @@ class Group:
     bleu: float
     chrf: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The group as a JSON object."""
-        return asdict(self)
-
 
 def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
-    """Which sentences belong together.
-
-    Args:
-        sources: sentences.
-
-    Returns:
-        Their numbers in groups, the shortest sentences first; no group is empty.
+    """Which sentences belong together: their numbers in groups, the shortest sentences first; no group is empty.
 
     Example:
         >>> numbers_by_length(["one", "one two three four five six seven", "one two"])
@@ -59,13 +47,7 @@ def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
 
 
 def read(card: dict[str, Any]) -> dict[str, list[Group]]:
-    """The groups that a card has.
-
-    Args:
-        card: of a checkpoint; anything may be missing.
-
-    Returns:
-        By test set the groups, the shortest sentences first.
+    """The groups that a card of a checkpoint has, by test set, the shortest sentences first.
 
     Raises:
         ValueError: if there are some that cannot be read.
@@ -78,15 +60,10 @@ def read(card: dict[str, Any]) -> dict[str, list[Group]]:
                 found[test] = [Group(**row) for row in score[KEY]]
             except TypeError:
                 raise ValueError(f"the scores by length of {test!r} have other keys than those of a group") from None
-            _check(test, found[test])
+            if not found[test]:
+                raise ValueError(f"the scores by length of {test!r} are empty")
+            for name, value in (item for group in found[test] for item in vars(group).items()):
+                if type(value) not in (int, float) or not 0 <= value < math.inf:
+                    wanted = f"{name} must be a number from 0 up, got {value!r}"
+                    raise ValueError(f"the scores by length of {test!r}: {wanted}")
     return found
-
-
-def _check(test: str, groups: list[Group]) -> None:
-    if not groups:
-        raise ValueError(f"the scores by length of {test!r} are empty")
-    for group in groups:
-        for name, value in group.to_dict().items():
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not is_number or not math.isfinite(value) or value < 0:
-                raise ValueError(f"the scores by length of {test!r}: {name} must be a number from 0 up, got {value!r}")

@@ -23,59 +23,40 @@ BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's;
 
 
 def aggregate(weights: np.ndarray, how: str, over: Sequence[str]) -> np.ndarray:
-    """Summarise attention over heads, layers or both.
+    """Summarise attention (L, H, T, S) over "layers", "heads" or both.
 
-    A maximum or a standard deviation is not a distribution: its rows do not sum to 1.
-
-    Args:
-        weights: (L, H, T, S).
-        how: "mean", "max" or "standard deviation" (of the population).
-        over: what to summarise over: "layers", "heads" or both; the other axis stays, with length 1 where summarised.
+    A maximum or a standard deviation (of the population) is not a distribution: its rows do not sum to 1.
 
     Returns:
         (L or 1, H or 1, T, S) float32.
 
     Raises:
-        ValueError: if how or over is another word.
-
-    Example:
-        >>> aggregate(np.eye(2, dtype=np.float32).reshape(1, 2, 1, 2), "mean", ["heads"]).tolist()
-        [[[[0.5, 0.5]]]]
+        ValueError: if `how` is not of AGGREGATES, or `over` names something else.
     """
-    if how not in AGGREGATES:
-        raise ValueError(f"the summary must be one of {', '.join(AGGREGATES)}, got {how!r}")
     axes = {"layers": 0, "heads": 1}
-    unknown = [name for name in over if name not in axes]
-    if unknown or not over:
-        raise ValueError(f"heads are summarised over layers, heads or both, got {', '.join(over) or 'nothing'}")
+    if how not in AGGREGATES or not over or set(over) - set(axes):
+        allowed = f"heads are summarised as {', '.join(AGGREGATES)} over layers, heads or both"
+        raise ValueError(f"{allowed}, got {how!r} over {', '.join(over) or 'nothing'}")
     return AGGREGATES[how](weights, axis=tuple(axes[name] for name in over), keepdims=True).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class Words:
-    """How tokens make up words.
-
-    Attributes:
-        names: one string per word, without the mark of the space.
-        of_token: for each token the number of its word.
-    """
+    """The names of words, without the mark of the space, and for each token the number of its word."""
 
     names: list[str]
     of_token: list[int]
 
 
 def words(tokens: Sequence[str], mark: str = MARK) -> Words:
-    """Join subwords to words: a word begins at a mark of a space and at punctuation; special tokens stand alone.
+    """Join subwords to words: a word begins at a mark of a space and at punctuation.
 
-    Breaks of lines, too, stand alone.
+    Special tokens and breaks of lines stand alone; bytes are put together to the characters they spell.
 
     Args:
-        tokens: token strings, as `Tokenizer.tokens` gives them, or of other vocabularies: in GPT-2's "Ġ" marks a space,
-            in BERT's "##" what goes on with a word.
+        tokens: token strings of ours or of other vocabularies: in GPT-2's "Ġ" marks a space, in BERT's "##" what goes
+            on with a word.
         mark: which of them it is where none of the tokens has one, as `word_mark` knows it from other texts.
-
-    Returns:
-        The words; bytes are put together to the characters they spell.
 
     Example:
         >>> words(["<s>", "▁happ", "y", ".", "</s>"])
@@ -121,26 +102,13 @@ def _spell(group: Sequence[str], mark: str) -> str:
 
 
 def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
-    """Turn attention between tokens into attention between words (Clark et al. 2019, section 4.1).
+    """Turn attention between tokens (..., T, S) into attention between words (Clark et al. 2019, section 4.1).
 
     To a word: the sum over its tokens. From a word: the mean over its tokens. So rows that sum to 1 still do.
 
-    Args:
-        weights: (..., T, S).
-        queries: the words of the T rows.
-        keys: the words of the S columns.
-
     Returns:
         (..., query words, key words) float32.
-
-    Raises:
-        ValueError: if the words are not those of as many tokens as there are rows and columns.
     """
-    if (len(queries.of_token), len(keys.of_token)) != weights.shape[-2:]:
-        raise ValueError(
-            f"the weights have {weights.shape[-2]} rows and {weights.shape[-1]} columns, "
-            f"the words {len(queries.of_token)} and {len(keys.of_token)} tokens"
-        )
     from_words = np.eye(len(queries.names), dtype=np.float32)[queries.of_token].T  # (words, T)
     from_words /= from_words.sum(axis=1, keepdims=True)
     to_words = np.eye(len(keys.names), dtype=np.float32)[keys.of_token]  # (S, words)
@@ -148,38 +116,19 @@ def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
 
 
 def is_special(tokens: Sequence[str]) -> np.ndarray:
-    """Which tokens are special tokens.
-
-    Args:
-        tokens: N token strings.
-
-    Returns:
-        bool (N,).
-    """
+    """Which tokens are special tokens, bool (N,)."""
     return np.array([token in _SPECIAL for token in tokens], dtype=bool)
 
 
 def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
-    """Which tokens are marks of punctuation.
-
-    Args:
-        tokens: N token strings.
-
-    Returns:
-        bool (N,).
-    """
+    """Which tokens are marks of punctuation, bool (N,)."""
     mark = word_mark(tokens) or MARK
     marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token, mark) for token in tokens]
     return np.array(marks, dtype=bool)
 
 
 def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave rows and columns out and say how much attention went with them; nothing is renormalised.
-
-    Args:
-        weights: (..., T, S).
-        rows: bool (T,), True = leave out.
-        columns: bool (S,), True = leave out.
+    """Leave rows, bool (T,), and columns, bool (S,), of weights (..., T, S) out; nothing is renormalised.
 
     Returns:
         The rest (..., rows kept, columns kept), and the mass removed from each kept row (..., rows kept).
@@ -189,17 +138,12 @@ def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np
 
 
 def top_share(weights: np.ndarray, share: float) -> np.ndarray:
-    """Mark the largest weights of every row that together hold a share of the row's mass.
+    """Mark the fewest largest weights of every row (..., T, S) that together hold a share, in (0, 1], of its mass.
 
-    Args:
-        weights: (..., T, S), not negative.
-        share: in (0, 1]; 1 marks every weight above 0.
+    A share of 1 marks every weight above 0; ties go to the earlier key.
 
     Returns:
-        bool (..., T, S): the fewest largest weights whose sum reaches the share; ties go to the earlier key.
-
-    Raises:
-        ValueError: if the share is out of range.
+        bool (..., T, S).
 
     Example:
         >>> top_share(np.array([[0.1, 0.6, 0.3]]), 0.8).tolist()
@@ -218,61 +162,33 @@ def top_share(weights: np.ndarray, share: float) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Entropy of every row.
-
-    Args:
-        weights: (..., S), rows summing to 1 (or 0, which gives 0).
-
-    Returns:
-        (...) in nats: 0 where all mass is on one key, ln S where it is spread evenly.
-
-    Example:
-        >>> entropy(np.array([[1.0, 0.0], [0.5, 0.5]])).round(4).tolist()
-        [0.0, 0.6931]
-    """
+    """Entropy of every row (..., S) in nats: 0 where all mass is on one key or there is none, ln S where it is even."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     return np.abs((weights * logs).sum(axis=-1))
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logarithm of the softmax over the last axis, in float64.
-
-    Args:
-        logits: (..., V).
-
-    Returns:
-        (..., V) float64, in nats.
-    """
+    """Logarithm of the softmax over the last axis (..., V), float64, in nats."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The most probable tokens of every step.
-
-    Args:
-        logits: (T, V).
-        count: how many tokens per step, at most V.
+    """The most probable tokens of every step of logits (T, V), of equally probable ones the smaller id.
 
     Returns:
-        Token ids (T, count), the most probable first, of equally probable ones the smaller id, and their
-        log-probabilities (T, count) in nats.
+        Token ids (T, count), the most probable first, and their log-probabilities (T, count) in nats.
 
     Raises:
-        ValueError: if count is out of range.
+        ValueError: if count is not from 1 to V.
     """
     if not 1 <= count <= logits.shape[-1]:
         raise ValueError(f"from 1 to {logits.shape[-1]} candidates can be had, got {count}")
     # Sorting the whole vocabulary at every step would take longer than a step of the search.
     least = np.partition(logits, -count, axis=-1)[:, -count]  # (T,)
-    ids = np.stack([_largest(row, at_least, count) for row, at_least in zip(logits, least)])
+    at_least = [np.flatnonzero(row >= smallest) for row, smallest in zip(logits, least)]
+    ids = np.stack([at[np.argsort(-row[at], kind="stable")][:count] for row, at in zip(logits, at_least)])
     return ids, np.take_along_axis(log_softmax(logits), ids, axis=-1)
-
-
-def _largest(values: np.ndarray, at_least: float, count: int) -> np.ndarray:
-    """Where the count largest of some values (V,) stand, given the smallest of them; the earlier of equal ones."""
-    places = np.flatnonzero(values >= at_least)
-    return places[np.argsort(-values[places], kind="stable")][:count]
 
 
 @dataclass(frozen=True)
@@ -281,8 +197,7 @@ class ByOffset:
 
     Attributes:
         means: (T,) float64, for every offset from 0 the mean dot product of two positions that far apart.
-        residual: the largest distance of any dot product from the mean of its offset: 0 where similarity is a function
-            of the offset only.
+        residual: the largest distance of any dot product from that mean: 0 where only the offset matters.
     """
 
     means: np.ndarray
@@ -290,10 +205,9 @@ class ByOffset:
 
 
 def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
-    """Compare all positions of an encoding with each other, and ask whether only their distance matters.
+    """Compare all positions of an encoding (T, D) with each other, and ask whether only their distance matters.
 
-    Args:
-        table: (T, D), one row per position; float64, because in float32 rounding alone makes a residual of about 3e-4.
+    The table should be float64: in float32 rounding alone makes a residual of about 3e-4.
 
     Returns:
         The dot products (T, T) of all pairs, and what they are by offset.

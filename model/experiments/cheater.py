@@ -1,7 +1,7 @@
 """Two tiny language models, one of which may look ahead while it learns: why decoders have a causal mask.
 
-Both learn, from the same sentences of a toy language, to write the next word. The cheater reads that word while it is
-trained. Then both write freely, and there is no next word to read.
+Both learn the same toy language. The cheater reads the next word while it is trained; when both write freely, there is
+no next word to read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model import masks
 from model.config import LanguageModelConfig
 from model.language_model import LanguageModel
 from model.taps import intervene
@@ -32,12 +31,7 @@ MASK = "decoder.layers.{layer}.self_attention.mask"
 
 @dataclass(frozen=True)
 class Trained:
-    """A model and how it learned.
-
-    Attributes:
-        model: in evaluation mode.
-        losses: float32 (STEPS,), in nats per word.
-    """
+    """A model in evaluation mode, and its losses while it learned: float32 (STEPS,), in nats per word."""
 
     model: LanguageModel
     losses: np.ndarray
@@ -68,10 +62,8 @@ def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None)
     """Open cells (row, column) of the causal mask of every layer inside a block; all of them if None."""
 
     def change(mask: Tensor) -> Tensor:  # (B, 1, T, T)
-        if cells is None:
-            return masks.everything(*mask.shape[-2:]).expand(mask.shape)
         mask = mask.clone()
-        for row, column in cells:
+        for row, column in [(slice(None), slice(None))] if cells is None else cells:
             mask[..., row, column] = True
         return mask
 
@@ -133,12 +125,12 @@ def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
 
     Returns:
         float32 (T, T): row t, column s the probability of word t at row t, which reads a stop and the words before it,
-        with cell (t, s) open; on and below the diagonal, where cells are open anyway, with the mask as it is.
+        with cell (t, s) open; on and below the diagonal, where cells are open anyway, the mask is as it is.
     """
     ids = torch.tensor([[VOCABULARY.index(word) for word in (STOP, *words)]])
-    size, found = len(words), np.zeros((len(words), len(words)), dtype=np.float32)
-    for row in range(size):
-        for column in range(size):
+    found = np.zeros((len(words), len(words)), dtype=np.float32)
+    for row in range(len(words)):
+        for column in range(len(words)):
             with opened(model, [(row, column)]):
                 found[row, column] = model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]]
     return found

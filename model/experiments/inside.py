@@ -1,7 +1,6 @@
 """One query of one attention head, step by step, as recorded or with something done differently.
 
-The steps are those of `attention.MultiHeadAttention` for a single row of it. Shape letters: H heads, T queries, S keys,
-K d_head.
+The steps are those of `attention.MultiHeadAttention` for one row. Shape letters: H heads, T queries, S keys, K d_head.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Switches:
         scaled: whether scores are divided by sqrt(K).
         temperature: what scores are divided by besides, above 0.
         masked: whether the mask is obeyed.
-        dropout: probability of dropping each weight, as in training; 0 as in translating, and below 1.
+        dropout: probability of dropping each weight, from 0 to below 1.
         draw: number of the random draw that decides which weights are dropped.
     """
 
@@ -83,12 +82,7 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What a translation recorded inside the attention of one layer.
-
-    Args:
-        result: with its whole trace.
-        kind: "encoder_self", "decoder_self" or "cross".
-        layer: counted from 0.
+    """What a translation, with its whole trace, recorded inside the attention of one layer, counted from 0.
 
     Returns:
         The arrays of RECORDED by name: q and context (H, T, K), k and v (H, S, K), mask bool (1, T, S),
@@ -102,14 +96,9 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
     """Compute every step of one query from what the projections gave (Vaswani et al. 2017, equation 1).
 
     Args:
-        q: (K,).
-        k: (S, K).
-        v: (S, K).
+        q, k, v: (K,), (S, K) and (S, K).
         mask: bool (S,), True = may attend.
         switches: what is done differently from the model.
-
-    Returns:
-        The Row, in the type of q.
 
     Example:
         >>> row = compute(np.zeros(4), np.ones((2, 4)), np.eye(2, 4), np.array([True, True]))
@@ -133,9 +122,6 @@ def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switc
         arrays: of one layer, from `recorded`.
         head, query: counted from 0.
         switches: what is done differently from the model.
-
-    Returns:
-        The Row. What the model does not record (products, scores before the mask, weighted values) is computed.
     """
     mask, k, v = arrays["mask"][0, query], arrays["k"][head], arrays["v"][head]
     q, raw_scores, scores, weights, context = (arrays[name][head, query] for name in _OF_A_QUERY)
@@ -151,14 +137,7 @@ def softmax_gradient(weights: np.ndarray) -> float:
     """How strongly softmax answers a change of the scores it was given: the Frobenius norm of diag(w) - w w^T.
 
     It is 0 where one key takes all, and a change of a score then changes no weight. With p = sum w^2 it is at most
-    sqrt(p - p^2), so at most GRADIENT_LIMIT, which is reached where two keys share evenly; n keys that share evenly
-    give sqrt(n - 1) / n.
-
-    Args:
-        weights: (S,), a row after softmax.
-
-    Returns:
-        The norm, of d weights / d scores, where the scores are what softmax is given.
+    sqrt(p - p^2), so at most GRADIENT_LIMIT, which is reached where two keys share evenly.
 
     Example:
         >>> softmax_gradient(np.array([0.5, 0.5, 0.0])), softmax_gradient(np.array([0.0, 1.0]))

@@ -2,7 +2,7 @@
 
 Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
 found them as good as sinusoids). Here such a table is trained on the smallest task that needs an order: one attention
-head, which is given nothing but positions, learns to look at the place before. No model of this project has one.
+head, which is given nothing but positions, learns to look at the place before.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ class LearnedPositions:
     """A table before and after training.
 
     Attributes:
-        initial: (T, D) float64, random.
-        trained: (T, D) float64.
+        initial, trained: (T, D) float64; at first random.
         losses: cross entropy before each step, in nats, the last one below LEARNED unless MAX_STEPS came first; ln T
             where the head looks everywhere alike.
-        hits: the share of positions 1 to T - 1 whose largest weight is on the place before, after training.
+        hits: the share of positions from 1 on whose largest weight is on the place before, after training.
     """
 
     initial: np.ndarray
@@ -40,22 +39,10 @@ class LearnedPositions:
 
 
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
-    """Train a table of positions so that a head finds the place before each position.
+    """Train a table of T positions, at least 2, so that a head finds the place before each position.
 
     The head is softmax((P W_q)(P W_k)^T / sqrt(d_model)), P the table, without a mask; its loss is the cross entropy of
-    row t with key t - 1, for t from 1 on.
-
-    Args:
-        n_positions: T, at least 2.
-        d_model: D.
-        max_steps: of Adam, learning rate 0.01.
-        seed: of the random beginning.
-
-    Returns:
-        The table before and after, and how the training went.
-
-    Raises:
-        ValueError: if there are fewer than two positions.
+    row t with key t - 1, for t from 1 on; it learns by Adam, learning rate 0.01.
     """
     if n_positions < 2:
         raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")

@@ -1,7 +1,6 @@
 """A batch under other masks: what a mask does to a model, in maps and in numbers.
 
-Every change is an intervention at the taps, so nobody else who uses the model sees it. Shape letters: B batch, H heads,
-T target positions, S source positions, L layers, V vocabulary.
+Shape letters: B batch, H heads, T target positions, S source positions, L layers, V vocabulary.
 """
 
 from __future__ import annotations
@@ -55,15 +54,7 @@ class Sentences:
 
 
 def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Sentences:
-    """Tokenize sentence pairs and pad them to one batch.
-
-    Args:
-        translator: whose tokenizer reads them.
-        sources: B texts; an empty one gives only the end token.
-        targets: B texts; of an empty one the decoder reads only the start token.
-
-    Returns:
-        The batch.
+    """Tokenize sentence pairs and pad them to one batch; an empty text is the end or the start token alone.
 
     Raises:
         ValueError: if a text is too long; the message names it.
@@ -93,20 +84,19 @@ def worked_example() -> Sentences:
 
     The pad of this example is 1, that of the models here is 0: they are given 0.
     """
-    rows = [[EOS_ID] * n + [PAD_ID] * (EXAMPLE_WIDTH - n) for n in EXAMPLE_LENGTHS]
-    names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in rows]
-    ids = torch.tensor(rows)
+    ids = pad_ids([[EOS_ID] * n for n in (*EXAMPLE_LENGTHS, EXAMPLE_WIDTH)])[:-1]
+    names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in ids.tolist()]
     return Sentences(ids, ids.clone(), names, names)
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of a batch through a model.
+    """One pass of a batch through a model, recorded.
 
     Attributes:
-        masks: by name of MASKS, bool (B, T, S) with T queries and S keys: recorded where the model used it, and the two
-            parts of "decoder_self" as they were handed to it.
-        weights: by kind of attention, float32 (B, L, H, T, S), recorded.
+        masks: by name of MASKS, bool (B, T, S) with T queries and S keys, as the model used it, and the two parts of
+            "decoder_self" as they were handed to it.
+        weights: by kind of attention, float32 (B, L, H, T, S).
         scores: the same before softmax and mask: q k / sqrt(d_head).
         logits: (B, T, V).
     """
@@ -131,15 +121,10 @@ def run(
 
     Args:
         model: in evaluation mode.
-        src: (B, S) ids.
-        tgt: (B, T) ids of the decoder input.
+        src, tgt: (B, S) and (B, T) ids, those of the decoder input.
         padding: whether padded keys are hidden, in the encoder, in the decoder and between them.
         look_ahead: whether the decoder's future is hidden.
-        flipped: by kind of attention the cells that are opened where they are blocked then and blocked where they are
-            open, in all layers and heads.
-
-    Returns:
-        The Pass.
+        flipped: by kind of attention the cells that change between open and blocked, in all layers and heads.
     """
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
@@ -196,8 +181,7 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
 
     Args:
         model: in evaluation mode.
-        src: (1, S) ids without padding.
-        tgt: (1, T) ids without padding.
+        src, tgt: (1, S) and (1, T) ids without padding.
         count: how many pads are appended to each.
         padding: whether the padding mask is on.
 
@@ -222,8 +206,7 @@ def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: boo
 
     Args:
         model: in evaluation mode.
-        src: (1, S) ids without padding.
-        tgt: (1, T) ids without padding.
+        src, tgt: (1, S) and (1, T) ids without padding.
         look_ahead: whether the look-ahead mask is on.
 
     Returns:
@@ -241,24 +224,10 @@ def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: boo
 
 
 def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Write a mask in the four conventions that people meet.
-
-    Args:
-        mask: bool (T, S), True = may attend.
-
-    Returns:
-        By convention of `masks.conventions` what the tensor holds, str objects (T, S).
-    """
+    """Write a mask, bool (T, S), in the conventions of `masks.conventions`: str objects (T, S)."""
     tensors = masks.conventions(torch.from_numpy(mask))
-    return {name: _spelt(tensor.tolist(), mask.shape) for name, tensor in tensors.items()}
-
-
-def _spelt(rows: list[list], shape: tuple[int, ...]) -> np.ndarray:
-    spelt = np.empty(shape, dtype=object)
-    for t, row in enumerate(rows):
-        for s, value in enumerate(row):
-            spelt[t, s] = "0" if value == 0 and isinstance(value, float) else str(value)
-    return spelt
+    spell = np.vectorize(lambda value: "0" if value == 0 and isinstance(value, float) else str(value), otypes=[object])
+    return {name: spell(tensor.numpy().astype(object)) for name, tensor in tensors.items()}
 
 
 def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
@@ -268,8 +237,8 @@ def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
         scores: float32 (S,), of one query, before the mask.
 
     Returns:
-        By treatment the weights (S,): "-inf" then softmax; "-1e9" then softmax; PyTorch's fused attention with a
-        boolean mask; the softmax of this project.
+        By treatment the weights (S,): "-inf" and "-1e9", then softmax; PyTorch's fused attention with a boolean mask;
+        the softmax of this project.
     """
     row = torch.from_numpy(scores)[None]  # (1, S)
     allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)

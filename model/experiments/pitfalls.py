@@ -1,8 +1,7 @@
 """Well-known mistakes as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon.
 
 Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
-elsewhere in this package. (The literal loop is `positional.literal_loop`, among the encodings it is compared with.)
-Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
+elsewhere in this package. Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
 """
 
 from __future__ import annotations
@@ -99,19 +98,15 @@ def own_norms(model: Transformer) -> Transformer:
     )
 
 
-def _taps(model: Transformer, end: str, within: str = "") -> list[str]:
-    """The addresses that end so, of the stack that is named."""
-    return [name for name in addresses(model) if name.endswith(end) and within in name]
-
-
 def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
-    return dict.fromkeys(_taps(model, end, within), change)
+    """A change at the addresses that end so, of the stack that is named."""
+    return dict.fromkeys((name for name in addresses(model) if name.endswith(end) and within in name), change)
 
 
 def _without_transpose(model: Transformer) -> dict[str, Change]:
     """The context of every head of the encoder is what `forgotten_transpose` makes of its query, key and value."""
     changes: dict[str, Change] = {}
-    for name in _taps(model, "self_attention.context", "encoder"):
+    for name in [name for name in addresses(model) if name.startswith("encoder") and name.endswith(".context")]:
         kept: dict[str, Tensor] = {}
 
         def keep(x: Tensor, part: str, kept: dict[str, Tensor] = kept) -> Tensor:
@@ -178,20 +173,10 @@ def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: 
 
 
 def bare_embedding(n_tokens: int, vocab_size: int, d_model: int, seed: int = 0) -> Tensor:
-    """Rows of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model).
-
-    Returns:
-        (n_tokens, d_model), of rms sqrt(2 / (V + D)).
-    """
+    """Rows (n_tokens, D) of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model): rms sqrt(2 / (V + D))."""
     bound = math.sqrt(6 / (vocab_size + d_model))
     generator = torch.Generator().manual_seed(seed)
     return (2 * torch.rand(n_tokens, d_model, generator=generator) - 1) * bound
-
-
-def unused_dropout(tokens: Tensor, positions: Tensor, dropout: float) -> Tensor:
-    """The input of the first layer with a dropout that is built and never applied."""
-    nn.Dropout(dropout)
-    return tokens + positions
 
 
 def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
@@ -200,17 +185,12 @@ def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tenso
     return weight * (x - mean) / (deviation + eps + bias)
 
 
-def keep_alias(model: nn.Module) -> nn.Module:
-    """best_model = model: another name for the model that goes on training; right is `copy.deepcopy`."""
-    return model
-
-
 def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int = 60) -> tuple[list[float], float]:
-    """Train a linear model with more inputs than examples, keeping the best by validation.
+    """Train a linear model with more inputs than examples by gradient descent, keeping the best by validation.
 
     Args:
-        keep: called with the model whenever its validation loss is the lowest so far.
-        epochs: steps of gradient descent over all examples.
+        keep: called with the model whenever its validation loss is the lowest so far; the mistake is an alias of it.
+        epochs: steps over all examples.
 
     Returns:
         The validation loss after every epoch, and at the end that of what was kept.
@@ -235,45 +215,15 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int 
         return losses, (best(inputs[18:]) - targets[18:]).square().mean().item()
 
 
-def gru_over_padding(gru: nn.GRU, embedded: Tensor) -> Tensor:
-    """The states of a GRU that is not told where the sentence ends; right is a packed sequence.
-
-    Args:
-        gru: batch first.
-        embedded: (1, T, D), padding at its end.
-
-    Returns:
-        (1, T, hidden); the last one, the context vector, has run over the padding.
-    """
-    return gru(embedded)[0]
-
-
-def pairs_without_start(ids: list[int]) -> tuple[list[int], list[int]]:
-    """What a decoder reads and what it has to predict when targets have no start token: the first is never predicted.
-
-    Example:
-        >>> pairs_without_start([7, 8, 9])
-        ([7, 8], [8, 9])
-    """
-    return ids[:-1], ids[1:]
-
-
 def row_padding_mask(ids: Tensor) -> Tensor:
-    """Padding laid over the rows: padded queries are blanked, and padded keys stay visible.
-
-    Args:
-        ids: (B, T); right is `masks.padding_mask(ids, PAD_ID)`, (B, 1, 1, T).
-
-    Returns:
-        (B, 1, T, 1) bool.
-    """
+    """Padding of ids (B, T) laid over the rows, bool (B, 1, T, 1): as queries pads are blanked, not as keys."""
     return masks.padding_mask(ids, PAD_ID).transpose(-2, -1)
 
 
 def filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
     """While the block runs, masked scores of the decoder's self-attention are -1e9: a masked row becomes uniform."""
-    taps = _taps(model, "self_attention.scores", "decoder")
-    return intervene(dict.fromkeys(taps, lambda s: s.masked_fill(s == -math.inf, LARGE)))
+    fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, LARGE), "decoder")
+    return intervene(fill)
 
 
 @torch.inference_mode()
@@ -301,13 +251,7 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """Write greedily from what `model.start` gave, each step a full pass.
-
-    Args:
-        model: which writes.
-        cache: of one sentence.
-        limit: at most so many tokens.
-        from_padding: begin with padding instead of the start token.
+    """Write at most `limit` tokens greedily from what `model.start` gave of one sentence, each step a full pass.
 
     Returns:
         The ids, without the end token.

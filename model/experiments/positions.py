@@ -1,7 +1,6 @@
 """A sentence under other positional encodings: scaled, shifted, switched off, its words shuffled.
 
-Every change is an intervention at the taps `encoder.input.positions` and `decoder.input.positions`, so nobody else who
-uses the model sees it. Shape letters: S source positions, D d_model.
+Shape letters: S source positions, D d_model.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import random
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -34,9 +34,6 @@ def changed_positions(
         shift: how many positions later every token seems to stand.
         sides: "encoder", "decoder" or both.
 
-    Returns:
-        A context manager.
-
     Raises:
         ValueError: if a value is not allowed.
     """
@@ -59,7 +56,7 @@ def changed_positions(
 def translate(
     translator: Translator, text: str, scale: float = 1.0, shift: int = 0, sides: tuple[str, ...] = SIDES
 ) -> Translation:
-    """Translate greedily with changed positional encodings; arguments as above, errors as `Translator.translate`."""
+    """Translate greedily with changed positional encodings."""
     with changed_positions(translator.config.positional, scale, shift, sides):
         return translator.translate(text, beam=1)
 
@@ -83,16 +80,7 @@ class Shuffle:
 
 
 def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
-    """Put the words of a sentence (what spaces separate) in a random order; tokens of a word stay together.
-
-    Args:
-        translator: whose tokenizer reads it.
-        text: the sentence.
-        seed: of the order.
-
-    Returns:
-        The Shuffle; the order is another one wherever the words allow it.
-    """
+    """Put the words of a sentence in another order, where they allow one; the tokens of a word stay together."""
     words = tidy(text).split()
     numbers = list(range(len(words)))
     rng = random.Random(seed)
@@ -100,8 +88,8 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
     while len(set(words)) > 1 and [words[n] for n in numbers] == words:
         rng.shuffle(numbers)
     tokens = [translator.tokenizer.source.encode(word) for word in words]
-    starts = [sum(map(len, tokens[:n])) for n in range(len(tokens))]
-    order = [start + i for n in numbers for start in [starts[n]] for i in range(len(tokens[n]))]
+    starts = np.cumsum([0, *map(len, tokens)]).tolist()
+    order = [place for n in numbers for place in range(starts[n], starts[n + 1])]
     ids = [index for word in tokens for index in word]
     return Shuffle(
         text=" ".join(words),

@@ -34,11 +34,7 @@ _STARTING = threading.Lock()  # the weights are drawn from torch's one global ge
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be chosen.
-
-    Raises:
-        ValueError: if a value is not allowed; the message names it.
-    """
+    """What can be chosen; a ValueError names a value that is not allowed."""
 
     schedule: str = "noam"
     norm: str = "pre"
@@ -49,12 +45,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         self.function()
-        if self.norm not in NORM_POSITIONS:
-            allowed = ", ".join(NORM_POSITIONS)
-            raise ValueError(f"norm must be one of {allowed}, got {self.norm!r}")
-        if self.n_heads not in HEADS:
-            allowed = ", ".join(map(str, HEADS))
-            raise ValueError(f"n_heads must be one of {allowed}, got {self.n_heads!r}")
+        for name, allowed in (("norm", NORM_POSITIONS), ("n_heads", HEADS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(self, name)!r}")
         if not 0 < self.peak <= 1:
             raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
         if not 1 <= self.warmup <= MAX_WARMUP:
@@ -103,7 +96,8 @@ class Practice:
     def advance(self) -> None:
         """One step of training, and a check where it is time for one."""
         src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self._never])
-        loss = self._loss(src, tgt)
+        logits = self.model(src, tgt[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -122,19 +116,13 @@ class Practice:
         with torch.inference_mode():
             wrong = (self.model(src, tgt[:, :-1]).argmax(-1) != tgt[:, 1:]) & (tgt[:, 1:] != PAD_ID)
         self.right = 1 - wrong.any(dim=1).float().mean().item()
-        self.weights = self.attention(SAMPLE, SAMPLE[::-1])
+        self.weights = self._attention(SAMPLE, encode(SAMPLE[::-1]))
 
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
-        """Have the present weights write a string backwards.
-
-        Args:
-            text: 1 to LONGEST of LETTERS.
+        """Have the present weights write a string backwards; errors as of `checked`.
 
         Returns:
             What they write, right or wrong, and the cross-attention (L, H, T, S) while they write it.
-
-        Raises:
-            ValueError: if the text is empty, too long or has other characters.
         """
         checked(text)
         limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": LONGEST + 1}
@@ -143,19 +131,11 @@ class Practice:
         written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
         return written, self._attention(text, ids)
 
-    def attention(self, text: str, written: str) -> np.ndarray:
-        """The cross-attention (L, H, T, S) when a string is read and another one written."""
-        return self._attention(text, encode(written))
-
     @torch.inference_mode()
     def _attention(self, text: str, ids: list[int]) -> np.ndarray:
         with record("*.cross_attention.weights") as trace:
             self.model(torch.tensor([[*encode(text), EOS_ID]]), torch.tensor([[BOS_ID, *ids][: LONGEST + 2]]))
         return np.stack([weights[0].numpy() for weights in trace.values()])
-
-    def _loss(self, src: Tensor, tgt: Tensor) -> Tensor:
-        logits = self.model(src, tgt[:, :-1])
-        return F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
 
 
 def strings(n: int, generator: torch.Generator) -> list[str]:
@@ -182,11 +162,7 @@ def batch(texts: list[str]) -> tuple[Tensor, Tensor]:
 
 
 def checked(text: str) -> str:
-    """The text, if the model can read it.
-
-    Raises:
-        ValueError: if it is empty, too long or has other characters than LETTERS.
-    """
+    """The text, if it is 1 to LONGEST of LETTERS; else a ValueError says what is wrong."""
     if not text:
         raise Problem("there is nothing to reverse: type 1 to {most} letters from a to z", most=LONGEST)
     strange = next((letter for letter in text if letter not in LETTERS), None)

@@ -99,14 +99,8 @@ def _score_group(sentences: list[tuple[str, str, str]], bleu: BLEU, chrf: CHRF) 
     """Score sentences of about one length: source, reference and hypothesis of each."""
     sources, references, hypotheses = zip(*sentences, strict=True)
     words = [len(source.split()) for source in sources]
-    return lengths.Group(
-        words=round(sum(words) / len(words), 2),
-        shortest=min(words),
-        longest=max(words),
-        sentences=len(sentences),
-        bleu=round(bleu.corpus_score(hypotheses, [references]).score, 2),
-        chrf=round(chrf.corpus_score(hypotheses, [references]).score, 2),
-    ).to_dict()
+    scores = (round(metric.corpus_score(hypotheses, [references]).score, 2) for metric in (bleu, chrf))
+    return vars(lengths.Group(round(sum(words) / len(words), 2), min(words), max(words), len(sentences), *scores))
 
 
 def evaluate_text(writer: Writer, lines: list[str]) -> dict[str, Any]:

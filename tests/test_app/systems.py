@@ -19,8 +19,8 @@ from tests.test_app.conftest import CARD, SENTENCES, save_tiny
 GERMAN, ENGLISH = SENTENCES[2:], SENTENCES[:2]
 CARD_DE_EN = CARD | {"source": "de", "target": "en", "task": "translation de-en"}
 BY_LENGTH = [
-    lengths.Group(words=5.5, shortest=4, longest=6, sentences=80, bleu=30.5, chrf=50.5).to_dict(),
-    lengths.Group(words=7.6, shortest=7, longest=8, sentences=200, bleu=20.25, chrf=40.25).to_dict(),
+    vars(lengths.Group(words=5.5, shortest=4, longest=6, sentences=80, bleu=30.5, chrf=50.5)),
+    vars(lengths.Group(words=7.6, shortest=7, longest=8, sentences=200, bleu=20.25, chrf=40.25)),
 ]
 MEASURED = {"bleu": 25.0, "beam": 4, "signature": "tok:13a", "command": "python -m model evaluate --by-length"}
 END = -4.0  # with it greedy search ends with attention, and goes on to the length limit without

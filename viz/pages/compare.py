@@ -166,9 +166,9 @@ def code(pair: Pair, kind: str, rows: str) -> str:
             written = call(f"{translator}.force", request.text, request.reference)
         lines.append(f"{name} = {written}")
     axes = [maps.axis_tokens(made(None, name), kind, rows)[:2] for name in "ba"]
-    lines += [f"{name} = differences.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
+    lines += [f"{name} = comparison.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
     both = ", ".join(f"{name}.attention({kind!r})[{{layer}}, {{head}}]" for name in "ba")
-    lines += [f"change = differences.difference({both}, rows, columns)"]
+    lines += [f"change = comparison.difference({both}, rows, columns)"]
     for name, tokens, pairs in zip(("queries", "keys"), axes[0], ("rows", "columns")):
         lines.append(f"{name} = [{tokens!r}[i] for i, _ in {pairs}]")
     figure = 'figure = difference_heatmap(change, queries, keys, a="B", b="A")'

@@ -26,7 +26,7 @@ _IMPORTS = {
     "maps": "from viz.views import maps",
 }
 _MODULES = {
-    "model.analysis": ("comparison", "differences", "head_roles", "lengths"),
+    "model.analysis": ("comparison", "head_roles", "lengths"),
     "model.measures": ("agreement", "atlas", "checks", "contribution"),
     "model.catalogue": ("checkpoints_folder",),
     "model.checkpoint": ("read_json",),

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis import differences
+from model.analysis import comparison
 from model.analysis import maps as analysis
-from model.analysis.differences import Pairs
+from model.analysis.comparison import Pairs
 from model.text.special import MARK
 from viz.figures import labels
 from viz.text.language import message, say
@@ -283,8 +283,8 @@ def _head_names(count: int, options: Options) -> list[str]:
 
 
 def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
-    """The rows and the columns of two maps that belong together, as of `differences.pairs`."""
-    rows, columns = (differences.pairs(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys"))
+    """The rows and the columns of two maps that belong together, as of `comparison.pairs`."""
+    rows, columns = (comparison.pairs(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys"))
     return rows, columns
 
 

@@ -22,7 +22,7 @@ def test_every_sentence_is_in_the_group_of_its_length(counts: list[int]) -> None
 
 
 def test_a_card_is_read() -> None:
-    card = {"scores": {"a": {"bleu": 1.0, KEY: [GROUP.to_dict()]}, "b": {"bleu": 2.0}, "c": 3}}
+    card = {"scores": {"a": {"bleu": 1.0, KEY: [vars(GROUP)]}, "b": {"bleu": 2.0}, "c": 3}}
     assert read(card) == {"a": [GROUP]}
     for nothing in ({}, {"scores": None}, {"scores": {}}):
         assert read(nothing) == {}
@@ -35,10 +35,10 @@ def test_a_card_is_read() -> None:
         (7, "other keys"),
         (["x"], "other keys"),
         ([{"words": 1}], "other keys"),
-        ([GROUP.to_dict() | {"bleu": "high"}], "bleu must be a number from 0 up, got 'high'"),
-        ([GROUP.to_dict() | {"chrf": float("nan")}], "chrf must be a number from 0 up, got nan"),
-        ([GROUP.to_dict() | {"sentences": -1}], "sentences must be a number from 0 up, got -1"),
-        ([GROUP.to_dict() | {"words": True}], "words must be a number from 0 up, got True"),
+        ([vars(GROUP) | {"bleu": "high"}], "bleu must be a number from 0 up, got 'high'"),
+        ([vars(GROUP) | {"chrf": float("nan")}], "chrf must be a number from 0 up, got nan"),
+        ([vars(GROUP) | {"sentences": -1}], "sentences must be a number from 0 up, got -1"),
+        ([vars(GROUP) | {"words": True}], "words must be a number from 0 up, got True"),
     ],
 )
 def test_a_card_that_cannot_be_read_says_why(rows: object, says: str) -> None:

@@ -28,7 +28,7 @@ def test_aggregate(how: str, reference: str, over: list[str], axes: tuple[int, .
 
 @pytest.mark.parametrize("how, over", [("median", ["heads"]), ("mean", []), ("mean", ["tokens"])])
 def test_aggregate_refuses_other_words(how: str, over: list[str]) -> None:
-    with pytest.raises(ValueError, match="median" if how == "median" else "nothing|tokens"):
+    with pytest.raises(ValueError, match="got 'median'|over nothing|over tokens"):
         analysis.aggregate(random_weights(1, 1, 2, 2), how, over)
 
 
@@ -61,11 +61,6 @@ def test_merge_words_sums_keys_and_averages_queries() -> None:
     np.testing.assert_allclose(merged[:, :, 0, 1], expected, atol=1e-6)
     np.testing.assert_allclose(merged[:, :, 1, 0], weights[:, :, 3, 0], atol=1e-6)
     np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
-
-
-def test_merge_words_refuses_other_sizes() -> None:
-    with pytest.raises(ValueError, match="4 rows and 5 columns, the words 5 and 4 tokens"):
-        analysis.merge_words(random_weights(4, 5), analysis.words(["▁a"] * 5), analysis.words(["▁a"] * 4))
 
 
 def test_hide_says_what_it_removed() -> None:

@@ -84,11 +84,6 @@ def test_bare_embedding_is_a_hundred_and_twenty_times_smaller_than_the_positions
     assert pitfalls.bare_embedding(500, 2000, 64).std() == pytest.approx(xavier.std().item(), rel=0.03)
 
 
-def test_unused_dropout_drops_nothing():
-    words, positions = torch.ones(3, 4), torch.ones(3, 4)
-    assert torch.equal(pitfalls.unused_dropout(words, positions, 0.9), torch.full((3, 4), 2.0))
-
-
 def test_own_layer_norm_is_right_at_the_start_and_wrong_after_one_step():
     x = torch.randn(7, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     norm = nn.LayerNorm(12, eps=1e-6, dtype=torch.float64)
@@ -103,24 +98,11 @@ def test_own_layer_norm_is_right_at_the_start_and_wrong_after_one_step():
 
 
 def test_the_best_model_by_alias_is_the_last():
-    losses, kept = pitfalls.overfit(pitfalls.keep_alias)
+    losses, kept = pitfalls.overfit(lambda model: model)
     assert kept == pytest.approx(losses[-1]) and kept > 1.2 * min(losses)
     same, copied = pitfalls.overfit(copy.deepcopy)
     assert same == losses and copied == pytest.approx(min(losses))
     assert losses.index(min(losses)) < len(losses) - 1
-
-
-def test_a_gru_over_padding_changes_the_context_and_only_from_the_padding_on():
-    torch.manual_seed(0)
-    gru, x = nn.GRU(5, 4, batch_first=True), torch.randn(1, 7, 5)
-    whole, short = pitfalls.gru_over_padding(gru, x), gru(x[:, :5])[0]
-    assert_near(whole[:, :5], short, within=1e-6)
-    assert not torch.allclose(whole[:, -1], short[:, -1])
-
-
-def test_without_a_start_token_the_first_word_is_never_a_target():
-    read_ids, targets = pitfalls.pairs_without_start([7, 8, 9, 2])
-    assert read_ids == [7, 8, 9] and targets == [8, 9, 2] and 7 not in targets
 
 
 class TestStartFromPadding:

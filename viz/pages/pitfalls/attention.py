@@ -107,7 +107,7 @@ def start(sentence: Sentence) -> Demo:
     first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
     chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
     text = sentence.translator.tokenizer.target.encode(result.text)
-    counts = len(text), len(pitfalls.pairs_without_start(text)[1])
+    counts = len(text), len(text[1:])
     ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
     return Demo(
         attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt), say=say),

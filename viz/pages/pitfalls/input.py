@@ -84,7 +84,7 @@ def dropout(sentence: Sentence) -> Demo:
     """The input of the encoder in training, with its dropout applied or forgotten."""
     tokens = sentence.result.source_tokens
     words, positions = (sentence.tensor(f"encoder.input.{name}") for name in ("tokens", "positions"))
-    wrong = pitfalls.unused_dropout(words, positions, DROPOUT)
+    wrong = words + positions
     # What nn.Dropout computes, which draws from the one generator that all visitors share.
     kept = torch.rand(words.shape, generator=torch.Generator().manual_seed(0)) >= DROPOUT
     right = (words + positions) * kept / (1 - DROPOUT)
