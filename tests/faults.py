@@ -166,7 +166,7 @@ FAULTS = (
     ),
     Fault(
         "forced by what is left",
-        "model/interventions/edit_changes.py",
+        "model/interventions/edits.py",
         "*= 1 - force.strength",
         "*= force.strength",
         f"{_MODEL}interventions/test_edits.py",
