@@ -12,8 +12,11 @@ import torch
 from model import load_translator
 from model.__main__ import main
 from model.adapters.attention_file import read_attention
+from model.analysis.maps import entropy
+from tests.test_app import screen
 from tests.test_architecture import read
 from tests.test_model.test_adapters.other_models import model_of, theirs
+from viz.app.menu import MENU
 from viz.text.words import EXAMPLES
 from viz.text.words_open import RECIPE
 
@@ -33,6 +36,7 @@ def block_with(words: str) -> str:
 
 def test_every_block_is_run() -> None:
     ran = ("result.text ", "record(", "edits=", "head_view", "stage(", "attention_of", "attention_heatmap")
+    ran += ("def live",)
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
 
@@ -74,6 +78,16 @@ def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: p
     assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
     assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
     assert block_with("attention_of").rstrip() == RECIPE.rstrip()
+
+
+def test_its_page_is_a_page_of_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "entropy.py").write_text(block_with("def live"), encoding="utf-8")
+    monkeypatch.setitem(MENU["Explore"], str(tmp_path / "entropy"), "Entropy")
+    at = screen.open_page("entropy.py", text="A dog runs.", beam="1")
+    assert not at.exception
+    result = load_translator("en-de").translate("A dog runs.", beam=1)
+    drawn = screen.values(screen.figure(at, "entropy")["data"][0]["z"])
+    np.testing.assert_allclose(drawn, entropy(result.attention("cross"))[-1], rtol=1e-5)
 
 
 def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
