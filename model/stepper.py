@@ -1,20 +1,26 @@
 """The decoder's steps for a search that nobody looks at: the model's own equations, without what is around them.
 
-A step reads one token per row. On a CPU a quarter of its time goes into nn.Module, taps and dropouts. `bare` makes a
-copy without these; parameters are shared, so that changes of their numbers are seen.
+A step reads one token per row. It takes as long as its matrices take to be read, and as its calls take: so matrices are
+read as float16 where that changes no number, and nn.Module, taps and dropouts are left out.
+
+Shape letters: B batch, H heads, K d_head, D d_model, V vocabulary.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+import warnings
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from model.dropout import Dropout
-from model.taps import Tap, observed
+from model.layers import DecoderLayer
+from model.taps import observed
 from model.transformer import Cache, Transformer
+
+FEW = 64  # rows; with more a product takes as long with matrices in float32
 
 
 class Stepper:
@@ -27,43 +33,106 @@ class Stepper:
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.start, self.reorder = model, model.start, model.reorder
-        self._bare = bare(model)
+        decoder = model.decoder
+        self._embed, self._output = decoder.input.forward, _product(model.output)
+        self._layers = [_Layer(i, layer) for i, layer in enumerate(decoder.layers)]
+        self._norm = _norm(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else decoder.norm
 
     @torch.no_grad()
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
         """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
         if observed() or self.model.training:
             return self.model.step(state, tokens)
-        return self._bare.decode(tokens[:, None], None, state)[:, -1]  # what was read is past: nothing to mask
+        x = self._embed(tokens[:, None], state.length)[:, 0]  # (B, D)
+        for layer in self._layers:
+            x = layer(x, state)
+        state.length += 1
+        return self._output(self._norm(x))
 
 
-def bare(module: nn.Module) -> Any:
-    """A copy that computes what the module computes in evaluation mode, called without hooks.
+class _Layer:
+    """A decoder layer as a function of one position per row (B, D) and the cache; what was read is past: no mask."""
 
-    Its parameters, buffers and children are plain attributes, and its call is its class's `forward`.
+    def __init__(self, index: int, layer: DecoderLayer) -> None:
+        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        self.index, self.heads = index, (own.n_heads, 1, own.d_head)
+        self.own = _product(own.q_projection, own.k_projection, own.v_projection)
+        self.query, self.inner = _product(cross.q_projection), _product(feed_forward.inner)
+        self.outputs = [_product(linear) for linear in (own.output_projection, cross.output_projection)]
+        self.outer, self.activation = _product(feed_forward.outer), feed_forward.activation
+        residuals = layer.residual_self, layer.residual_cross, layer.residual_ff
+        self.is_pre, self.norms = residuals[0].is_pre, [_norm(residual.norm) for residual in residuals]
+
+    def __call__(self, x: Tensor, cache: Cache) -> Tensor:
+        for norm, sublayer in zip(self.norms, (self._own, self._cross, self._feed_forward)):
+            x = x + sublayer(norm(x), cache) if self.is_pre else norm(x + sublayer(x, cache))
+        return x
+
+    def _own(self, x: Tensor, cache: Cache) -> Tensor:
+        q, k, v = self.own(x).view(len(x), 3, *self.heads).unbind(1)  # each (B, H, 1, K)
+        k, v = cache.append(self.index, (k, v))  # (B, H, length, K)
+        return self.outputs[0](F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
+
+    def _cross(self, x: Tensor, cache: Cache) -> Tensor:
+        q = self.query(x).view(len(x), *self.heads)  # (B, H, 1, K)
+        context = F.scaled_dot_product_attention(q, *cache.cross[self.index], attn_mask=cache.hides)
+        return self.outputs[1](context.reshape(x.shape))
+
+    def _feed_forward(self, x: Tensor, _: Cache) -> Tensor:
+        return self.outer(self.activation(self.inner(x)))
+
+
+def _norm(norm: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
+    return partial(
+        torch.layer_norm, normalized_shape=norm.normalized_shape, weight=norm.weight, bias=norm.bias, eps=norm.eps
+    )
+
+
+class Product:
+    """What linear layers make of the same input, side by side: (..., in_features) to (..., all out_features).
+
+    A product with few rows takes as long as its matrix takes to be read. Where all its numbers are float16 numbers, as
+    those of a saved checkpoint are, half the bytes say the same; it is still computed in float32 (FBGEMM, x86 only).
+
+    Args:
+        linears: their parameters are used, also after they change in place.
     """
-    if isinstance(module, Tap | Dropout | nn.Identity):
-        return _unchanged
-    children = {name: bare(child) for name, child in module._modules.items()}
-    copy = object.__new__(_called_directly(type(module)))
-    copy.__dict__ |= {**vars(module), **module._parameters, **module._buffers, **children, "_modules": children}
-    return copy
+
+    def __init__(self, *linears: nn.Linear) -> None:
+        self._linears, self._packed = [(linear.weight, linear.bias) for linear in linears], None
+        self._parameters = [parameter for pair in self._linears for parameter in pair if parameter is not None]
+        weights, biases = zip(*self._linears)
+        if all(_is_half(weight) for weight in weights):
+            self._packed, self._seen = _packed(torch.cat(weights).detach()), self._state()
+            self._bias = None if biases[0] is None else torch.cat(biases).detach()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        few = self._packed is not None and x.numel() <= FEW * x.size(-1) and not torch.is_grad_enabled()
+        if few and self._seen == self._state():
+            return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self._packed, self._bias)
+        outputs = [F.linear(x, *linear) for linear in self._linears]
+        return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
+
+    def __reduce__(self) -> tuple:
+        """Copies and files of a model go without: what is packed is a pointer."""
+        return type(None), ()
+
+    def _state(self) -> list[tuple[int, int]]:
+        return [(parameter._version, parameter.data_ptr()) for parameter in self._parameters]
 
 
-def _unchanged(x: Tensor) -> Tensor:
-    return x
+class Linear(nn.Linear):
+    """A linear layer of a model that was laid out."""
+
+    product: Product | None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., in_features) to (..., out_features)."""
+        return F.linear(x, self.weight, self.bias) if self.product is None else self.product(x)
 
 
-@cache
-def _called_directly(kind: type[nn.Module]) -> type[nn.Module]:
-    return type(kind.__name__, (kind,), {"__call__": kind.forward})
-
-
-def lay_out(model: Transformer) -> Transformer:
-    """Store a model's matrices so that products with few rows read them fastest; values, shapes and sharing stay.
-
-    A product with few rows takes as long as its matrix takes to be read, and libraries of linear algebra read W^T
-    faster than W in x W^T (measured with MKL: a tenth to a half of the time less, for 1 to 20 rows).
+def lay_out(model: nn.Module) -> nn.Module:
+    """Have all linear layers of a model read their matrices fastest (`Product`); values, shapes and sharing stay.
 
     Args:
         model: it is changed in place.
@@ -72,6 +141,31 @@ def lay_out(model: Transformer) -> Transformer:
         The model.
     """
     for module in model.modules():
-        if isinstance(module, nn.Linear):
-            module.weight.data = module.weight.data.t().contiguous().t()
+        if type(module) is nn.Linear:
+            if not _is_half(module.weight):  # libraries read W^T faster than W in x W^T
+                module.weight.data = module.weight.data.t().contiguous().t()
+            module.product, module.__class__ = Product(module), Linear
     return model
+
+
+def _product(*linears: nn.Linear) -> Product:
+    known = getattr(linears[0], "product", None) if len(linears) == 1 else None
+    return known or Product(*linears)
+
+
+def _is_half(weight: Tensor) -> bool:
+    if weight.dtype != torch.float32 or weight.device.type != "cpu" or weight.is_inference():
+        return False
+    return torch.equal(weight.half().float(), weight)
+
+
+def _packed(weight: Tensor) -> Tensor | None:
+    """The matrix as the library's product wants it, or None where the library has no such product."""
+    with warnings.catch_warnings():  # that a later version may be without; the version is pinned
+        warnings.simplefilter("ignore")
+        try:
+            packed = torch.fbgemm_pack_gemm_matrix_fp16(weight)
+            torch.fbgemm_linear_fp16_weight_fp32_activation(weight[:1], packed, None)
+        except RuntimeError:
+            return None
+    return packed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,6 +13,7 @@ from torch import Tensor
 from model.stepper import Stepper, lay_out
 from model.taps import intervene, record
 from model.text.special import PAD_ID
+from model.transformer import Transformer
 from tests.test_model.builders import DTYPES, SRC, TGT, VARIANTS, B, H, K, S, T, assert_near, tiny_model
 
 EACH_DTYPE = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
@@ -25,12 +28,20 @@ def no_grad():
         yield
 
 
+def model_of(dtype: torch.dtype, variant: str = "paper") -> Transformer:
+    """A tiny model whose numbers are float16 numbers: in float32 its matrices are read as such."""
+    model = tiny_model(dtype, **VARIANTS[variant])
+    for parameter in model.parameters():
+        parameter.copy_(parameter.half())
+    return model
+
+
 @EACH_VARIANT
 @EACH_DTYPE
 class TestEveryStep:
     @pytest.mark.parametrize("src", [SRC, SRC[:1]], ids=["padded", "single"])
     def test_equals_the_models_step_and_the_full_pass(self, src: Tensor, dtype: torch.dtype, variant: str) -> None:
-        model = tiny_model(dtype, **VARIANTS[variant])
+        model = model_of(dtype, variant)
         stepper, tokens = Stepper(model), TOKENS[: len(src)]
         whole = model(src, tokens)
         ours, theirs = stepper.start(src), model.start(src)
@@ -45,7 +56,7 @@ class TestEveryStep:
 
     def test_goes_on_after_rows_moved(self, dtype: torch.dtype, variant: str) -> None:
         """Three rows out of two, then moves within the sentences only, as in beam search."""
-        model = tiny_model(dtype, **VARIANTS[variant])
+        model = model_of(dtype, variant)
         stepper = Stepper(model)
         ours, theirs = stepper.start(SRC), model.start(SRC)
         for rows, tokens in (([0, 1], [5, 6]), ([1, 0, 1], [7, 8, 9]), ([2, 1, 0], [10, 11, 12]), ([1], [13])):
@@ -53,14 +64,14 @@ class TestEveryStep:
             assert_near(stepper.step(ours, torch.tensor(tokens)), model.step(theirs, torch.tensor(tokens)))
 
     def test_either_may_go_on_where_the_other_stopped(self, dtype: torch.dtype, variant: str) -> None:
-        model = tiny_model(dtype, **VARIANTS[variant])
+        model = model_of(dtype, variant)
         stepper, whole = Stepper(model), model(SRC, TOKENS)
         state = model.start(SRC)
         for t in range(T):
             assert_near((stepper if t % 2 else model).step(state, TOKENS[:, t]), whole[:, t])
 
     def test_matrices_laid_out_anew_are_the_same_model(self, dtype: torch.dtype, variant: str) -> None:
-        model, other = tiny_model(dtype, **VARIANTS[variant]), tiny_model(dtype, **VARIANTS[variant])
+        model, other = model_of(dtype, variant), model_of(dtype, variant)
         assert lay_out(other) is other
         assert_near(other(SRC, TOKENS), model(SRC, TOKENS))
         assert_near(Stepper(other).step(other.start(SRC), TOKENS[:, 0]), model(SRC, TOKENS)[:, 0])
@@ -132,6 +143,48 @@ def test_threads_share_one_stepper() -> None:
     with ThreadPoolExecutor(4) as pool:
         for logits in pool.map(decode, range(12)):
             assert_near(logits, whole)
+
+
+class TestMatricesInHalf:
+    @pytest.mark.skipif("fbgemm" not in torch.backends.quantized.supported_engines, reason="needs FBGEMM")
+    def test_are_read_by_every_product_until_they_change(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        product, widths = torch.fbgemm_linear_fp16_weight_fp32_activation, []
+        model = lay_out(model_of(torch.float32))
+        stepper = Stepper(model)
+
+        def count(x: Tensor, *args: Tensor) -> Tensor:
+            widths.append(x.size(-1))
+            return product(x, *args)
+
+        monkeypatch.setattr(torch, "fbgemm_linear_fp16_weight_fp32_activation", count)
+        before = stepper.step(model.start(SRC), TOKENS[:, 0])
+        # 6 for each layer of the encoder and 2 for the keys and values of each decoder layer, 6 for those, the output.
+        assert len(widths) == 2 * 6 + 2 * 2 + 2 * 6 + 1
+        for parameter in model.parameters():
+            parameter.mul_(1.7)
+        after = stepper.step(model.start(SRC), TOKENS[:, 0])
+        assert len(widths) == 2 * 6 + 2 * 2 + 2 * 6 + 1
+        assert_near(after, model(SRC, TOKENS[:, :1])[:, 0])
+        assert (after - before).abs().max() > 1e-3
+
+    def test_are_left_out_of_copies(self) -> None:
+        model = lay_out(model_of(torch.float32, "untied"))
+        before = model(SRC, TOKENS)
+        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            assert_near(other(SRC, TOKENS), before)
+            for parameter in other.output.parameters():
+                parameter.mul_(2)
+            assert_near(other(SRC, TOKENS), 2 * before)
+            assert torch.equal(model(SRC, TOKENS), before)
+
+    def test_leave_gradients_as_they_are(self) -> None:
+        model, other = lay_out(model_of(torch.float32)), model_of(torch.float32)
+        with torch.enable_grad():
+            for one in (model, other):
+                one(SRC, TOKENS).square().sum().backward()
+        for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
+            assert mine.grad.abs().sum() > 0
+            assert_near(mine.grad, theirs.grad)
 
 
 class TestTheMemoryOfMovedRows:
