@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -123,14 +124,25 @@ def call(function: str, *arguments: object, **named: object) -> str:
 def with_imports(*lines: str) -> str:
     """Put the imports that lines of Python need before them, and return a program that runs as it is."""
     body = "\n".join(lines)
-    names = [node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)]
-    used = {node.id for node in names} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    try:
+        found = [_names(line) for line in lines]
+    except SyntaxError:  # several make one statement
+        found = [_names(body)]
+    used = set().union(*(read for read, _ in found)).difference(*(written for _, written in found))
     imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
     for module, names in _MODULES.items():
         if found := sorted(used & set(names)):
             imports.add(f"from {module} import {', '.join(found)}")
     # Libraries first, then by name.
     return "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", body])
+
+
+@lru_cache(1024)  # most lines are those of every visitor: reading them took a tenth of a page's run
+def _names(code: str) -> tuple[set[str], set[str]]:
+    """The names that lines of Python read, and those that they write."""
+    names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
+    written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names} - written, written
 
 
 @dataclass(frozen=True)
