@@ -33,8 +33,7 @@ class Stepper:
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.start, self.reorder = model, model.start, model.reorder
-        decoder = model.decoder
-        self._embed, self._output = decoder.input.forward, _product(model.output)
+        decoder, self._input, self._output = model.decoder, model.decoder.input, _product(model.output)
         self._layers = [_Layer(i, layer) for i, layer in enumerate(decoder.layers)]
         self._norm = _norm(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else decoder.norm
 
@@ -43,7 +42,10 @@ class Stepper:
         """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
         if observed() or self.model.training:
             return self.model.step(state, tokens)
-        x = self._embed(tokens[:, None], state.length)[:, 0]  # (B, D)
+        entry = self._input
+        if state.length == len(entry.table):
+            entry(tokens[:, None], state.length)  # says that there is no such position
+        x = entry.embedding.weight[tokens] * entry.scale + entry.table[state.length]  # (B, D)
         for layer in self._layers:
             x = layer(x, state)
         state.length += 1
