@@ -56,10 +56,7 @@ def split(model: Transformer | LanguageModel, result: Translation, against: str 
 def effects(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
     """The direct effects on the logit of each written word: what every part of the decoder adds to it itself.
 
-    Args:
-        model: that made the result.
-        result: with its whole trace, of an edited model too.
-        against: as for `model.analysis.effects.direct_effects`.
+    `result` has its whole trace, of an edited model too; `against` is as for `model.analysis.effects.direct_effects`.
 
     Raises:
         ValueError: if the model is not a Transformer with one output matrix, the result is of another model, or an id
@@ -103,13 +100,8 @@ def lens(
 def occlusion(model: Transformer, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
     """How much less probable each written word becomes without each source token, the decoder reading the same words.
 
-    A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers.
-
-    Args:
-        model: that made the result.
-        source: its ids, the end token last.
-        result: that was made.
-        edits: with which it was made. What they force or open is read, blocked or not.
+    A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers;
+    what the edits of the result force or open is read all the same. `source` ends with the end token.
 
     Returns:
         float32 (T, S): the drop of the log-probability, in nats; negative where the word becomes more probable.
@@ -135,7 +127,6 @@ def occlusion(model: Transformer, source: Sequence[int], result: Translation, ed
 
 @contextmanager
 def _whole_trace() -> Iterator[None]:
-    """Say in words that an array is missing."""
     try:
         yield
     except KeyError as error:

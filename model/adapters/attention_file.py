@@ -16,7 +16,6 @@ arrays by address, is such a file too. Whatever else is in a file is not read.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import struct
@@ -45,7 +44,8 @@ MAX_ENTRIES = 5000
 ENTRY = b"PK\x01\x02"  # what each begins with in the table of contents of an archive
 PART = 1 << 20  # bytes that are searched at a time
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # unpacking another kind can take any amount of memory
-MAX_HEADER = 10_000  # bytes of an array's description
+MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
+_KINDS = {"U": "a row of texts", "f": "floating-point numbers", "b": "true or false"}
 ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words; 0 or 1 is read
 
 
@@ -54,8 +54,7 @@ class Attention:
     """Tokens and attention weights of one pass of any model.
 
     Attributes:
-        source_tokens: of the S positions of an encoder; empty where there is none.
-        target_tokens: of the T positions of a decoder; empty where there is none.
+        source_tokens, target_tokens: of the S positions of an encoder and the T of a decoder; empty without one.
         weights: kind ("encoder_self", "decoder_self", "cross") to float32 (layers, heads, queries, keys).
         masks: kind to bool (queries, keys), True = may attend; only those that are known.
         predicted_tokens: what was predicted at each target token; empty where that is not known.
@@ -73,13 +72,20 @@ class Attention:
     def __post_init__(self) -> None:
         if not self.weights:
             raise ValueError(f"there is no attention: at least one of {', '.join(KINDS)} is needed")
-        _check_tokens(self)
+        for name in TOKENS:
+            _check_tokens(name, getattr(self, name))
+        predicted, target = len(self.predicted_tokens), len(self.target_tokens)
+        if predicted and predicted != target:
+            raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
         for kind, weights in self.weights.items():
-            _check_shape(kind, weights.shape, self._counts(kind))
-            _check_weights(kind, weights)
+            _check_weights(kind, weights, *(getattr(self, f"{side}_tokens") for side in AXES[kind]))
         for kind, mask in self.masks.items():
-            self._check_mask(kind, mask)
-        _check_total(sum(weights.size for weights in self.weights.values()))
+            if kind not in self.weights:
+                raise ValueError(f"there is a mask for {kind}, but no {kind}")
+            _check_mask(kind, mask, self.weights[kind])
+        if (count := sum(weights.size for weights in self.weights.values())) > MAX_NUMBERS:
+            most = f"at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
+            raise ValueError(f"there are {count:,} weights; {most}")
 
     @property
     def kinds(self) -> list[str]:
@@ -111,40 +117,12 @@ class Attention:
         with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
             np.savez_compressed(file, **tokens, **self.weights, **masks)
 
-    def _counts(self, kind: str) -> tuple[int, int]:
-        queries, keys = AXES[kind]
-        return len(getattr(self, f"{queries}_tokens")), len(getattr(self, f"{keys}_tokens"))
-
-    def _check_mask(self, kind: str, mask: np.ndarray) -> None:
-        if kind not in self.weights:
-            raise ValueError(f"there is a mask for {kind}, but no {kind}")
-        if mask.dtype != bool or mask.shape != self._counts(kind):
-            raise ValueError(
-                f"{kind}_mask must be true or false in {self._counts(kind)} cells (queries, keys), "
-                f"got {mask.dtype} in {mask.shape}"
-            )
-        largest = float(self.weights[kind].max(axis=(0, 1))[~mask].max(initial=0.0))
-        if largest > ROUNDING:
-            raise ValueError(
-                f"{kind}_mask blocks a cell with a weight of {largest:.2f}: True must mean 'may attend', "
-                "and rows must be queries"
-            )
-
 
 def read_attention(file: BinaryIO | Path | str) -> Attention:
-    """Read a file of attention.
-
-    Nothing in it can run code, and every array's size is checked before its data are unpacked.
-
-    Args:
-        file: an open file, or a path.
-
-    Returns:
-        What is in it.
+    """Read a file of attention; nothing in it can run code, and sizes are checked before data are unpacked.
 
     Raises:
-        ValueError: if it is not such a file, or something in it is missing, too large or not allowed; the message says
-            what.
+        ValueError: if it is not such a file, or something in it is missing, too large or not allowed.
     """
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
@@ -175,28 +153,30 @@ def _read(archive: zipfile.ZipFile) -> Attention:
     if any(entry.compress_type not in PACKED for entry in archive.infolist()):
         raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    tokens = {name: _tokens(archive, entries[name], name) for name in TOKENS if name in entries}
     stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}
     if not stacks:
         raise ValueError(
             f"there is no attention in the file: at least one of {', '.join(KINDS)} is needed, "
             f"got {', '.join(sorted(map(repr, entries))[:5]) or 'nothing'}"
         )
-    shapes = {name: _shape(archive, entries[name], name) for stack in stacks.values() for name in stack}
-    _check_total(sum(math.prod(shape) for shape in shapes.values()))
+    masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
+    kinds = dict.fromkeys(TOKENS, "U") | {name: "f" for stack in stacks.values() for name in stack}
+    kinds = {name: kind for name, kind in (kinds | dict.fromkeys(masked.values(), "b")).items() if name in entries}
+    unpacked = sum(entries[name].file_size for name in kinds)
+    if unpacked > MAX_BYTES:
+        raise ValueError(f"the file has {unpacked:,} bytes of arrays; at most {MAX_BYTES:,} are unpacked")
+    arrays = {name: _array(archive, entries[name], name, kind) for name, kind in kinds.items()}
     weights, masks = {}, {}
     for kind, stack in stacks.items():
-        if len({shapes[name] for name in stack}) > 1:
+        if len({arrays[name].shape for name in stack}) > 1:
             raise ValueError(f"the layers of {kind} have different shapes")
-        whole = [_open(archive, entries[name]) for name in stack]
-        weights[kind] = clipped((whole[0] if stack == [kind] else np.stack(whole)).astype(np.float32))
-        mask = f"{kind}_mask" if stack == [kind] else stack[0].replace(".weights", ".mask")
-        if mask in entries:
-            _shape(archive, entries[mask], mask)
-            values = _open(archive, entries[mask])
-            masks[kind] = values[0] if stack != [kind] and values.ndim == 3 else values
-    named = {name: tokens.get(name, []) for name in TOKENS}
-    return Attention(weights=weights, masks=masks, **named)
+        whole = arrays[kind] if kind in stack else np.stack([arrays[name] for name in stack])
+        weights[kind] = clipped(whole.astype(np.float32))
+        if masked[kind] in arrays:
+            mask = arrays[masked[kind]]
+            masks[kind] = mask[0] if kind not in stack and mask.ndim == 3 else mask
+    tokens = {name: arrays[name].tolist() if name in arrays else [] for name in TOKENS}
+    return Attention(weights=weights, masks=masks, **tokens)
 
 
 def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
@@ -212,82 +192,43 @@ def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
     return ordered
 
 
-def _describe(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> tuple[tuple[int, ...], np.dtype]:
-    """Shape and type of an array, whose data are as long as these say."""
-    damaged = f"{name} is not a whole array, as numpy.save writes it"
-    with archive.open(entry) as file:
-        try:
-            read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(file)]
-            shape, _, dtype = read(file, max_header_size=MAX_HEADER)
-        except (KeyError, ValueError, SyntaxError, TokenError, TypeError, MemoryError, RecursionError):
-            raise ValueError(damaged) from None
-        length = file.tell()
-    if dtype.hasobject:
-        raise ValueError(f"{name} holds Python objects, which could run code: save plain texts or numbers")
-    if min(shape, default=0) < 0 or length + math.prod(shape) * dtype.itemsize != entry.file_size:
-        raise ValueError(damaged)
-    return shape, dtype
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, kind: str) -> np.ndarray:
+    try:
+        with archive.open(entry) as file:
+            array = npy.read_array(file, allow_pickle=False)
+    except (KeyError, ValueError, SyntaxError, TokenError, TypeError, MemoryError, RecursionError):
+        whole = "a whole array of plain texts or numbers, as numpy.save writes it"
+        raise ValueError(f"{name} is not {whole}; Python objects could run code") from None
+    if array.dtype.kind != kind or (kind == "U" and array.ndim != 1):
+        raise ValueError(f"{name} must hold {_KINDS[kind]}, got {array.dtype} of shape {array.shape}")
+    return array
 
 
-def _shape(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> tuple[int, ...]:
-    """The shape of an array of numbers, after a look at its type and size."""
-    shape, dtype = _describe(archive, entry, name)
-    if dtype.kind not in "fb" or dtype.itemsize > 8:
-        raise ValueError(f"{name} must hold floating-point numbers (a mask: true or false), got {dtype}")
-    if math.prod(shape) > MAX_NUMBERS:
-        raise ValueError(f"{name} has the shape {shape}; at most {MAX_NUMBERS:,} numbers are allowed")
-    return shape
-
-
-def _tokens(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> list[str]:
-    shape, dtype = _describe(archive, entry, name)
-    if len(shape) != 1 or dtype.kind != "U":
-        raise ValueError(f"{name} must be a row of texts, got {dtype} of shape {shape}")
-    if shape[0] > MAX_TOKENS:
-        raise ValueError(f"there are {shape[0]:,} {name}; at most {MAX_TOKENS} can be drawn")
-    if dtype.itemsize > 4 * MAX_TOKEN_LENGTH:
+def _check_tokens(name: str, tokens: list[str]) -> None:
+    if len(tokens) > MAX_TOKENS:
+        raise ValueError(f"there are {len(tokens):,} {name}; at most {MAX_TOKENS} can be drawn")
+    if max(map(len, tokens), default=0) > MAX_TOKEN_LENGTH:
         raise ValueError(f"one of the {name} is longer than {MAX_TOKEN_LENGTH} characters")
-    return _open(archive, entry).tolist()
+    if (count := sum(map(len, tokens))) > MAX_CHARACTERS:
+        raise ValueError(f"the {name} have {count:,} characters; at most {MAX_CHARACTERS:,} can be drawn")
 
 
-def _open(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
-    """An array that has been allowed."""
-    with archive.open(entry) as file:
-        return npy.read_array(file, allow_pickle=False, max_header_size=MAX_HEADER)
-
-
-def _check_tokens(attention: Attention) -> None:
-    for name in TOKENS:
-        tokens = getattr(attention, name)
-        if len(tokens) > MAX_TOKENS:
-            raise ValueError(f"there are {len(tokens)} {name}; at most {MAX_TOKENS} can be drawn")
-        if any(len(token) > MAX_TOKEN_LENGTH for token in tokens):
-            raise ValueError(f"one of the {name} is longer than {MAX_TOKEN_LENGTH} characters")
-        if (count := sum(map(len, tokens))) > MAX_CHARACTERS:
-            raise ValueError(f"the {name} have {count:,} characters; at most {MAX_CHARACTERS:,} can be drawn")
-    predicted, target = len(attention.predicted_tokens), len(attention.target_tokens)
-    if predicted and predicted != target:
-        raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
-
-
-def _check_shape(kind: str, shape: tuple[int, ...], counts: tuple[int, int]) -> None:
-    queries, keys = (f"{side}_tokens" for side in AXES[kind])
-    if not all(counts):
-        raise ValueError(f"{kind} needs {queries}" + (f" and {keys}" if keys != queries else "") + " to name its axes")
+def _check_weights(kind: str, weights: np.ndarray, queries: list[str], keys: list[str]) -> None:
+    rows, columns = (f"{side}_tokens" for side in AXES[kind])
+    shape = weights.shape
+    if not queries or not keys:
+        raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
     if len(shape) != 4:
         raise ValueError(f"{kind} must have the four axes (layers, heads, queries, keys), got the shape {shape}")
-    if shape[2:] != counts:
+    if shape[2:] != (len(queries), len(keys)):
         raise ValueError(
-            f"{kind} has {shape[2]} rows and {shape[3]} columns, but its rows are {counts[0]} {queries} "
-            f"and its columns {counts[1]} {keys}"
+            f"{kind} has {shape[2]} rows and {shape[3]} columns, but its rows are {len(queries)} {rows} "
+            f"and its columns {len(keys)} {columns}"
         )
     if not 1 <= shape[0] <= MAX_LAYERS or not 1 <= shape[1] <= MAX_HEADS:
         raise ValueError(
             f"{kind} has {shape[0]} layers and {shape[1]} heads; from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
         )
-
-
-def _check_weights(kind: str, weights: np.ndarray) -> None:
     if weights.dtype != np.float32:
         raise ValueError(f"{kind} must be float32, got {weights.dtype}")
     if not np.isfinite(weights).all():
@@ -299,14 +240,20 @@ def _check_weights(kind: str, weights: np.ndarray) -> None:
         )
 
 
+def _check_mask(kind: str, mask: np.ndarray, weights: np.ndarray) -> None:
+    counts = weights.shape[2:]
+    if mask.dtype != bool or mask.shape != counts:
+        wanted = f"must be true or false in {counts} cells (queries, keys)"
+        raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
+    largest = float(weights.max(axis=(0, 1))[~mask].max(initial=0.0))
+    if largest > ROUNDING:
+        raise ValueError(
+            f"{kind}_mask blocks a cell with a weight of {largest:.2f}: True must mean 'may attend', "
+            "and rows must be queries"
+        )
+
+
 def clipped(weights: np.ndarray) -> np.ndarray:
     """The same between 0 and 1, where rounding alone led out of that; what lies further out is told later."""
     low, high = weights.min(initial=0.0), weights.max(initial=0.0)
     return np.clip(weights, 0, 1) if low >= -ROUNDING and high <= 1 + ROUNDING else weights
-
-
-def _check_total(count: int) -> None:
-    if count > MAX_NUMBERS:
-        raise ValueError(
-            f"there are {count:,} weights; at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
-        )

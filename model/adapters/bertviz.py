@@ -9,30 +9,20 @@ import torch
 
 from model.translation import Translation
 
-# What BertViz calls the maps and the tokens of either side.
 _MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention", "cross": "cross_attention"}
 
 
 def head_view_arguments(result: Translation) -> dict[str, Any]:
     """What `bertviz.head_view` and `bertviz.model_view` take of an encoder-decoder.
 
-    Args:
-        result: a translation.
-
     Returns:
-        "encoder_attention", "decoder_attention" and "cross_attention", each a list of one float32 tensor a layer,
-        (1, heads, queries, keys), and "encoder_tokens", "decoder_tokens". The decoder's tokens are those that it read,
-        the start token first. A kind of attention that the model does not have is left out.
+        "encoder_attention", "decoder_attention" and "cross_attention", each a list of one float32 tensor per layer,
+        (1, heads, queries, keys), less what the model does not have; "encoder_tokens" and "decoder_tokens", those that
+        the decoder read.
 
     Raises:
         ValueError: if the model has no attention, or its encoder another number of layers than its decoder: BertViz
-            takes one number for both and would fail, or leave layers out without a word.
-
-    Example:
-        >>> from model import load_translator
-        >>> result = load_translator("en-de").translate("Two dogs.")
-        >>> [tuple(layer.shape)[:2] for layer in head_view_arguments(result)["cross_attention"]]
-        [(1, 8), (1, 8), (1, 8)]
+            would fail, or leave layers out without a word.
     """
     arguments: dict[str, Any] = {}
     for kind, name in _MAPS.items():
@@ -40,11 +30,7 @@ def head_view_arguments(result: Translation) -> dict[str, Any]:
             arguments[name] = [torch.from_numpy(layer.copy())[None] for layer in result.attention(kind)]
     if not arguments:
         raise ValueError("this model has no attention, so there is nothing that BertViz could draw")
-    counts = {name: len(layers) for name, layers in arguments.items()}
-    if len(set(counts.values())) > 1:
-        said = ", ".join(f"{name} {count}" for name, count in counts.items())
+    if len({len(layers) for layers in arguments.values()}) > 1:
+        said = ", ".join(f"{name} {len(layers)}" for name, layers in arguments.items())
         raise ValueError(f"BertViz draws models whose encoder and decoder have equally many layers; here: {said}")
-    return arguments | {
-        "encoder_tokens": list(result.source_tokens),
-        "decoder_tokens": list(result.target_tokens),
-    }
+    return arguments | {"encoder_tokens": list(result.source_tokens), "decoder_tokens": list(result.target_tokens)}

@@ -1,7 +1,6 @@
-"""Tokens of byte-level vocabularies (GPT-2's, BART's), spelt as text.
+"""Tokens of byte-level vocabularies (GPT-2's, BART's; Radford et al. 2019, section 2.2), spelt as text.
 
-Radford et al. 2019 (section 2.2) split texts into bytes; their vocabulary writes each byte as a printable character, so
-that a space is "Ġ" and "ü" is "Ã¼".
+They write each byte as a printable character, so that a space is "Ġ" and "ü" is "Ã¼".
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ _BYTE_OF = {chr(byte): byte for byte in _OWN} | {chr(256 + place): byte for plac
 
 
 def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
-    """How the tokens of a tokenizer are written on an axis.
-
-    Args:
-        tokenizer: of `tokenizers`, or of `transformers`.
+    """How the tokens of a tokenizer, of `tokenizers` or of `transformers`, are written on an axis.
 
     Returns:
         A function of a token, None for an id that has none, and of the id.
@@ -42,14 +38,9 @@ def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
 
 
 def spelt(token: str) -> str:
-    """A token of a byte-level vocabulary as text.
+    """A token of a byte-level vocabulary as text; what is not made of the characters for bytes stays as it is.
 
-    Args:
-        token: as the vocabulary has it.
-
-    Returns:
-        The text, a space as "▁", and as <0x..> what is not a whole character or cannot be seen. What is not made of the
-        characters for bytes stays as it is.
+    A space is "▁"; what is not a whole character or cannot be seen is <0x..>.
 
     Example:
         >>> [spelt(token) for token in ("Ġstreet", "Ã¼ber", "Ċ", "ĠâĤ", "<|endoftext|>")]

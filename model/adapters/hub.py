@@ -14,15 +14,12 @@ _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in
 
 
 def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
-    """The folder with a model's files.
+    """The folder with a model's files: one on this machine, or of the hub ("Helsinki-NLP/opus-mt-en-de"), fetched.
 
     Args:
-        name: a folder, or the name of a model on the hub ("Helsinki-NLP/opus-mt-en-de").
-        files: the names of those wanted; no other is fetched, so nothing that could run.
+        name: of the folder or of the model.
+        files: the names of those wanted; no other is fetched, so nothing that could run. Some may be missing.
         revision: a branch or a commit on the hub.
-
-    Returns:
-        The folder; which of the files are in it is for the caller to check.
 
     Raises:
         ValueError: if there is no such model, or the hub cannot be reached; the message says what to do.
@@ -37,17 +34,15 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=list(files)))
     except errors.HFValidationError:
-        raise ValueError(
-            f"there is no folder {name!r}, and no model on the hub can have that name: check it, {instead}"
-        ) from None
+        problem = f"there is no folder {name!r}, and no model on the hub can have that name: check it, {instead}"
     except errors.RevisionNotFoundError:
-        raise ValueError(f"the model {name!r} has no revision {revision!r} on the hub") from None
+        problem = f"the model {name!r} has no revision {revision!r} on the hub"
     except errors.RepositoryNotFoundError:
-        raise ValueError(f"there is no folder and no model on the hub named {name!r}: check it, {instead}") from None
+        problem = f"there is no folder and no model on the hub named {name!r}: check it, {instead}"
     except Exception:  # offline, not cached, refused: errors of the hub, and of whichever library it speaks through
-        raise ValueError(
-            f"there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, {instead}"
-        ) from None
+        there = f"there is no folder {name!r}, and the hub cannot be reached"
+        problem = f"{there}: try again where there is a network, {instead}"
+    raise ValueError(problem)
 
 
 def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: Any) -> Any:

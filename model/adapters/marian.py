@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from model import checkpoint
 from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
@@ -43,33 +42,25 @@ _READ = (
     *("share_encoder_decoder_embeddings", "tie_word_embeddings"),
     *("pad_token_id", "eos_token_id", "decoder_start_token_id"),
 )
-_ATTENTION = {
-    "q_projection": "q_proj", "k_projection": "k_proj", "v_projection": "v_proj", "output_projection": "out_proj"
-}  # fmt: skip
-_LAYER = {
-    **{f"self_attention.{ours}": f"self_attn.{theirs}" for ours, theirs in _ATTENTION.items()},
-    "feed_forward.inner": "fc1",
-    "feed_forward.outer": "fc2",
-    "residual_self.norm": "self_attn_layer_norm",
-    "residual_ff.norm": "final_layer_norm",
-}
-_CROSS = {
-    **{f"cross_attention.{ours}": f"encoder_attn.{theirs}" for ours, theirs in _ATTENTION.items()},
-    "residual_cross.norm": "encoder_attn_layer_norm",
-}
+_LAYER = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
+_LAYER |= {"residual_self.norm": "self_attn_layer_norm", "residual_ff.norm": "final_layer_norm"}
+_CROSS = {"residual_cross.norm": "encoder_attn_layer_norm"}
+_ATTENTION = {f"{x}_projection": f"{x}_proj" for x in "qkv"} | {"output_projection": "out_proj"}
+_LAYER |= {f"self_attention.{ours}": f"self_attn.{theirs}" for ours, theirs in _ATTENTION.items()}
+_CROSS |= {f"cross_attention.{ours}": f"encoder_attn.{theirs}" for ours, theirs in _ATTENTION.items()}
 
 
 def import_marian(name: str, out: Path, revision: str | None = None, command: str = "") -> dict[str, Any]:
-    """Convert a MarianMT checkpoint and check that it computes the same.
+    """Convert a MarianMT checkpoint, a folder or a name on the Hugging Face hub, and check that it computes the same.
 
     Args:
-        name: its folder, or its name on the Hugging Face hub.
+        name: of the checkpoint.
         out: the new checkpoint's folder, which must not exist yet or be empty.
         revision: a branch or a commit on the hub.
         command: that was typed, for the card.
 
     Returns:
-        The card. Its "difference" is the largest one between the logits of both models on random tokens.
+        The card; its "difference" is the largest one between the logits of both models on random tokens.
 
     Raises:
         ValueError: if the model cannot be found, read or converted, or there is something in the folder already.
@@ -86,28 +77,23 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
     theirs = load_network(folder, "MarianMTModel", lambda network: network.config_class(**kept))
     model = convert(theirs, config, order)
     languages = _languages(folder)
+    lossless = all(torch.equal(value.half().float(), value) for value in model.parameters())  # as most published ones
     card = {
         "task": " ".join(["translation", "-".join(languages.values())]).strip(),
         **languages,
-        "converted_from": f"{name}@{revision}" if revision else str(name),
+        "converted_from": f"{name}@{revision}" if revision else name,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "command": command,
         "difference": _difference(theirs, model, order),
     }
-    checkpoint.save(out, model, tokenizer, card, _weight_type(model))
+    checkpoint.save(out, model, tokenizer, card, torch.float16 if lossless else torch.float32)
     return card
 
 
 def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transformer:
-    """Copy the parameters of a MarianMTModel.
+    """Copy the parameters of a MarianMTModel into a model of the same sizes, in evaluation mode and float32.
 
-    Args:
-        theirs: the model.
-        config: ours, of the same sizes.
-        order: for each of our ids the id there.
-
-    Returns:
-        Our model, in evaluation mode and float32.
+    `order` gives for each of our ids the id there.
     """
     state = {key: value.float() for key, value in theirs.state_dict().items()}
     model = Transformer(config)
@@ -130,8 +116,8 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
     """Our configuration for theirs."""
     if values.get("model_type") != "marian":
         raise ValueError(f"{path}: the model is of type {values.get('model_type')!r}, not 'marian'")
-    same = (("decoder_attention_heads", "encoder_attention_heads"), ("decoder_ffn_dim", "encoder_ffn_dim"))
-    for mine, other in same:
+    for mine in ("decoder_attention_heads", "decoder_ffn_dim"):
+        other = mine.replace("decoder", "encoder")
         if values.get(mine) != values.get(other):
             raise ValueError(f"{path}: {mine} ({values.get(mine)}) must be {other} ({values.get(other)})")
     if (values.get("decoder_vocab_size") or values.get("vocab_size")) != values.get("vocab_size"):
@@ -142,29 +128,25 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
     missing = [name for name in _SIZES.values() if name not in values]
     if missing:
         raise ValueError(f"{path}: the key {missing[0]!r} is missing")
+    sizes = {ours: values[theirs] for ours, theirs in _SIZES.items()}
+    tied = ("share_encoder_decoder_embeddings", "tie_word_embeddings")
+    choices = {
+        "norm": "post",
+        "final_norm": False,
+        "activation": ACTIVATIONS[activation],
+        "positional": "sinusoidal_concatenated",
+        "scale_embedding": values.get("scale_embedding", False),
+        "tie_embeddings": all(values.get(name, True) is True for name in tied),
+        "output_bias": True,
+        "dropout": values.get("dropout", 0.1),
+    }
     try:
-        config = TransformerConfig.from_dict(
-            {ours: values[theirs] for ours, theirs in _SIZES.items()}
-            | {
-                "norm": "post",
-                "final_norm": False,
-                "activation": ACTIVATIONS[activation],
-                "positional": "sinusoidal_concatenated",
-                "scale_embedding": values.get("scale_embedding", False),
-                "tie_embeddings": _tied(values),
-                "output_bias": True,
-                "dropout": values.get("dropout", 0.1),
-            }
-        )
+        config = TransformerConfig.from_dict(sizes | choices)
         config = config.with_vocabularies(config.vocab_size + 1, config.vocab_size + 1)
         config.check_loadable()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return config
-
-
-def _tied(values: dict[str, Any]) -> bool:
-    return all(values.get(name, True) is True for name in ("share_encoder_decoder_embeddings", "tie_word_embeddings"))
 
 
 def _vocabulary(path: Path, size: int) -> list[str]:
@@ -186,10 +168,8 @@ def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[
         if values.get(key) != vocabulary.index(token):
             right = f"must be {vocabulary.index(token)}, the id of {token!r}"
             raise ValueError(f"{folder / CONFIG}: {key} {right}, got {values.get(key)!r}")
-    pad, end, unknown = (vocabulary.index(SPECIAL_TOKENS[i]) for i in (PAD_ID, EOS_ID, UNK_ID))
-    first = {PAD_ID: pad, BOS_ID: pad, EOS_ID: end, UNK_ID: unknown}
-    rest = (index for index in range(len(vocabulary)) if index not in (pad, end, unknown))
-    return [*(first[index] for index in sorted(first)), *rest]
+    first = [vocabulary.index(SPECIAL_TOKENS[PAD_ID if i == BOS_ID else i]) for i in (PAD_ID, BOS_ID, EOS_ID, UNK_ID)]
+    return [*first, *(index for index in range(len(vocabulary)) if index not in first)]
 
 
 def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTokenizers:
@@ -219,15 +199,6 @@ def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
     if not difference <= AGREEMENT:
         raise ValueError(f"the converted model's logits differ by {difference:.2g} from the original's: report it")
     return difference
-
-
-def _weight_type(model: nn.Module) -> torch.dtype:
-    """Half precision where no weight loses anything by it, as in most published models."""
-
-    def lossless(value: Tensor) -> bool:
-        return torch.equal(value.half().float(), value)
-
-    return torch.float16 if all(map(lossless, model.parameters())) else torch.float32
 
 
 def _languages(folder: Path) -> dict[str, str]:

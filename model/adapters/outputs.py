@@ -32,14 +32,19 @@ def attention_of(
         sequence: which of the sequences that generate returned, or which row of a forward pass.
 
     Returns:
-        Tokens and maps of one sequence, without padding. The steps of generate become whole maps, and each row is that
-        of the hypothesis which survived, whatever place it had in the beam.
+        Tokens and maps of one sequence, without padding. The steps of generate become whole maps, each row that of the
+        hypothesis which survived, whatever place it had in the beam.
 
     Raises:
-        ValueError: if these are not outputs or inputs of a model, a map is missing, or tokens and maps do not fit
-            together.
+        ValueError: if these are not such outputs or inputs, a map is missing, or tokens and maps do not fit together.
     """
-    _check(outputs, inputs, tokenizer, target_ids)
+    if not isinstance(outputs, Mapping):
+        raise ValueError(
+            "outputs must be what model(..., output_attentions=True) returns, or model.generate(..., "
+            f"output_attentions=True, return_dict_in_generate=True), got {type(outputs).__name__}"
+        )
+    if target_ids is None and "encoder_attentions" in outputs and "sequences" not in outputs:
+        raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
     count = len(outputs["sequences"]) if "sequences" in outputs else len(inputs["input_ids"])
     if not 0 <= sequence < count:
         raise ValueError(f"the sequence must be from 0 to {count - 1}, got {sequence}")
@@ -57,12 +62,11 @@ def attention_of(
         return forward_attention(outputs, tokens(ids[real]), target, row=sequence, real=real)
     steps = _Steps(outputs, sequence, sentence, len(inputs["input_ids"]), tokenizer.eos_token_id)
     written = outputs["sequences"][sequence, : steps.length + 1]
+    kept, source = torch.ones(steps.length, dtype=torch.bool), []
     if "decoder_attentions" not in outputs:
-        kept = torch.cat([real, torch.ones(steps.length - len(real), dtype=torch.bool)])
+        kept[: len(real)] = real
         weights = {"decoder_self": steps.stack("attentions", square=True)[..., kept, :][..., kept]}
-        source = []
     else:
-        kept = torch.ones(steps.length, dtype=torch.bool)
         encoder = _layers(outputs, "encoder_attentions")
         place = sentence * (encoder.size(1) // len(inputs["input_ids"]))
         weights = {
@@ -76,29 +80,8 @@ def attention_of(
         target_tokens=tokens(written[:-1][kept]),
         predicted_tokens=tokens(written[1:][kept]),
         weights={kind: _array(value) for kind, value in weights.items()},
-        masks={"decoder_self": masks.causal_mask(int(kept.sum()))[0, 0].numpy()},
+        masks=_causal(int(kept.sum())),
     )
-
-
-def _check(outputs: Any, inputs: Any, tokenizer: Any, target_ids: Any) -> None:
-    """Raise a ValueError that says what is not what `attention_of` takes."""
-    if not isinstance(outputs, Mapping):
-        raise ValueError(
-            "outputs must be what model(..., output_attentions=True) returns, or model.generate(..., "
-            f"output_attentions=True, return_dict_in_generate=True), got {type(outputs).__name__}"
-        )
-    if not isinstance(inputs, Mapping) or not isinstance(inputs.get("input_ids"), Tensor):
-        raise ValueError('inputs must be what tokenizer(texts, return_tensors="pt") returns, with "input_ids"')
-    if not hasattr(tokenizer, "convert_ids_to_tokens"):
-        raise ValueError(f"the tokenizer must be one of transformers, got {type(tokenizer).__name__}")
-    if "sequences" in outputs:
-        return
-    if target_ids is None and "encoder_attentions" in outputs:
-        raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
-    if target_ids is not None and not (isinstance(target_ids, Tensor) and target_ids.ndim == 2):
-        raise ValueError("target_ids must be a tensor (batch, tokens): the decoder_input_ids of the forward pass")
-    if target_ids is not None and len(target_ids) != len(inputs["input_ids"]):
-        raise ValueError(f"there are {len(target_ids)} rows of target_ids for {len(inputs['input_ids'])} of input_ids")
 
 
 def forward_attention(
@@ -109,45 +92,40 @@ def forward_attention(
     row: int = 0,
     real: Tensor | None = None,
 ) -> Attention:
-    """The attention in the outputs of one forward pass.
+    """The attention in the outputs of one forward pass; a decoder where no map has anything above its diagonal.
 
     Args:
         outputs: with "encoder_attentions", "decoder_attentions" and "cross_attentions", or with "attentions".
-        source_tokens: what the model read; in an encoder-decoder what the encoder read. Without padding.
+        source_tokens: what the model, or the encoder of an encoder-decoder, read, without padding.
         target_tokens: what the decoder of an encoder-decoder read.
         predicted_tokens: what was predicted at each of these, where that is known.
         row: of the batch.
         real: bool (S,), False where the source is padding.
 
-    Returns:
-        Tokens and maps. A map with nothing above its diagonal is that of a decoder, whose mask is then known.
-
     Raises:
         ValueError: if a map is missing, or tokens and maps do not fit together.
     """
     real = torch.ones(len(source_tokens), dtype=torch.bool) if real is None else real
-
-    def read(name: str, queries: bool, keys: bool) -> np.ndarray:
-        layers = _layers(outputs, name)[:, row]
-        layers = layers[..., real, :] if queries else layers
-        return _array(layers[..., real] if keys else layers)
-
+    sides = {"source_tokens": source_tokens, "target_tokens": target_tokens or []}
     if target_tokens is None:
-        weights = read("attentions", True, True)
-        causal = is_causal(weights)
-        kind, side = ("decoder_self", "target_tokens") if causal else ("encoder_self", "source_tokens")
-        sides: dict[str, list[str]] = {"source_tokens": [], "target_tokens": []} | {side: source_tokens}
-        found = {kind: weights}
+        maps = _array(_layers(outputs, "attentions")[:, row][..., real, :][..., real])
+        causal = is_causal(maps)
+        found = {"decoder_self" if causal else "encoder_self": maps}
+        if causal:
+            sides = {"source_tokens": [], "target_tokens": source_tokens}
     else:
-        sides = {"source_tokens": source_tokens, "target_tokens": target_tokens}
         found = {
-            "encoder_self": read("encoder_attentions", True, True),
-            "decoder_self": read("decoder_attentions", False, False),
-            "cross": read("cross_attentions", False, True),
+            "encoder_self": _array(_layers(outputs, "encoder_attentions")[:, row][..., real, :][..., real]),
+            "decoder_self": _array(_layers(outputs, "decoder_attentions")[:, row]),
+            "cross": _array(_layers(outputs, "cross_attentions")[:, row][..., real]),
         }
         causal = is_causal(found["decoder_self"])
-    known = {"decoder_self": masks.causal_mask(len(sides["target_tokens"]))[0, 0].numpy()} if causal else {}
+    known = _causal(len(sides["target_tokens"])) if causal else {}
     return Attention(weights=found, masks=known, predicted_tokens=list(predicted_tokens), **sides)
+
+
+def _causal(n_tokens: int) -> dict[str, np.ndarray]:
+    return {"decoder_self": masks.causal_mask(n_tokens)[0, 0].numpy()}
 
 
 class _Steps:
@@ -177,18 +155,15 @@ class _Steps:
         if len(steps) < len(self.rows):
             raise ValueError(f"{name} has {len(steps)} steps, the sequence {len(self.rows)}")
         read = 0
-        whole = torch.zeros(0)
         for row, step in zip(self.rows, steps):
             layers = _layers({name: step}, name)  # (L, rows, H, queries, keys)
-            row = row if layers.size(1) != self.sentences else self.sentence
-            maps = layers[:, row]
-            # Without a cache every step asks again what was asked before; the new query is the last.
-            maps = maps[:, :, -1:] if read else maps
-            keys = self.length if square else maps.size(-1)
-            if not read:
-                whole = torch.zeros(*maps.shape[:2], self.length, keys)
+            maps = layers[:, row if layers.size(1) != self.sentences else self.sentence]
+            if read:  # without a cache every step asks again what was asked before; the new query is the last
+                maps = maps[:, :, -1:]
+            else:
+                whole = torch.zeros(*maps.shape[:2], self.length, self.length if square else maps.size(-1))
             end = read + maps.size(2)
-            used = end if square else keys
+            used = end if square else whole.size(-1)
             whole[:, :, read:end, :used] = maps[..., :used]
             read = end
         return whole
@@ -208,8 +183,9 @@ def _layers(outputs: Mapping[str, Any], name: str) -> Tensor:
 def is_causal(weights: np.ndarray) -> bool:
     """Whether no query of several reads what comes after it, in any layer and head."""
     n_queries, n_keys = weights.shape[2:]
-    blocked = ~masks.causal_mask(n_queries)[0, 0].numpy() if n_queries == n_keys else np.zeros(weights.shape[2:], bool)
-    return bool(blocked.any()) and not weights[..., blocked].any()
+    if n_queries != n_keys or n_queries < 2:
+        return False
+    return not weights[..., ~masks.causal_mask(n_queries)[0, 0].numpy()].any()
 
 
 def _array(value: Tensor) -> np.ndarray:

@@ -38,9 +38,6 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
         revision: a branch or a commit on the hub.
 
-    Returns:
-        Tokens and attention.
-
     Raises:
         ValueError: if the model cannot be found or read, is of another type, has no such part, or hands out no maps.
     """
@@ -49,10 +46,8 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     values = checkpoint.read_json(folder / CONFIG)
     kind = values.get("model_type")
     if kind not in CLASSES:
-        raise ValueError(
-            f"{folder / CONFIG}: models of type {kind!r} cannot be looked at; there are {', '.join(CLASSES)}, "
-            "and 'marian' with python -m model import"
-        )
+        there = f"there are {', '.join(CLASSES)}, and 'marian' with python -m model import"
+        raise ValueError(f"{folder / CONFIG}: models of type {kind!r} cannot be looked at; {there}")
     if target is not None and kind not in PAIRS:
         raise ValueError(f"a {kind} has no target: only {' and '.join(PAIRS)} read one")
     _expect(folder, TOKENIZER)
@@ -60,7 +55,6 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     ids = _encode(tokenizer, text)
     model = _load(folder, kind, values)
     _check_ids(ids, model.config)
-
     spell = byte_level.speller(tokenizer)
 
     def names(some: list[int]) -> list[str]:
@@ -69,10 +63,9 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     if kind not in PAIRS:
         outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)
         return _checked(forward_attention(outputs, names(ids)), model.config)
-    start = getattr(model.config, "decoder_start_token_id", None)
-    if type(start) is not int or not 0 <= start < model.config.vocab_size:
-        last = model.config.vocab_size - 1
-        raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {last}, got {start}")
+    start, size = getattr(model.config, "decoder_start_token_id", None), model.config.vocab_size
+    if type(start) is not int or not 0 <= start < size:
+        raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
     written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
     _check_ids(written, model.config)
     read = [start, *written[:-1]]
@@ -83,9 +76,8 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
 
 def _expect(folder: Path, file: str) -> None:
     if not (folder / file).is_file():
-        raise ValueError(
-            f"{folder} has no {file}; a model and its tokenizer saved with save_pretrained make {', '.join(FILES)}"
-        )
+        saved = f"a model and its tokenizer saved with save_pretrained make {', '.join(FILES)}"
+        raise ValueError(f"{folder} has no {file}; {saved}")
 
 
 def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
@@ -151,11 +143,9 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
 
 def _write(model: Any, ids: list[int]) -> list[int]:
     """What the model writes greedily, without the start token."""
-    limit = min(2 * len(ids) + 10, MAX_TOKENS)
     # The library's cache fails where encoder and decoder differ in depth.
-    rules = {"num_beams": 1, "do_sample": False, "max_new_tokens": limit, "use_cache": False}
-    sequences = model.generate(torch.tensor([ids]), **rules)
-    return sequences[0, 1:].tolist()
+    rules = {"num_beams": 1, "do_sample": False, "max_new_tokens": min(2 * len(ids) + 10, MAX_TOKENS)}
+    return model.generate(torch.tensor([ids]), **rules, use_cache=False)[0, 1:].tolist()
 
 
 def _checked(attention: Attention, config: Any) -> Attention:

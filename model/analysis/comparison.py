@@ -25,8 +25,7 @@ def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> ana
 def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
     """Lay texts side by side, word by word: each with the first, by the cheapest edits (Levenshtein 1966).
 
-    A replacement costs 3, an insertion or a deletion 2, so that words which are equal find each other; upper and lower
-    case do not differ.
+    A replacement costs 3, an insertion or a deletion 2, so that words which are equal but for case find each other.
 
     Returns:
         Rows: for each of the texts the number of its word in this row, or None. Every word is in one row, in order.
@@ -57,35 +56,21 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
 
 
 def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Lay two lists of words side by side as `align` does; "" where one of them has no word.
-
-    Example:
-        >>> beside("a big dog runs".split(), "a dog runs fast".split())
-        [('a', 'a'), ('big', ''), ('dog', 'dog'), ('runs', 'runs'), ('', 'fast')]
-    """
+    """Lay two lists of words side by side as `align` does; "" where one of them has no word."""
     texts = (before, after)
     return [tuple("" if n is None else text[n] for text, n in zip(texts, row, strict=True)) for row in align(texts)]
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:
-    """Pair the tokens of two sentences: the places of equal ones, and of those that replace each other, in order.
-
-    Example:
-        >>> pairs(["a", "red", "car"], ["a", "car", "!"])
-        [(0, 0), (2, 1)]
-    """
+    """Pair the tokens of two sentences: the places of equal ones, and of those that replace each other, in order."""
     return [(i, j) for i, j in _pairs(a, b) if i is not None and j is not None]
 
 
 def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.ndarray:
     """How much more each query of the first attends to each key than its partner in the second.
 
-    Args:
-        a, b: (..., T, S) and (..., T', S') attention weights.
-        rows, columns: R and C pairs of places.
-
     Returns:
-        (..., R, C), a minus b where both exist.
+        (..., R, C), a (..., T, S) minus b (..., T', S') at R pairs of rows and C of columns.
     """
     (rows_a, rows_b), (columns_a, columns_b) = (np.transpose(some) for some in (rows, columns))
     return a[..., rows_a[:, None], columns_a] - b[..., rows_b[:, None], columns_b]

@@ -45,11 +45,8 @@ class Effects:
         """What each head adds for each position that it read; summed over heads and keys it is the part of the module.
 
         Returns:
-            In logits, of "cross" (L, H, T, S), whose keys are encoder positions, which mix words; or of "decoder_self"
-            (L, H, T, T).
-
-        Raises:
-            ValueError: for another kind, or one that the model does not have.
+            In logits, of "cross" (L, H, T, S), whose keys are encoder positions, which mix words; of "decoder_self"
+            (L, H, T, T). Other kinds are a ValueError.
         """
         if kind not in self._heads:
             found = " and ".join(self._heads)

@@ -99,16 +99,13 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
 
 
 def roles(counted: Tally, kind: str) -> list[list[str]]:
-    """Name what each head mostly does.
+    """Name what each head mostly does: L lists of H names.
 
     Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
     of all and FEW at least (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the
-    first token, the last, punctuation, a neighbour. Else broad, where the entropy is at least 80 % of that of an even
-    spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0; no choice, where each row
-    can read one key only. In cross-attention a neighbour is a place in the source, counted like the steps.
-
-    Returns:
-        L lists of H names.
+    first token, the last, punctuation, a neighbour (in cross-attention the place of the step's number). Else broad,
+    where the entropy is at least 80 % of that of an even spread. Else mixed. Without a counted row: nothing, where all
+    weights of the head are 0; no choice, where each row can read one key only.
     """
     numbers, offsets = counted.numbers(), counted.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
@@ -140,10 +137,7 @@ def comparable(weights: np.ndarray) -> bool:
 
 
 def divergences(weights: np.ndarray) -> np.ndarray:
-    """Jensen-Shannon divergence of every pair of heads, the mean over rows (Clark et al. 2019, section 6).
-
-    Args:
-        weights: (L, H, T, S), rows summing to 1; computed in their precision.
+    """Jensen-Shannon divergence of every pair of heads (L, H, T, S), the mean over rows (Clark et al. 2019, section 6).
 
     Returns:
         float64 (N, N), from 0 (the same rows) to ln 2 (no key in common), in nats.
@@ -161,12 +155,10 @@ def divergences(weights: np.ndarray) -> np.ndarray:
 
 
 def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
-    """Place heads in a plane so that distances come near the square roots of their divergences (N, N).
-
-    That root is a metric, as classical multidimensional scaling wants it.
+    """Place heads in a plane so that distances come near the square roots of their divergences (N, N), a metric.
 
     Returns:
-        float32 (N, 2), centred, and the share of the spread that two dimensions keep, from 0 to 1.
+        float32 (N, 2), centred, by classical multidimensional scaling, and the share of the spread that is kept.
     """
     n = len(divergence)
     centre = np.eye(n) - 1 / n

@@ -1,7 +1,4 @@
-"""Quality by length of sentence: groups of sentences, and the scores of each as a checkpoint's card keeps them.
-
-A length is a number of words with spaces between them, so that it is the same for every system, however it cuts text.
-"""
+"""Quality by length of sentence, as a checkpoint's card keeps it: a length is a number of words between spaces."""
 
 from __future__ import annotations
 
@@ -47,11 +44,7 @@ def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
 
 
 def read(card: dict[str, Any]) -> dict[str, list[Group]]:
-    """The groups that a card of a checkpoint has, by test set, the shortest sentences first.
-
-    Raises:
-        ValueError: if there are some that cannot be read.
-    """
+    """The groups of a checkpoint's card, by test set, the shortest sentences first; a ValueError if they are wrong."""
     found = {}
     scores = card.get("scores")
     for test, score in scores.items() if isinstance(scores, dict) else ():

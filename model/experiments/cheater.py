@@ -39,12 +39,10 @@ class Trained:
 
 def train(looks_ahead: bool, seed: int = 1) -> Trained:
     """Train a model of one layer; the same seed gives the same weights and sentences whether it looks ahead or not."""
-    config = LanguageModelConfig(
-        vocab_size=len(VOCABULARY), d_model=32, n_heads=2, n_layers=1, d_ff=64, dropout=0.0, max_length=LONGEST + 2
-    )
+    sizes = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64, "max_length": LONGEST + 2}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = LanguageModel(config)
+        model = LanguageModel(LanguageModelConfig(vocab_size=len(VOCABULARY), dropout=0.0, **sizes))
     generator = random.Random(seed)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
     for _ in range(STEPS):
@@ -117,15 +115,11 @@ def write(model: LanguageModel, n: int, seed: int = 1) -> list[list[str]]:
 
 @torch.inference_mode()
 def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
-    """How probable each next word is when one cell of the causal mask is opened.
-
-    Args:
-        model: which looked ahead while it learned.
-        words: T, a sentence.
+    """How probable each next word is to a model that looked ahead while it learned, one cell of its causal mask opened.
 
     Returns:
-        float32 (T, T): row t, column s the probability of word t at row t, which reads a stop and the words before it,
-        with cell (t, s) open; on and below the diagonal, where cells are open anyway, the mask is as it is.
+        float32 (T, T): row t, column s the probability of word t of a sentence at row t, which reads a stop and the
+        words before it, with cell (t, s) open; on and below the diagonal the mask is as it is.
     """
     ids = torch.tensor([[VOCABULARY.index(word) for word in (STOP, *words)]])
     found = np.zeros((len(words), len(words)), dtype=np.float32)

@@ -28,8 +28,7 @@ class Switches:
         scaled: whether scores are divided by sqrt(K).
         temperature: what scores are divided by besides, above 0.
         masked: whether the mask is obeyed.
-        dropout: probability of dropping each weight, from 0 to below 1.
-        draw: number of the random draw that decides which weights are dropped.
+        dropout: probability of dropping each weight, from 0 to below 1; `draw` numbers the draw that decides which.
     """
 
     scaled: bool = True
@@ -82,11 +81,10 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What a translation, with its whole trace, recorded inside the attention of one layer, counted from 0.
+    """The arrays of RECORDED, by name, of one layer of a translation with its whole trace.
 
     Returns:
-        The arrays of RECORDED by name: q and context (H, T, K), k and v (H, S, K), mask bool (1, T, S),
-        raw_scores, scores and weights (H, T, S).
+        q and context (H, T, K), k and v (H, S, K), mask bool (1, T, S), raw_scores, scores and weights (H, T, S).
     """
     module = result.modules(kind)[layer]
     return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
@@ -98,12 +96,6 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
     Args:
         q, k, v: (K,), (S, K) and (S, K).
         mask: bool (S,), True = may attend.
-        switches: what is done differently from the model.
-
-    Example:
-        >>> row = compute(np.zeros(4), np.ones((2, 4)), np.eye(2, 4), np.array([True, True]))
-        >>> row.weights.tolist(), row.context.tolist()
-        ([0.5, 0.5], [0.5, 0.5, 0.0, 0.0])
     """
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
@@ -116,13 +108,7 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
 
 
 def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
-    """One query of one head: the recorded numbers, and recomputed from them only what a switch changes.
-
-    Args:
-        arrays: of one layer, from `recorded`.
-        head, query: counted from 0.
-        switches: what is done differently from the model.
-    """
+    """One query of one head of a layer: what `recorded` gave, and recomputed from it only what a switch changes."""
     mask, k, v = arrays["mask"][0, query], arrays["k"][head], arrays["v"][head]
     q, raw_scores, scores, weights, context = (arrays[name][head, query] for name in _OF_A_QUERY)
     kept = {"raw_scores": raw_scores}
@@ -136,8 +122,8 @@ def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switc
 def softmax_gradient(weights: np.ndarray) -> float:
     """How strongly softmax answers a change of the scores it was given: the Frobenius norm of diag(w) - w w^T.
 
-    It is 0 where one key takes all, and a change of a score then changes no weight. With p = sum w^2 it is at most
-    sqrt(p - p^2), so at most GRADIENT_LIMIT, which is reached where two keys share evenly.
+    It is 0 where one key takes all. With p = sum w^2 it is at most sqrt(p - p^2), so at most GRADIENT_LIMIT, which is
+    reached where two keys share evenly.
 
     Example:
         >>> softmax_gradient(np.array([0.5, 0.5, 0.0])), softmax_gradient(np.array([0.0, 1.0]))
@@ -148,7 +134,6 @@ def softmax_gradient(weights: np.ndarray) -> float:
 
 
 def _read(weights: np.ndarray, v: np.ndarray, switches: Switches) -> dict[str, np.ndarray]:
-    """What follows from the weights (S,) and the values (S, K): dropout, weighted values, context."""
     dropped = weights
     if switches.dropout:
         kept = np.random.default_rng(switches.draw).random(len(weights)) >= switches.dropout

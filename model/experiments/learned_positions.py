@@ -1,8 +1,8 @@
 """A positional table that is learned instead of computed, at a size that trains in a moment.
 
 Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
-found them as good as sinusoids). Here such a table is trained on the smallest task that needs an order: one attention
-head, which is given nothing but positions, learns to look at the place before.
+found them as good as sinusoids). Here one attention head, which is given nothing but positions, learns with such a
+table to look at the place before: the smallest task that needs an order.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ class LearnedPositions:
 
     Attributes:
         initial, trained: (T, D) float64; at first random.
-        losses: cross entropy before each step, in nats, the last one below LEARNED unless MAX_STEPS came first; ln T
-            where the head looks everywhere alike.
+        losses: cross entropy before each step, in nats; ln T where the head looks everywhere alike.
         hits: the share of positions from 1 on whose largest weight is on the place before, after training.
     """
 

@@ -54,29 +54,23 @@ class Sentences:
 
 
 def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Sentences:
-    """Tokenize sentence pairs and pad them to one batch; an empty text is the end or the start token alone.
-
-    Raises:
-        ValueError: if a text is too long; the message names it.
-    """
-    limit = min(MAX_TOKENS, translator.config.max_length)
+    """Tokenize sentence pairs to one batch; an empty text is the end or the start token alone, a long one an error."""
+    limit = min(MAX_TOKENS, translator.config.max_length) - 1
     source, target = translator.tokenizer.source, translator.tokenizer.target
-    src = [[*_ids(source, Phrase("source {n}", n=n), text, limit - 1), EOS_ID] for n, text in enumerate(sources, 1)]
-    tgt = [[BOS_ID, *_ids(target, Phrase("target {n}", n=n), text, limit - 1)] for n, text in enumerate(targets, 1)]
+
+    def ids(side: Tokenizer | PieceTokenizer, what: Phrase, text: str) -> list[int]:
+        if len(text) > MAX_CHARACTERS:
+            many = "{what} has {n:,} characters; at most {most:,} are allowed"
+            raise Problem(many, what=what, n=len(text), most=MAX_CHARACTERS)
+        found = side.encode(tidy(text))
+        if len(found) > limit:
+            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(found), most=limit)
+        return found
+
+    src = [[*ids(source, Phrase("source {n}", n=n), text), EOS_ID] for n, text in enumerate(sources, 1)]
+    tgt = [[BOS_ID, *ids(target, Phrase("target {n}", n=n), text)] for n, text in enumerate(targets, 1)]
     padded = pad_ids(src), pad_ids(tgt)
-    names = [[source.tokens(row) for row in ids.tolist()] for ids in padded]
-    return Sentences(*padded, *names)
-
-
-def _ids(tokenizer: Tokenizer | PieceTokenizer, name: Phrase, text: str, limit: int) -> list[int]:
-    if len(text) > MAX_CHARACTERS:
-        raise Problem(
-            "{what} has {n:,} characters; at most {most:,} are allowed", what=name, n=len(text), most=MAX_CHARACTERS
-        )
-    ids = tokenizer.encode(tidy(text))
-    if len(ids) > limit:
-        raise Problem("{what} has {n} tokens; at most {most} are allowed", what=name, n=len(ids), most=limit)
-    return ids
+    return Sentences(*padded, *([source.tokens(row) for row in rows.tolist()] for rows in padded))
 
 
 def worked_example() -> Sentences:
@@ -117,11 +111,9 @@ def run(
     look_ahead: bool = True,
     flipped: Mapping[str, Cells] = MappingProxyType({}),
 ) -> Pass:
-    """Pass a batch through a model, recorded, with or without each of its masks.
+    """Pass a batch, ids (B, S) and (B, T), through a model, recorded, with or without each of its masks.
 
     Args:
-        model: in evaluation mode.
-        src, tgt: (B, S) and (B, T) ids, those of the decoder input.
         padding: whether padded keys are hidden, in the encoder, in the decoder and between them.
         look_ahead: whether the decoder's future is hidden.
         flipped: by kind of attention the cells that change between open and blocked, in all layers and heads.
@@ -133,29 +125,28 @@ def run(
     changes = {}
     for kind, layers in kinds.items():
         # The decoder's own mask is made above.
-        is_open, cells = not padding and kind != "decoder_self", flipped.get(kind, ())
-        if is_open or cells:
-            changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), _changed(is_open, cells))
+        change = _changed(not padding and kind != "decoder_self", flipped.get(kind, ()))
+        changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), change)
     with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
         logits = model.decode(tgt, masks.combine(pads, future), model.start(src))  # (B, T, V)
     used = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
     shape = (tgt.size(0), n_target, n_target)
     used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
 
-    def stack(layers: list[str], name: str) -> np.ndarray:
-        return torch.stack([trace[f"{layer}.{name}"] for layer in layers], dim=1).float().numpy()
+    def stacks(name: str) -> dict[str, np.ndarray]:  # (B, L, H, T, S)
+        found = {kind: [trace[f"{layer}.{name}"] for layer in layers] for kind, layers in kinds.items()}
+        return {kind: torch.stack(arrays, dim=1).float().numpy() for kind, arrays in found.items()}
 
     scale = math.sqrt(model.config.d_head)
     return Pass(
         masks={name: used[name].numpy().copy() for name in MASKS},
-        weights={kind: stack(layers, "weights") for kind, layers in kinds.items()},
-        scores={kind: stack(layers, "raw_scores") / scale for kind, layers in kinds.items()},
+        weights=stacks("weights"),
+        scores={kind: scores / scale for kind, scores in stacks("raw_scores").items()},
         logits=logits.float().numpy(),
     )
 
 
 def _changed(is_open: bool, flipped: Cells) -> Change:
-    """Let a mask hide nothing, or leave it; then flip cells of it."""
 
     def change(mask: Tensor) -> Tensor:  # (B, 1, T, S)
         mask = (_allow_all(mask) if is_open else mask).clone()
@@ -180,22 +171,16 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
     """How much the logits of a pair change when padding is appended to it: about 0 with the padding mask.
 
     Args:
-        model: in evaluation mode.
         src, tgt: (1, S) and (1, T) ids without padding.
         count: how many pads are appended to each.
         padding: whether the padding mask is on.
 
     Returns:
-        max |difference| over the logits of the T real steps.
-
-    Raises:
-        ValueError: if the padded sentences have no positions left.
+        max |difference| over the logits of the T real steps; a ValueError if the model has no positions for the pads.
     """
-    longest = max(src.size(1), tgt.size(1)) + count
-    if longest > model.config.max_length:
-        raise Problem(
-            "{n} tokens are too many: the model has positions for {most}", n=longest, most=model.config.max_length
-        )
+    longest, most = max(src.size(1), tgt.size(1)) + count, model.config.max_length
+    if longest > most:
+        raise Problem("{n} tokens are too many: the model has positions for {most}", n=longest, most=most)
     bare = run(model, src, tgt, padding=padding).logits
     padded = run(model, *(F.pad(ids, (0, count), value=PAD_ID) for ids in (src, tgt)), padding=padding).logits
     return float(np.abs(padded[:, : tgt.size(1)] - bare).max())
@@ -204,16 +189,9 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
 def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: bool) -> float:
     """How much the logits of a step depend on what comes after it: exactly what a decoder must not do.
 
-    Args:
-        model: in evaluation mode.
-        src, tgt: (1, S) and (1, T) ids without padding.
-        look_ahead: whether the look-ahead mask is on.
-
     Returns:
-        max |difference| over the logits of all steps but the last when the last token is replaced by <unk>.
-
-    Raises:
-        ValueError: if there is no step before the last.
+        max |difference| over the logits of all steps of a pair but the last when the last token is replaced by <unk>; a
+        ValueError if there is no step before the last.
     """
     if tgt.size(1) < 2:
         raise Problem("there is no earlier step that could see the future: type a longer target")
@@ -231,10 +209,7 @@ def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
-    """What becomes of a query whose every key is blocked, in the ways people write it.
-
-    Args:
-        scores: float32 (S,), of one query, before the mask.
+    """What becomes of a query, scores float32 (S,), whose every key is blocked, in the ways people write it.
 
     Returns:
         By treatment the weights (S,): "-inf" and "-1e9", then softmax; PyTorch's fused attention with a boolean mask;
@@ -243,8 +218,7 @@ def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
     row = torch.from_numpy(scores)[None]  # (1, S)
     allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)
     blocked = row + masks.conventions(allowed)["additive"]
-    # With one-dimensional queries and keys the dot products are the scores, and with identity values the context is
-    # the weights.
+    # With queries of ones and identity values the products are the scores, and the context is the weights.
     query, keys, values = torch.ones(1, 1), row.T.contiguous(), torch.eye(row.size(1))
     fused = F.scaled_dot_product_attention(query[None], keys[None], values[None], attn_mask=allowed[None], scale=1.0)
     results = {

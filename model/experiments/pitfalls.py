@@ -53,10 +53,7 @@ SAMPLES = {
 
 
 def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Heads split off, but never moved before the tokens: heads attend to heads inside one token.
-
-    Args:
-        q, k, v: (T, H, K), the token axis still first.
+    """Heads split off from (T, H, K), but never moved before the tokens: heads attend to heads inside one token.
 
     Returns:
         weights (T, H, H) and context (T, H, K): no number has passed from one token to another.
@@ -66,8 +63,6 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
 
 
 class _Wrapped(nn.Module):
-    """A module with something done around it."""
-
     def __init__(self, inner: nn.Module, around: Callable[[nn.Module, Tensor], Tensor]) -> None:
         super().__init__()
         self.inner, self.around = inner, around
@@ -93,9 +88,7 @@ def double_residual(model: Transformer) -> Transformer:
 
 def own_norms(model: Transformer) -> Transformer:
     """A copy, of the same weights, with `own_layer_norm` in place of every layer norm."""
-    return _wrapped(
-        model, nn.LayerNorm, lambda inner, x: own_layer_norm(x, inner.weight, inner.bias, inner.eps).to(x.dtype)
-    )
+    return _wrapped(model, nn.LayerNorm, lambda own, x: own_layer_norm(x, own.weight, own.bias, own.eps).to(x.dtype))
 
 
 def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
@@ -123,7 +116,6 @@ def _without_transpose(model: Transformer) -> dict[str, Change]:
 
 
 def _rows_blanked(ids: Tensor) -> Change:
-    """A mask of the encoder or of the cross-attention with padding laid over its rows."""
 
     def change(mask: Tensor) -> Tensor:
         ours = mask.size(-2) == ids.size(1)
@@ -153,11 +145,9 @@ WRITTEN = (*_CHANGES, *_MODELS, "start")
 
 @torch.inference_mode()
 def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: int = 0) -> list[int]:
-    """What trained weights write greedily when they are run with a mistake that they were not trained with.
+    """What trained weights write greedily with a mistake of WRITTEN, which they were not trained with.
 
     Args:
-        mistake: of WRITTEN.
-        model: whose weights write.
         src: (1, S) ids.
         limit: at most so many tokens.
         pads: padding after the source, as beside a longer sentence; for "rows".
@@ -188,9 +178,7 @@ def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tenso
 def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int = 60) -> tuple[list[float], float]:
     """Train a linear model with more inputs than examples by gradient descent, keeping the best by validation.
 
-    Args:
-        keep: called with the model whenever its validation loss is the lowest so far; the mistake is an alias of it.
-        epochs: steps over all examples.
+    `keep` is called with the model whenever its validation loss is the lowest so far; the mistake is an alias of it.
 
     Returns:
         The validation loss after every epoch, and at the end that of what was kept.
@@ -251,11 +239,7 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """Write at most `limit` tokens greedily from what `model.start` gave of one sentence, each step a full pass.
-
-    Returns:
-        The ids, without the end token.
-    """
+    """Write at most `limit` ids, greedily, less the end token, from what `model.start` gave, each step a full pass."""
     ids = [BOS_ID]
     while len(ids) <= min(limit, model.config.max_length - 1):
         tgt = torch.tensor([ids])

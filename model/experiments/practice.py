@@ -65,17 +65,9 @@ class Practice:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        config = TransformerConfig(
-            vocab_size=len(SPECIAL_TOKENS) + len(LETTERS),
-            d_model=D_MODEL,
-            n_heads=settings.n_heads,
-            n_encoder_layers=1,
-            n_decoder_layers=1,
-            d_ff=D_FF,
-            dropout=0.0,
-            norm=settings.norm,
-            max_length=LONGEST + 2,
-        )
+        sizes = {"d_model": D_MODEL, "d_ff": D_FF, "n_heads": settings.n_heads, "max_length": LONGEST + 2}
+        layers = {"n_encoder_layers": 1, "n_decoder_layers": 1, "dropout": 0.0, "norm": settings.norm}
+        config = TransformerConfig(vocab_size=len(SPECIAL_TOKENS) + len(LETTERS), **sizes, **layers)
         with _STARTING, torch.random.fork_rng():
             torch.manual_seed(settings.seed)
             self.model = Transformer(config)
@@ -83,7 +75,6 @@ class Practice:
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
         self._generator = torch.Generator().manual_seed(settings.seed)
         self.unseen = strings(UNSEEN, torch.Generator().manual_seed(-1 - settings.seed))
-        self._never = set(self.unseen)
         self.losses: list[float] = []
         self.rates: list[float] = []
         self.check()
@@ -95,7 +86,7 @@ class Practice:
 
     def advance(self) -> None:
         """One step of training, and a check where it is time for one."""
-        src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self._never])
+        src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self.unseen])
         logits = self.model(src, tgt[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
         self.optimizer.zero_grad()
@@ -169,7 +160,6 @@ def checked(text: str) -> str:
     if strange is not None:
         raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange)
     if len(text) > LONGEST:
-        raise Problem(
-            "{what} has {n:,} characters; at most {most:,} are allowed", what=THE_TEXT, n=len(text), most=LONGEST
-        )
+        many = "{what} has {n:,} characters; at most {most:,} are allowed"
+        raise Problem(many, what=THE_TEXT, n=len(text), most=LONGEST)
     return text

@@ -19,7 +19,7 @@ from model.architectures import Config
 from model.config import TransformerConfig
 from model.errors import Problem
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, KINDS, MODULES, module_of
+from model.translation import IN_WORDS, MODULES, module_of
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters
@@ -48,7 +48,6 @@ class Force:
         key: column; in the decoder's self-attention at most the query.
         strength: from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals.
         heads: (layer, head) of the heads that are forced; empty: all heads of all layers.
-        kind: of attention.
     """
 
     query: int
@@ -66,7 +65,6 @@ class Force:
         object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
 
     def heads_of(self, layer: int) -> list[int] | slice:
-        """Which heads of a layer are forced, as an index."""
         return [head for at, head in self.heads if at == layer] if self.heads else slice(None)
 
 
@@ -96,7 +94,7 @@ class Edits:
         cells: edited cells of the masks.
 
     Raises:
-        ValueError: for a kind of attention that does not exist, and for edits that contradict each other.
+        ValueError: for edits that contradict each other.
 
     Example:
         >>> Edits(off=(Head("cross", 0, 3),), forced=(Force(4, 2, 0.8),)).code
@@ -111,9 +109,6 @@ class Edits:
     def __post_init__(self) -> None:
         for name, items in vars(self).copy().items():
             object.__setattr__(self, name, tuple(sorted(set(items))))
-            for item in items:
-                if item.kind not in KINDS:
-                    raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {item.kind!r}")
         for both in sorted(set(self.off) & set(self.uniform)):
             what = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
             raise ValueError(f"a head is either switched off or made uniform, but both are set for {what}")
@@ -164,15 +159,10 @@ class Edits:
         return cls(**found)
 
     def check(self, config: Config, n_source: int | None = None, n_target: int | None = None) -> None:
-        """Refuse what a model or a sentence does not have.
+        """Refuse with a ValueError what a model or a sentence does not have, and say what is allowed.
 
-        Args:
-            config: of the model.
-            n_source, n_target: source tokens and steps of the decoder; None refuses edits of single cells, which need
-                one sentence.
-
-        Raises:
-            ValueError: naming what is out of range and what is allowed.
+        `n_source` and `n_target` are source tokens and steps; without them edits of single cells, which need one
+        sentence, are refused.
         """
         if not isinstance(config, TransformerConfig):
             raise Problem("only the heads of an encoder-decoder Transformer can be changed")

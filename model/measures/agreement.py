@@ -28,9 +28,6 @@ AGAINST = {"mean": None, RUNNER_UP: RUNNER_UP}
 def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Kendall's rank correlation tau-b along the last axis, in which ties count for neither order (Kendall 1945).
 
-    Args:
-        a, b: (..., S), broadcastable.
-
     Returns:
         float64 (...), from -1 to 1; NaN where all values of a or of b are equal.
 
@@ -55,15 +52,9 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def gradient_times_input(model: Transformer, source: Sequence[int], written: Sequence[int]) -> np.ndarray:
-    """The gradient of each written word's log-probability by a source embedding, times that embedding.
+    """The gradient of each written word's log-probability by a source embedding, times that embedding: (T, S), in nats.
 
-    Args:
-        model: in evaluation mode.
-        source: ids of the source, the end token last.
-        written: ids of the translation, without the start token.
-
-    Returns:
-        (T, S), in nats.
+    Takes the ids of the source, the end token last, and those of the translation, without the start token.
     """
     steps = torch.arange(len(written))
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
@@ -82,11 +73,7 @@ def gradient_times_input(model: Transformer, source: Sequence[int], written: Seq
 
 
 def of_words(translator: Translator, result: Translation) -> dict[str, dict[str, np.ndarray]]:
-    """What every head does for each written word, and how far its weights say so.
-
-    Args:
-        translator: of an encoder-decoder Transformer.
-        result: what it translated, without edits.
+    """What every head does for each word of a translation without edits, and how far its weights say so.
 
     Returns:
         By kind of attention and measure (L, H, T). "log_probability": the word's change when that head alone is off, in

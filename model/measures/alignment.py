@@ -23,19 +23,12 @@ from model.transformer import Transformer
 from model.translator import Translator
 
 READ_AT = ("output", "input")
-MEASURES = ("weights", "norms")
 
 
 def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
-    """Say to which word each token of a text belongs: the one that the first character of its piece is in.
+    """The number of the word that each token of a text belongs to: the one with the first character of its piece.
 
-    Args:
-        tokenizer: that cuts the text.
-        text: which the words spell, white space aside.
-        words: N words.
-
-    Returns:
-        For each token, without special tokens, the number of its word.
+    The words spell the text, white space aside; special tokens are left out.
 
     Raises:
         ValueError: if the words do not spell the text.
@@ -61,9 +54,7 @@ def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: S
 
 
 def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence[int]) -> np.ndarray:
-    """Link every target word to the source word that a head reads most.
-
-    To a word: the sum over its tokens. From a word: the mean over its tokens. Special tokens take no part.
+    """Link every target word to the source word that a head reads most, summed over its tokens.
 
     Args:
         values: (..., T, S), of tokens.
@@ -85,7 +76,7 @@ class Counts:
     Attributes:
         made: |A|, links that an aligner made.
         sure: |S|.
-        in_sure, in_possible: |A n S| and |A n P|, one number an aligner.
+        in_sure, in_possible: |A n S| and |A n P|, one number per aligner.
     """
 
     made: int = 0
@@ -94,16 +85,9 @@ class Counts:
     in_possible: np.ndarray | int = 0
 
     def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
-        """Count one pair.
-
-        Args:
-            linked: int (..., N), the source word that each of N target words is linked to.
-            targets: these N target words.
-            pair: with the right links.
-        """
-        shape = (len(pair.source_words), len(pair.target_words))
+        """Count one pair: `linked`, int (..., N), are the source words that N target words are linked to."""
         for name, right in (("in_sure", pair.sure), ("in_possible", pair.possible)):
-            table = np.zeros(shape, dtype=bool)
+            table = np.zeros((len(pair.source_words), len(pair.target_words)), dtype=bool)
             for link in right:
                 table[link] = True
             setattr(self, name, getattr(self, name) + table[linked, list(targets)].sum(axis=-1))
@@ -122,10 +106,6 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     ("output") or by those that read them, one later ("input"; Chen et al. 2020), from weights and, of a
     Transformer, from the norms of what is contributed (Kobayashi et al. 2020).
 
-    Args:
-        translator: the checkpoint; its card says which languages it reads and writes.
-        text: with links between these, in either direction.
-
     Returns:
         JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; alignment error
         rates under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
@@ -133,11 +113,11 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         source word at the same share of its sentence; and "best", which nothing can beat that makes one link per word.
 
     Raises:
-        ValueError: if the languages do not fit, or no pair can be read.
+        ValueError: if the links are not between the languages of the card, or no pair can be read.
     """
     text = text.towards(str(translator.card.get("source")), str(translator.card.get("target")))
     measures = MEASURES if isinstance(translator.model, Transformer) else MEASURES[:1]
-    counts = {(at, what): _empty() for at in READ_AT for what in measures}
+    counts = {at: {what: {name: Counts() for name in _GROUPS} for what in measures} for at in READ_AT}
     diagonal, best = Counts(), Counts()
     too_long = 0
     for pair in text.pairs:
@@ -151,14 +131,16 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
             continue
         result = translator.force(pair.source, pair.target)
         targets = sorted(set(target_of))
-        for (at, what), groups in counts.items():
-            values = contributions(translator.model, result, "cross") if what == "norms" else result.attention("cross")
-            start = READ_AT.index(at)  # row t predicted token t and read token t - 1
-            values = values[..., start : start + len(target_of), : len(source_of)]
-            for name, of_group in groups.items():
-                of_group.add(best_words(_GROUPS[name](values), source_of, target_of), targets, pair)
-        diagonal.add(_diagonal(pair, targets), targets, pair)
-        best.add(_best(pair, targets), targets, pair)
+        mass = {what: _MASS[what](translator, result) for what in measures}
+        for start, at in enumerate(READ_AT):  # row t predicted token t and read token t - 1
+            for what, groups in counts[at].items():
+                values = mass[what][..., start : start + len(target_of), : len(source_of)]
+                for name, of_group in groups.items():
+                    of_group.add(best_words(_GROUPS[name](values), source_of, target_of), targets, pair)
+        share = (np.array(targets) + 0.5) / len(pair.target_words)
+        diagonal.add(np.floor(share * len(pair.source_words)).astype(int), targets, pair)
+        right = {t: s for some in (pair.possible, pair.sure) for s, t in sorted(some)}
+        best.add(np.array([right.get(t, 0) for t in targets]), targets, pair)
     if not best.made:
         raise ValueError(f"{text.name}: the model can read none of the {len(text.pairs)} pairs")
     return {
@@ -170,12 +152,19 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         "words": best.made,
         "links": best.sure,
         "outside": text.outside,
-        "aer": {at: {what: _rates(counts[at, what]) for what in measures} for at in READ_AT},
-        "diagonal": _rounded(diagonal),
-        "best": _rounded(best),
+        "aer": {at: {what: _rates(groups) for what, groups in of_place.items()} for at, of_place in counts.items()},
+        **_rates({"diagonal": diagonal, "best": best}),
     }
 
 
+def _rates(counts: dict[str, Counts]) -> dict[str, Any]:
+    return {name: np.round(one.error_rate(), 4).tolist() for name, one in counts.items()}
+
+
+_MASS = {
+    "weights": lambda translator, result: result.attention("cross"),
+    "norms": lambda translator, result: contributions(translator.model, result, "cross"),
+}
 _GROUPS = {
     "heads": lambda values: values,
     "mean": lambda values: values.mean(axis=1),
@@ -183,13 +172,11 @@ _GROUPS = {
     "mean_of_all": lambda values: values.mean(axis=(0, 1)),
     "max_of_all": lambda values: values.max(axis=(0, 1)),
 }
-
-
+MEASURES = tuple(_MASS)
 _RATES = {"heads": list, "mean": list, "max": list, "mean_of_all": float, "max_of_all": float}
-_COUNTS = ("pairs", "too_long", "words", "links", "outside")
 _FORM = {
     "made_by": str,
-    **dict.fromkeys(_COUNTS, int),
+    **dict.fromkeys(("pairs", "too_long", "words", "links", "outside"), int),
     **dict.fromkeys(("diagonal", "best"), float),
     "aer": {at: {"weights": _RATES} for at in READ_AT},
 }
@@ -202,41 +189,14 @@ def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
         results: one or more of `measure`, of the same model.
 
     Returns:
-        L lists of H: of READ_AT, where a head read by its weights has the smaller error rate, the mean over the sets;
-        "" where no such reading beats the diagonal everywhere.
-
-    Example:
-        >>> rates = {"output": {"weights": {"heads": [[0.2, 0.6]]}}, "input": {"weights": {"heads": [[0.4, 0.9]]}}}
-        >>> roles([{"aer": rates, "diagonal": 0.5}])
-        [['output', '']]
+        L lists of H: of READ_AT, where a head read by its weights has the smaller mean error rate; "" where no such
+        reading beats the diagonal everywhere.
     """
     rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
     errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)
     better = (errors < np.reshape(diagonal, (-1, 1, 1, 1))).all(axis=0)  # (READ_AT, L, H)
     best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
     return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()
-
-
-def _empty() -> dict[str, Counts]:
-    return {name: Counts() for name in _GROUPS}
-
-
-def _rates(groups: dict[str, Counts]) -> dict[str, Any]:
-    return {name: _rounded(of_group) for name, of_group in groups.items()}
-
-
-def _rounded(counts: Counts) -> Any:
-    return np.round(counts.error_rate(), 4).tolist()
-
-
-def _diagonal(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
-    share = (np.array(targets) + 0.5) / len(pair.target_words)
-    return np.floor(share * len(pair.source_words)).astype(int)
-
-
-def _best(pair: LinkedPair, targets: Sequence[int]) -> np.ndarray:
-    right = {t: s for s, t in sorted(pair.possible)} | {t: s for s, t in sorted(pair.sure)}
-    return np.array([right.get(t, 0) for t in targets])
 
 
 def is_result(result: Any, size: tuple[int, int]) -> bool:

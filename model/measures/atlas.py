@@ -50,7 +50,7 @@ _FORM = {
 
 @dataclass
 class Counted:
-    """Sums over the rows and words of one sentence, or of several, of the heads of one kind.
+    """Sums over the rows and words of sentences, of the heads of one kind.
 
     Attributes:
         tally: where they look.
@@ -77,16 +77,11 @@ def count(
     words: Mapping[str, Mapping[str, np.ndarray]],
     frequencies: Mapping[str, Mapping[str, int]] | None = None,
 ) -> dict[str, Counted]:
-    """Count what the heads do in one sentence.
+    """Count what the heads do in one translation without edits: the measures of ALWAYS by kind of attention.
 
     Args:
-        translator: of an encoder-decoder Transformer.
-        result: what it translated, without edits.
         words: as `agreement.of_words` gives them.
         frequencies: by kind, how often a key was seen elsewhere; without them "rare" is left out.
-
-    Returns:
-        By kind of attention; the measures are those of ALWAYS.
     """
     found = {}
     source = translator.source_ids(result.source)
@@ -130,10 +125,10 @@ def measure(
     """Measure every head on the model's own greedy translations of held-out sentences.
 
     Args:
-        translator: of an encoder-decoder Transformer, imported or trained here.
+        translator: of an encoder-decoder Transformer.
         pairs: source and reference; references count for BLEU and for how rare a token is.
         sentences: how many are read, spread evenly over the pairs; what the model cannot read is left out.
-        bleu_sentences: how many of them are translated once without each head; 0: none.
+        bleu_sentences: how many of them are translated once without each head.
         links: sets of word links, between the languages of the model.
         say: told how far it is.
 
@@ -152,7 +147,7 @@ def measure(
         ValueError: if the model is not such a Transformer, or no sentence can be read.
     """
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
-    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs, strict=True), strict=True)
+    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs))
     read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
     frequencies = {kind: read_by[kind == "decoder_self"] for kind in KINDS}
     counts: dict[str, Counted] = {}
@@ -178,12 +173,12 @@ def measure(
         raise ValueError("no sentence of the file is short enough for the model")
     kinds = {
         kind: {
-            **{name: _round(value) for name, value in counts[kind].numbers().items()},
-            "role": head_roles.roles(counts[kind].tally, kind),
-            "divergence": _round(counts[kind].divergence / len(read)),
+            **{name: _round(value) for name, value in counted.numbers().items()},
+            "role": head_roles.roles(counted.tally, kind),
+            "divergence": _round(counted.divergence / len(read)),
             "examples": _examples(examples[kind], kept),
         }
-        for kind in KINDS
+        for kind, counted in counts.items()
     }
     bleu = _bleu(translator, read[:bleu_sentences], kinds, say) if bleu_sentences else None
     sets = {text.name: alignment.measure(translator, text) for text in links}
@@ -249,15 +244,16 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
     """BLEU of greedy translations by the whole model; into the kinds goes its change without each head."""
     sources, references = zip(*pairs, strict=True)
-    metric = BLEU()
+    metric, heads = BLEU(), all_heads(translator.config)
 
-    def score(edits: Edits) -> float:
-        return metric.corpus_score(translator.translate_lines(sources, 1, edits=edits), [references]).score
+    def score(*off: Head) -> float:
+        lines = translator.translate_lines(sources, 1, edits=Edits(off=off))
+        return metric.corpus_score(lines, [references]).score
 
-    whole, heads = score(Edits()), all_heads(translator.config)
+    whole = score()
     without = {kind: np.zeros((n, translator.config.n_heads)) for kind, n in layer_counts(translator.config).items()}
     for number, head in enumerate(heads, start=1):
-        without[head.kind][head.layer, head.head] = score(Edits(off=(head,))) - whole
+        without[head.kind][head.layer, head.head] = score(head) - whole
         say(f"BLEU without {number} of {len(heads)} heads")
     for kind, change in without.items():
         kinds[kind]["bleu"] = _round(change)
@@ -272,15 +268,7 @@ def write(path: Path, found: dict[str, Any]) -> None:
 
 
 def read(folder: Path, config) -> dict[str, Any] | None:
-    """Read the atlas of a checkpoint.
-
-    Args:
-        folder: the checkpoint's.
-        config: of its model.
-
-    Returns:
-        What `measure` returned, with "command", "data" (the file's name) and "credit" (whose sentences they are); None
-        where the checkpoint has none.
+    """Read the atlas of a checkpoint: what `measure` returned, its "command", "data" and "credit"; None without one.
 
     Raises:
         ValueError: if the file is not an atlas of this model, or of other weights.
@@ -291,22 +279,24 @@ def read(folder: Path, config) -> dict[str, Any] | None:
     found = read_json(path)
     if found.get("weights") != sha256_of(folder / WEIGHTS):
         raise ValueError(f"{path} was measured with other weights: run python -m model atlas again")
+
+    def need(good: bool, what: str) -> None:
+        if not good:
+            raise ValueError(f"{path} is not an atlas of heads: {what} is incomplete")
+
     for name, form in _FORM.items():
-        if not has_form(found, {name: form}):
-            raise ValueError(f"{path} is not an atlas of heads: {name} is incomplete")
+        need(has_form(found, {name: form}), name)
     for kind, n_layers in layer_counts(config).items():
         measured, size = found["kinds"].get(kind), (n_layers, config.n_heads)
-        if not has_form(measured, dict.fromkeys((*ALWAYS[kind], "role", "divergence", "examples"), list)):
-            raise ValueError(f"{path} is not an atlas of heads: {kind} is incomplete")
+        need(has_form(measured, dict.fromkeys((*ALWAYS[kind], "role", "divergence", "examples"), list)), kind)
         tables = dict.fromkeys((*ALWAYS[kind], *(name for name in SOMETIMES if name in measured)), (size, "fi"))
         tables |= {name: (size, "U") for name in ("role", "aligns") if name in measured}
         tables["divergence"] = (n_layers * config.n_heads,) * 2, "fi"
         if not all(is_table(measured[name], *form) for name, form in tables.items()):
             raise ValueError(f"{path} does not fit the model: it has other layers or heads in {kind}")
-        if not _are_examples(measured["examples"], size, found["texts"]):
-            raise ValueError(f"{path} is not an atlas of heads: examples is incomplete")
-    if not all(alignment.is_result(one, size) for one in found["alignment"].values()):  # of cross-attention, the last
-        raise ValueError(f"{path} is not an atlas of heads: alignment is incomplete")
+        need(_are_examples(measured["examples"], size, found["texts"]), "examples")
+    # `size` is that of cross-attention, the last
+    need(all(alignment.is_result(one, size) for one in found["alignment"].values()), "alignment")
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +31,6 @@ from model.text.special import BOS_ID, PAD_ID, UNK_ID
 from model.translation import KINDS, Translation
 from model.translator import Translator
 
-CLAIMS = (
-    "rows",
-    "softmax",
-    "masked",
-    "future",
-    "padding",
-    "cached_logits",
-    "cached_maps",
-    "decoded",
-    "positions",
-    "effects",
-)
 FILE = "check.json"  # beside a checkpoint's weights
 PADS = 3
 CUTS_AT_A_TIME = 8  # batch rows of (T, V) logits
@@ -56,10 +44,10 @@ class Check:
     """One claim about a translation, measured.
 
     Attributes:
-        claim: which of CLAIMS.
+        claim: of CLAIMS.
         deviation: the largest absolute difference found; NaN counts as broken.
-        allowed: up to which the claim holds; 0 where it must hold exactly.
-        compared: how many numbers were compared; 0 where there was nothing to compare.
+        allowed: up to which the claim holds.
+        compared: how many numbers were compared.
         control: the deviation with the mask that the claim rests on switched off, or None.
     """
 
@@ -71,21 +59,14 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether the deviation is within what is allowed."""
         return self.deviation <= self.allowed
 
 
 @torch.inference_mode()
 def check(translator: Translator, result: Translation) -> list[Check]:
-    """Measure every claim on one translation.
+    """Measure every claim, in the order of CLAIMS, on what an encoder-decoder Transformer translated, wholly recorded.
 
-    Args:
-        translator: of an encoder-decoder Transformer.
-        result: what it translated, with the whole trace.
-
-    Returns:
-        One Check a claim, in the order of CLAIMS. Weights are compared as numbers between 0 and 1, logits and
-        log-probabilities in nats.
+    Weights are compared as numbers between 0 and 1, logits and log-probabilities in nats.
 
     Raises:
         ValueError: if the model is another one.
@@ -98,7 +79,7 @@ def check(translator: Translator, result: Translation) -> list[Check]:
     return [
         _rows(result),
         _softmax(result),
-        _masked(translator, src, tgt, padded),
+        _masked(translator, padded or (src, tgt)),
         _future(translator, src, tgt),
         _padding(translator, src, tgt, padded),
         *_cached(translator, src, tgt, result),
@@ -109,12 +90,7 @@ def check(translator: Translator, result: Translation) -> list[Check]:
 
 
 def measure(translator: Translator, sources: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict:
-    """Measure every claim on the translations of some texts.
-
-    Args:
-        translator: as for `check`.
-        sources: texts that it can read; at least one.
-        say: told how far it is.
+    """Measure every claim on the translations of texts; `say` is told how far it is.
 
     Returns:
         "sentences", how many; and "claims": the Checks in the order of CLAIMS, each that of the sentence that uses the
@@ -125,7 +101,8 @@ def measure(translator: Translator, sources: Sequence[str], say: Callable[[str],
         found.append(check(translator, translator.translate(source)))
         if number % 10 == 0:
             say(f"{number} of {len(sources)} sentences")
-    return {"sentences": len(sources), "claims": [asdict(_worst(of_claim)) for of_claim in zip(*found, strict=True)]}
+
+    return {"sentences": len(sources), "claims": [vars(_worst(of_claim)) for of_claim in zip(*found, strict=True)]}
 
 
 def _worst(checks: Sequence[Check]) -> Check:
@@ -134,9 +111,8 @@ def _worst(checks: Sequence[Check]) -> Check:
     def share(one: Check) -> float:
         return float("inf") if np.isnan(one.deviation) else one.deviation / (one.allowed or 1e-300)
 
-    worst, controls = max(checks, key=share), [one.control for one in checks if one.control is not None]
-    compared = sum(one.compared for one in checks)
-    return Check(worst.claim, worst.deviation, worst.allowed, compared, min(controls, default=None))
+    control = min((one.control for one in checks if one.control is not None), default=None)
+    return replace(max(checks, key=share), compared=sum(one.compared for one in checks), control=control)
 
 
 def keep(folder: Path, found: dict[str, Any]) -> Path:
@@ -148,9 +124,6 @@ def keep(folder: Path, found: dict[str, Any]) -> Path:
 def kept(folder: Path) -> dict[str, Any] | None:
     """What `keep` wrote, "claims" as Checks; None where there is nothing.
 
-    Args:
-        folder: the checkpoint's.
-
     Raises:
         ValueError: if the file is not what `keep` writes, or of other weights.
     """
@@ -161,17 +134,14 @@ def kept(folder: Path) -> dict[str, Any] | None:
     numbers = {"claim": str, "deviation": float, "allowed": float, "compared": int}
     claims = found.get("claims")
     fits = has_form(found, {"command": str, "data": str, "sentences": int}) and isinstance(claims, list)
-    fits = fits and all(has_form(one, numbers) and _is_control(one.get("control")) for one in claims)
+    fits = fits and all(
+        has_form(one, numbers) and (one.get("control") is None or has_form(one["control"], float)) for one in claims
+    )
     fits = fits and tuple(one["claim"] for one in claims) == CLAIMS
     if not fits or found.get("weights") != sha256_of(folder / WEIGHTS):
-        raise ValueError(
-            f"{path} is not of these weights, or not what python -m model check --save writes: run it again"
-        )
+        what = "is not of these weights, or not what python -m model check --save writes"
+        raise ValueError(f"{path} {what}: run it again")
     return found | {"claims": [Check(**{name: one.get(name) for name in (*numbers, "control")}) for one in claims]}
-
-
-def _is_control(value: Any) -> bool:
-    return value is None or has_form(value, float)
 
 
 def source_of(claim: str) -> str:
@@ -210,21 +180,17 @@ def _padded(translator: Translator, src: Tensor, tgt: Tensor) -> tuple[Tensor, T
     return F.pad(src, (0, PADS), value=PAD_ID), F.pad(tgt, (0, PADS), value=PAD_ID)
 
 
-def _masked(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Tensor, Tensor] | None) -> Check:
+def _masked(translator: Translator, batch: tuple[Tensor, Tensor]) -> Check:
     """The weight of every masked cell, the sentence padded so that every kind of attention has some, is exactly 0."""
-    masked = mask_experiments.run(translator.model, *(padded or (src, tgt)))
-    bare = mask_experiments.run(translator.model, *(padded or (src, tgt)), padding=False, look_ahead=False)
+    masked = mask_experiments.run(translator.model, *batch)
+    bare = mask_experiments.run(translator.model, *batch, padding=False, look_ahead=False)
 
-    def hidden(run: mask_experiments.Pass) -> np.ndarray:
-        """The weights in the cells that the masks hide, of all layers and heads."""
-        found = []
-        for kind in KINDS:
-            weights = run.weights[kind]  # (1, L, H, T, S)
-            found.append(weights[np.broadcast_to(~masked.masks[kind][:, None, None], weights.shape)])
-        return np.concatenate(found)
+    def hidden(weights: dict[str, np.ndarray]) -> np.ndarray:  # by kind (1, L, H, T, S)
+        """What is in the cells that the masks hide, of all layers and heads."""
+        return np.concatenate([weights[kind][..., ~masked.masks[kind][0]].ravel() for kind in KINDS])
 
-    cells = hidden(masked)
-    return Check("masked", _largest(cells), 0.0, cells.size, _largest(hidden(bare)))
+    cells = hidden(masked.weights)
+    return Check("masked", _largest(cells), 0.0, cells.size, _largest(hidden(bare.weights)))
 
 
 def _future(translator: Translator, src: Tensor, tgt: Tensor) -> Check:
@@ -246,10 +212,10 @@ def _future(translator: Translator, src: Tensor, tgt: Tensor) -> Check:
         return worst, compared
 
     deviation, compared = leak()
-    if not compared:
-        return Check("future", 0.0, OF_LOGITS, 0)
-    with intervene(mask_experiments.without_look_ahead(translator.model)):
-        control, _ = leak()
+    control = None
+    if compared:
+        with intervene(mask_experiments.without_look_ahead(translator.model)):
+            control, _ = leak()
     return Check("future", deviation, OF_LOGITS, compared, control)
 
 
@@ -292,9 +258,9 @@ def _decoded(result: Translation) -> Check:
         return Check("decoded", 0.0, OF_LOGITS, 0)
     tree = result.search.tree
     decoded = np.array([tree.log_probability[node] for node in tree.nodes(result.search.hypotheses[0].node)])
-    if len(decoded) != len(result.log_probabilities):
-        return Check("decoded", float("inf"), OF_LOGITS, len(decoded))
-    return Check("decoded", _largest(decoded - result.log_probabilities), OF_LOGITS, len(decoded))
+    same = len(decoded) == len(result.log_probabilities)
+    deviation = _largest(decoded - result.log_probabilities) if same else float("inf")
+    return Check("decoded", deviation, OF_LOGITS, len(decoded))
 
 
 def _positions(translator: Translator, result: Translation) -> Check:
@@ -315,10 +281,16 @@ def _effects(translator: Translator, result: Translation) -> Check:
     return Check("effects", effects.rest, allowed, len(effects.logits))
 
 
-_MEASURED_BY = dict(
-    zip(
-        CLAIMS,
-        (_rows, _softmax, _masked, _future, _padding, _cached, _cached, _decoded, _positions, _effects),
-        strict=True,
-    )
-)
+_MEASURED_BY = {
+    "rows": _rows,
+    "softmax": _softmax,
+    "masked": _masked,
+    "future": _future,
+    "padding": _padding,
+    "cached_logits": _cached,
+    "cached_maps": _cached,
+    "decoded": _decoded,
+    "positions": _positions,
+    "effects": _effects,
+}
+CLAIMS = tuple(_MEASURED_BY)

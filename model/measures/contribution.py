@@ -17,12 +17,7 @@ def contributions(model: Transformer, result: Translation, kind: str) -> np.ndar
     """The length of what a key adds to the output of a head: ||weight * value * output projection||.
 
     Kobayashi et al. 2020, equation 5: a large weight on a value that the head maps to almost nothing adds nothing. The
-    value has its bias; the bias of the output projection belongs to no key and is left out.
-
-    Args:
-        model: that made the translation.
-        result: recorded with its values ("*.v").
-        kind: of attention.
+    value has its bias; that of the output projection belongs to no key and is left out.
 
     Returns:
         float32 (L, H, T, S), in units of the residual stream.
@@ -39,12 +34,9 @@ def contributions(model: Transformer, result: Translation, kind: str) -> np.ndar
 
 
 def rollout(weights: np.ndarray) -> np.ndarray:
-    """Follow self-attention from the output of a stack down to its input tokens (Abnar and Zuidema 2020, section 3).
+    """Follow self-attention (L, H, T, T) from the output of a stack to its input (Abnar and Zuidema 2020, section 3).
 
     Heads are averaged and the residual connection counts as much as the attention: A = (W + I) / 2.
-
-    Args:
-        weights: (L, H, T, T) of an encoder, or of a decoder taken alone.
 
     Returns:
         float32 (T, T): rows are positions of the output, columns input tokens; rows sum to 1 where those of weights do.
@@ -63,12 +55,11 @@ def rollout(weights: np.ndarray) -> np.ndarray:
 def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Follow a decoder down to both inputs: the translation so far, and through the cross-attention the source.
 
-    The rule of `rollout` at both attentions of a layer, in their order; what the cross-attention reads is the output of
-    the encoder, which leads to its input tokens by the encoder's own rollout. (Abnar and Zuidema describe encoders.)
+    The rule of `rollout` at both attentions of a layer, in their order; the cross-attention reads the output of the
+    encoder, which leads to its input tokens by its own rollout. (Abnar and Zuidema describe encoders.)
 
     Args:
-        own: (L, H, T, T), weights of the decoder's self-attention.
-        cross: (L, H, T, S), weights of the cross-attention.
+        own, cross: (L, H, T, T) and (L, H, T, S), the decoder's weights.
         encoder: (S, S), the rollout of the encoder.
 
     Returns:
@@ -85,10 +76,7 @@ def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> 
 
 
 def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every rollout that the maps of a model allow.
-
-    Args:
-        weights: by kind ("encoder_self", "decoder_self", "cross") (L, H, queries, keys); any of them may be missing.
+    """Every rollout that the maps of a model, by kind (L, H, queries, keys), allow.
 
     Returns:
         float32 by what is followed: "encoder" (S, S), of an encoder; "target" (T, T) and "source" (T, S), of a decoder,
@@ -113,11 +101,7 @@ def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave keys out and scale every row up to what it was: what a head reads beside its sinks.
-
-    Args:
-        weights: (..., T, S).
-        columns: bool (S,), True = leave out.
+    """Leave keys, bool (S,), of weights (..., T, S) out and scale every row to what it was: what is read beside sinks.
 
     Returns:
         float32 (..., T, S) with 0 in the columns left out, and the mass removed from each row (..., T); a row that had

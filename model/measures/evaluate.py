@@ -19,13 +19,7 @@ from model.writer import Writer
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read lines of source<TAB>reference; further columns are ignored.
-
-    Args:
-        path: a UTF-8 text file, gzip-compressed if its name ends in .gz.
-
-    Returns:
-        Source and reference of each line.
+    """Read lines of source<TAB>reference, gzip-compressed if the name ends in .gz; further columns are ignored.
 
     Raises:
         ValueError: if the file cannot be read or is empty, or a line has no tab or an empty side.
@@ -49,22 +43,14 @@ def evaluate(
     lowercase: bool = False,
     by_length: bool = False,
 ) -> dict[str, Any]:
-    """Translate the sources and compare with the references.
-
-    Args:
-        translator: the system.
-        pairs: source and reference, raw text.
-        beam: width of the search.
-        length_penalty: exponent of the length penalty.
-        lowercase: compare without case.
-        by_length: score sentences of different length apart, too.
+    """Translate the sources of raw pairs and compare with the references.
 
     Returns:
-        sentences, bleu and chrf (sacreBLEU, 13a tokenisation; Post 2018), signature (of the BLEU), beam, length_penalty
-        and tokens_per_second (tokens of the translations over the time of translating). For a recurrent model also
-        perplexity (of the references' tokens without teacher forcing: every step reads what the step before found
-        most probable) and perplexity_teacher_forced. Where asked for by_length, one entry for each group of
-        `model.analysis.lengths`.
+        sentences, bleu and chrf (sacreBLEU, 13a tokenisation, without case where `lowercase`; Post 2018), signature (of
+        the BLEU), beam, length_penalty and tokens_per_second (tokens of the translations over the time of translating).
+        For a recurrent model also perplexity (of the references' tokens without teacher forcing: every step reads what
+        the step before found most probable) and perplexity_teacher_forced. Where asked for by_length, one entry for
+        each group of `model.analysis.lengths`.
 
     Raises:
         ValueError: if a source is too long; the message names the line.
@@ -104,17 +90,10 @@ def _score_group(sentences: list[tuple[str, str, str]], bleu: BLEU, chrf: CHRF) 
 
 
 def evaluate_text(writer: Writer, lines: list[str]) -> dict[str, Any]:
-    """Measure a language model on a plain text, words apart by spaces.
-
-    Args:
-        writer: the system.
-        lines: of the text; the end of each is counted as a word.
+    """Measure a language model on the lines of a plain text, words apart by spaces.
 
     Returns:
-        perplexity (a word, `<eos>` counted, in windows that do not overlap), tokens, window and tokens_per_second.
-
-    Raises:
-        ValueError: if there are no lines.
+        perplexity (per word, `<eos>` counted, in windows that do not overlap), tokens, window and tokens_per_second.
     """
     if not lines:
         raise ValueError("the text holds no lines")

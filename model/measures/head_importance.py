@@ -29,8 +29,7 @@ def without_each_head(
     Row i of a batch has head i off and nothing else. What lies below the layer is the same for all rows and runs once.
 
     Args:
-        model: in evaluation mode.
-        source: ids of the source, the end token last.
+        source: its ids, the end token last.
         written: ids of the translation, without the start token.
 
     Yields:
@@ -86,13 +85,8 @@ def gradient_estimates(
 ) -> dict[str, np.ndarray]:
     """|dL / d gate| of every head, where a gate of 1 scales what the head returns (Michel et al. 2019, equation 2).
 
-    L is the negative log-probability of the whole translation, so the estimate is of the same unit as the change that
-    `without_each_head` measures: what the log-probability would lose if the model were linear in the gate.
-
-    Args:
-        model: in evaluation mode.
-        sources: B lists of source ids, the end token last.
-        written: B lists of target ids, without the start token.
+    L is the negative log-probability of the whole translation, so this is what `without_each_head` would measure if the
+    model were linear in the gate. Takes B lists of ids, as there.
 
     Returns:
         By kind float64 (B, layers, H).

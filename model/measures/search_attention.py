@@ -23,14 +23,6 @@ BATCH = 16  # hypotheses a pass
 def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits = NO_EDITS) -> np.ndarray:
     """The mean cross-attention, over all layers and heads, of the step that wrote each node of a search tree.
 
-    Nodes with one parent were written by one step and share its row.
-
-    Args:
-        translator: that searched.
-        text: what was translated.
-        tree: of the search.
-        edits: with which it searched.
-
     Returns:
         float32 (nodes, S); rows sum to 1, that of the start token, which no step wrote, is 0.
 

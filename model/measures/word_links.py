@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from model.checkpoint import read_json
+from model.measures.kept import has_form
 from model.training.data.corpora import read_lines
 
 Links = frozenset[tuple[int, int]]
@@ -37,7 +37,6 @@ class LinkedPair:
     possible: Links
 
     def turned(self) -> LinkedPair:
-        """The same pair in the other direction."""
         texts = (self.target, self.source, self.target_words, self.source_words)
         links = (frozenset((t, s) for s, t in links) for links in (self.sure, self.possible))
         return LinkedPair(self.number, *texts, *links)
@@ -48,7 +47,6 @@ class LinkedText:
     """Pairs with links.
 
     Attributes:
-        name: of the set.
         languages: of source and target.
         made_by: who made the links, as far as the files say.
         pairs: those that have links.
@@ -62,11 +60,7 @@ class LinkedText:
     outside: int
 
     def towards(self, source: str, target: str) -> LinkedText:
-        """The same pairs with a source and target of these languages, links turned round where they must be.
-
-        Raises:
-            ValueError: if they are not the two languages of the set.
-        """
+        """The same pairs between these languages, turned round where they must be; a ValueError for others."""
         if (source, target) == self.languages:
             return self
         if (target, source) != self.languages:
@@ -79,11 +73,7 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
 
     Args:
         paths: a folder with X-Y.ref.wa (lines of sentence from 1, word of X from 0, word of Y from 0, S or P), test.X
-            and test.Y, cut into words by spaces; or such a file or one of
-            `model/measures/links/`, and the texts of X and of Y.
-
-    Returns:
-        The LinkedText.
+            and test.Y, cut into words by spaces; or such a file or one of `model/measures/links/`, and the two texts.
 
     Raises:
         ValueError: if files are missing, or something in them is wrong; the message names the line.
@@ -107,6 +97,7 @@ def _read_list(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
     languages = _LISTED.fullmatch(path.name)
     if not languages:
         raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")
+    words = [[text.split() for text in line] for line in lines]
     links: dict[int, dict[tuple[int, int], str]] = {}
     outside = 0
     for number, line in enumerate(read_lines(path), start=1):
@@ -114,14 +105,11 @@ def _read_list(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
         if not found:
             raise ValueError(f"{path}, line {number}: expected sentence, word, word, S or P, got {line[:60]!r}")
         sentence, *link = map(int, found.groups()[:3])
-        words = [text.split() for text in lines[sentence - 1]] if 1 <= sentence <= len(lines) else [[], []]
-        if all(place < len(own) for place, own in zip(link, words, strict=True)):
+        if 1 <= sentence <= len(lines) and _is_inside(link, words[sentence - 1]):
             links.setdefault(sentence, {})[tuple(link)] = found[4]
         else:
             outside += 1
-    pairs = [
-        _pair(n, lines[n - 1], [text.split() for text in lines[n - 1]], of_pair) for n, of_pair in sorted(links.items())
-    ]
+    pairs = [_pair(n, lines[n - 1], words[n - 1], of_pair) for n, of_pair in sorted(links.items())]
     return LinkedText(path.parent.name, languages.groups(), f"as in {path.name}", pairs, outside)
 
 
@@ -133,32 +121,32 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
             raise ValueError(f"{path} is not a file of links: {key} is missing or wrong")
     if len(values["languages"]) != 2:
         raise ValueError(f"{path} must name two languages, got {len(values['languages'])}")
-    found = [_read_pair(path, entry, lines) for entry in values["pairs"]]
-    outside = sum(count for _, count in found)
-    pairs = [pair for pair, _ in found]
+    pairs, outside = [], 0
+    for entry in values["pairs"]:
+        if not has_form(entry, {"line": int, "links": str}):
+            raise ValueError(f"{path}: each pair has line, sha256 and links, got {str(entry)[:60]}")
+        number, links = entry["line"], entry["links"].split()
+        if not 1 <= number <= len(lines):
+            raise ValueError(f"{path}: there is no line {number} in texts of {len(lines)} lines")
+        if text_hash(*lines[number - 1]) != entry.get("sha256"):
+            raise ValueError(f"{path}: line {number} of the texts is not the pair that was linked")
+        if wrong := [link for link in links if not re.fullmatch(r"\d+-\d+", link, re.ASCII)]:
+            raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {wrong[0]!r}")
+        words = [_WORD.findall(text) for text in lines[number - 1]]
+        places = [tuple(map(int, link.split("-"))) for link in links]
+        inside = [link for link in places if _is_inside(link, words)]
+        pairs.append(_pair(number, lines[number - 1], words, dict.fromkeys(inside, "S")))
+        outside += len(places) - len(inside)
     return LinkedText(values["name"], tuple(values["languages"]), values["made_by"], pairs, outside)
 
 
-def _read_pair(path: Path, entry: Any, lines: list[tuple[str, str]]) -> tuple[LinkedPair, int]:
-    """One pair, and how many of its links point outside."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("line"), int) or not isinstance(entry.get("links"), str):
-        raise ValueError(f"{path}: each pair has line, sha256 and links, got {str(entry)[:60]}")
-    number, links = entry["line"], entry["links"].split()
-    if not 1 <= number <= len(lines):
-        raise ValueError(f"{path}: there is no line {number} in texts of {len(lines)} lines")
-    if text_hash(*lines[number - 1]) != entry.get("sha256"):
-        raise ValueError(f"{path}: line {number} of the texts is not the pair that was linked")
-    if wrong := [link for link in links if not re.fullmatch(r"\d+-\d+", link, re.ASCII)]:
-        raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {wrong[0]!r}")
-    words = [_WORD.findall(text) for text in lines[number - 1]]
-    places = [tuple(map(int, link.split("-"))) for link in links]
-    inside = [link for link in places if all(place < len(own) for place, own in zip(link, words, strict=True))]
-    return _pair(number, lines[number - 1], words, dict.fromkeys(inside, "S")), len(places) - len(inside)
+def _is_inside(link: Sequence[int], words: list[list[str]]) -> bool:
+    return all(place < len(own) for place, own in zip(link, words))
 
 
 def _pair(number: int, texts: tuple[str, str], words: list[list[str]], links: dict[tuple[int, int], str]) -> LinkedPair:
     sure = frozenset(link for link, kind in links.items() if kind == "S")
-    return LinkedPair(number, texts[0], texts[1], words[0], words[1], sure, frozenset(links))
+    return LinkedPair(number, *texts, *words, sure, frozenset(links))
 
 
 def text_hash(first: str, second: str) -> str:

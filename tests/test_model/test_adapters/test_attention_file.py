@@ -115,24 +115,24 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds numbers that are not finite"),
         ({"cross": np.ones(SHAPES["cross"], int)}, "cross must hold floating-point numbers"),
         ({"cross": np.array([["a"]])}, "cross must hold floating-point numbers"),
-        ({"cross": np.array([None])}, "cross holds Python objects, which could run code"),
-        ({"source_tokens": np.array(SOURCE, dtype=object)}, "source_tokens holds Python objects"),
+        ({"cross": np.array([None])}, "cross is not a whole array of plain texts or numbers"),
+        ({"source_tokens": np.array(SOURCE, dtype=object)}, "Python objects could run code"),
         ({"source_tokens": np.array(SOURCE[:-1])}, "encoder_self has 7 rows and 7 columns, but its rows are 6"),
         ({"source_tokens": None}, "encoder_self needs source_tokens to name its axes"),
         ({"target_tokens": None}, "decoder_self needs target_tokens to name its axes"),
-        ({"target_tokens": np.array([TARGET])}, "target_tokens must be a row of texts"),
-        ({"target_tokens": np.arange(T)}, "target_tokens must be a row of texts, got int64"),
+        ({"target_tokens": np.array([TARGET])}, "target_tokens must hold a row of texts"),
+        ({"target_tokens": np.arange(T)}, "target_tokens must hold a row of texts, got int64"),
         ({"target_tokens": np.array([*TARGET[1:], "x" * 300])}, "longer than 200 characters"),
         ({"target_tokens": np.array(["x" * 200] * 21)}, "target_tokens have 4,200 characters; at most 4,000"),
         ({"source_tokens": np.array(["x"] * 300)}, "there are 300 source_tokens; at most 256"),
         ({"predicted_tokens": np.array(SOURCE)}, "there are 7 predicted_tokens for 5 target_tokens"),
         ({"decoder_self_mask": ~np.tri(T, dtype=bool)}, "decoder_self_mask blocks a cell with a weight of"),
         ({"decoder_self_mask": np.tri(T).T.astype(bool)}, "and rows must be queries"),
-        ({"decoder_self_mask": np.tri(T)}, "must be true or false in (5, 5) cells"),
+        ({"decoder_self_mask": np.tri(T)}, "decoder_self_mask must hold true or false, got float64"),
         ({"cross_mask": np.ones((S, T), bool)}, "must be true or false in (5, 7) cells"),
         (dict.fromkeys(KINDS), "there is no attention in the file: at least one of encoder_self, decoder_self, cross"),
         ({"cross": np.zeros((2000, H, T, S), np.float32)}, "2000 layers"),
-        ({"cross": np.zeros((100, 128, 18, 18), np.float32)}, "(100, 128, 18, 18); at most 4,000,000 numbers"),
+        ({"cross": np.zeros((9, 128, 100, 100), np.float32)}, "bytes of arrays; at most 40,000,000 are unpacked"),
     ],
 )
 def test_refusals_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
@@ -191,16 +191,15 @@ class TestHostileFiles:
     )
     def test_a_shape_that_the_data_do_not_have(self, shape: tuple[int, ...]) -> None:
         file = self.zipped(cross=self.header(shape) + b"\0" * 8)
-        assert "cross is not a whole array, as numpy.save writes it" in refusal(file)
+        assert "cross is not a whole array" in refusal(file)
 
     def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A thousandfold of what is in the file, declared truthfully: refused by its shape."""
+        """A thousandfold of what is in the file, declared truthfully: refused by its size."""
         content = self.header((4, 4, 2000, 2000)) + bytes(4 * 4 * 2000 * 2000 * 4)
         file = self.zipped(cross=content, source_tokens=self.header((10**7,), "<U1") + bytes(4 * 10**7))
         assert len(file.getvalue()) < len(content) / 500
         monkeypatch.setattr(npy, "read_array", lambda *_, **__: pytest.fail("it was unpacked"))
-        assert "there are 10,000,000 source_tokens" in refusal(file)
-        assert "at most 4,000,000 numbers" in refusal(self.zipped(cross=content))
+        assert "at most 40,000,000 are unpacked" in refusal(file)
 
     @pytest.mark.parametrize("packed", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
     def test_packed_as_numpy_never_does(self, packed: int, monkeypatch: pytest.MonkeyPatch) -> None:

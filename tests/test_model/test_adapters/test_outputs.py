@@ -153,13 +153,7 @@ def test_what_is_no_output_or_input_is_told() -> None:
     for arguments, words in (
         ((bare, inputs, tokenizer), "return_dict_in_generate=True.*, got Tensor"),
         ((outputs.to_tuple(), inputs, tokenizer), "got tuple"),
-        ((outputs, inputs["input_ids"], tokenizer), 'with "input_ids"'),
-        ((outputs, {"input_ids": [[1, 2]]}, tokenizer), 'with "input_ids"'),
-        ((outputs, inputs, None), "one of transformers, got NoneType"),
         ((outputs, inputs, tokenizer), "give what it read as target_ids"),
-        ((outputs, inputs, tokenizer, tgt[0]), r"target_ids must be a tensor \(batch, tokens\)"),
-        ((outputs, inputs, tokenizer, tgt.tolist()), r"target_ids must be a tensor \(batch, tokens\)"),
-        ((outputs, inputs, tokenizer, torch.cat([tgt, tgt])), "there are 2 rows of target_ids for 1 of input_ids"),
     ):
         with pytest.raises(ValueError, match=words):
             attention_of(*arguments)

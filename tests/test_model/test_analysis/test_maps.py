@@ -26,12 +26,6 @@ def test_aggregate(how: str, reference: str, over: list[str], axes: tuple[int, .
     np.testing.assert_allclose(actual, expected.numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize("how, over", [("median", ["heads"]), ("mean", []), ("mean", ["tokens"])])
-def test_aggregate_refuses_other_words(how: str, over: list[str]) -> None:
-    with pytest.raises(ValueError, match="got 'median'|over nothing|over tokens"):
-        analysis.aggregate(random_weights(1, 1, 2, 2), how, over)
-
-
 @pytest.mark.parametrize(
     "tokens, names, of_token",
     [
@@ -90,9 +84,6 @@ def test_top_share_of_equal_masked_and_empty_rows() -> None:
         [False, True, False, False],
         [False] * 4,
     ]
-    for share in (0, -0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="above 0 and at most 1"):
-            analysis.top_share(rows, share)
 
 
 def test_entropy_and_log_softmax_against_torch() -> None:
@@ -114,8 +105,6 @@ def test_candidates_are_the_most_probable_tokens() -> None:
     ties = np.array([[1, 3, 2, 3, 3, 2], [0, 0, 0, 0, 0, 0], [-np.inf, 5, -np.inf, 4, 4, 5]], dtype=np.float32)
     for count in range(1, 7):
         np.testing.assert_array_equal(analysis.candidates(ties, count)[0], np.argsort(-ties, kind="stable")[:, :count])
-    with pytest.raises(ValueError, match="from 1 to 10 candidates can be had, got 11"):
-        analysis.candidates(logits, 11)
 
 
 def test_similarity_by_offset_of_an_encoding_and_of_anything_else() -> None:

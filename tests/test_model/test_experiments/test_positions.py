@@ -92,7 +92,6 @@ def test_nobody_else_sees_it(translator) -> None:
         ({"scale": 2.5}, "the scale must be from 0 to 2, got 2.5"),
         ({"scale": -0.1}, "got -0.1"),
         ({"shift": 101}, "the shift must be from 0 to 100 positions, got 101"),
-        ({"sides": ("both",)}, "positions belong to the encoder or the decoder, got 'both'"),
     ],
 )
 def test_other_values_are_refused(values, said) -> None:
