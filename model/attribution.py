@@ -1,7 +1,5 @@
 """What wrote a word: direct effects, the layer lens and occlusion, of a Transformer and a result that it made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -59,8 +57,7 @@ def effects(model: Transformer | LanguageModel, result: Translation, against: st
     `result` has its whole trace, of an edited model too; `against` is as for `model.analysis.effects.direct_effects`.
 
     Raises:
-        ValueError: if the model is not a Transformer with one output matrix, the result is of another model, or an id
-            is out of range.
+        ValueError: if the model is not a Transformer with one output matrix, or the result is of another model.
     """
     found = split(model, result, against)
     if not found.rest <= MISS * max(1, np.abs(found.logits).max()):

@@ -1,7 +1,5 @@
 """Attention of any model as arrays or tensors, with its tokens, as transformers and BertViz pass them around."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,10 +19,9 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
     """Check arrays and tokens, and put them together.
 
     Args:
-        attention: maps of one kind, or a mapping of "encoder", "decoder" and "cross" to them; None of a kind is left
-            out. Maps are an array or tensor (layers, heads, T, S), or a sequence with one (heads, T, S) or
-            (1, heads, T, S) per layer. Of one kind alone, they are of a decoder where nothing attends to what comes
-            later, and else of an encoder.
+        attention: maps of one kind, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array or tensor
+            (layers, heads, T, S), or a sequence with one (heads, T, S) or (1, heads, T, S) per layer. Of one kind
+            alone, they are of a decoder where nothing attends to what comes later, and else of an encoder.
         tokens: the texts of one sequence, or {"source": [...], "target": [...]}, and "predicted" where it is known
             what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
 

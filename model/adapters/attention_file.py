@@ -14,8 +14,6 @@ with at least one of the three kinds, and the tokens of its axes. A recording of
 arrays by address, is such a file too. Whatever else is in a file is not read.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import struct
@@ -51,16 +49,13 @@ ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and 
 
 @dataclass(frozen=True)
 class Attention:
-    """Tokens and attention weights of one pass of any model.
+    """Tokens and attention weights of one pass of any model; a ValueError says what of them does not fit together.
 
     Attributes:
         source_tokens, target_tokens: of the S positions of an encoder and the T of a decoder; empty without one.
         weights: kind ("encoder_self", "decoder_self", "cross") to float32 (layers, heads, queries, keys).
         masks: kind to bool (queries, keys), True = may attend; only those that are known.
         predicted_tokens: what was predicted at each target token; empty where that is not known.
-
-    Raises:
-        ValueError: if tokens and arrays do not fit together, or numbers are not attention; the message says what.
     """
 
     source_tokens: list[str]
@@ -119,10 +114,9 @@ class Attention:
 
 
 def read_attention(file: BinaryIO | Path | str) -> Attention:
-    """Read a file of attention; nothing in it can run code, and sizes are checked before data are unpacked.
+    """Read a file of attention, or say in a ValueError what is wrong with it.
 
-    Raises:
-        ValueError: if it is not such a file, or something in it is missing, too large or not allowed.
+    Nothing in it can run code, and sizes are checked before data are unpacked.
     """
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:

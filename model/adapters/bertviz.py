@@ -1,7 +1,5 @@
 """A translation in the words of BertViz (Vig 2019), for who wants to see it there, too."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 
@@ -15,10 +13,7 @@ _MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention
 def head_view_arguments(result: Translation) -> dict[str, Any]:
     """What `bertviz.head_view` and `bertviz.model_view` take of an encoder-decoder.
 
-    Returns:
-        "encoder_attention", "decoder_attention" and "cross_attention", each a list of one float32 tensor per layer,
-        (1, heads, queries, keys), less what the model does not have; "encoder_tokens" and "decoder_tokens", those that
-        the decoder read.
+    Each map is a list of one float32 tensor (1, heads, queries, keys) per layer.
 
     Raises:
         ValueError: if the model has no attention, or its encoder another number of layers than its decoder: BertViz

@@ -3,8 +3,6 @@
 They write each byte as a printable character, so that a space is "Ġ" and "ü" is "Ã¼".
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -41,10 +39,6 @@ def spelt(token: str) -> str:
     """A token of a byte-level vocabulary as text; what is not made of the characters for bytes stays as it is.
 
     A space is "▁"; what is not a whole character or cannot be seen is <0x..>.
-
-    Example:
-        >>> [spelt(token) for token in ("Ġstreet", "Ã¼ber", "Ċ", "ĠâĤ", "<|endoftext|>")]
-        ['▁street', 'über', '<0x0A>', '▁<0xE2><0x82>', '<|endoftext|>']
     """
     if not all(character in _BYTE_OF for character in token):
         return token

@@ -1,7 +1,5 @@
 """Models of others as files in a folder: one on this machine, or fetched from the Hugging Face hub."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,10 +12,10 @@ _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in
 
 
 def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
-    """The folder with a model's files: one on this machine, or of the hub ("Helsinki-NLP/opus-mt-en-de"), fetched.
+    """The folder with a model's files: one on this machine, or of a model on the hub, fetched.
 
     Args:
-        name: of the folder or of the model.
+        name: of the folder, or of the model ("Helsinki-NLP/opus-mt-en-de").
         files: the names of those wanted; no other is fetched, so nothing that could run. Some may be missing.
         revision: a branch or a commit on the hub.
 
@@ -55,7 +53,7 @@ def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: 
         more: for the network.
 
     Returns:
-        The network in evaluation mode and float32, with eager attention, the only kind that hands out its maps.
+        It in evaluation mode and float32, with eager attention, the only kind that hands out its maps.
 
     Raises:
         ValueError: if weights are missing, in several files, damaged or not finite, or do not fit the configuration.

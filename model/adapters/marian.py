@@ -4,8 +4,6 @@ Marian (Junczys-Dowmunt et al. 2018) starts a target with the padding token. Her
 gets an id of its own and a copy of the padding token's embedding. It can never be written: its bias says so.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +52,6 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
     """Convert a MarianMT checkpoint, a folder or a name on the Hugging Face hub, and check that it computes the same.
 
     Args:
-        name: of the checkpoint.
         out: the new checkpoint's folder, which must not exist yet or be empty.
         revision: a branch or a commit on the hub.
         command: that was typed, for the card.

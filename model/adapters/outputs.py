@@ -1,7 +1,5 @@
 """What models of Hugging Face hand out, as `attention_file.Attention`: of a forward pass or of `generate`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +25,6 @@ def attention_of(
         outputs: of `model.generate(..., output_attentions=True, return_dict_in_generate=True)`, or of
             `model(..., output_attentions=True)`.
         inputs: what the tokenizer made of the texts: "input_ids" (B, S) and, where there is padding, "attention_mask".
-        tokenizer: with `convert_ids_to_tokens` and, for generate, `eos_token_id`.
         target_ids: (B, T) what the decoder read, for the forward pass of an encoder-decoder.
         sequence: which of the sequences that generate returned, or which row of a forward pass.
 
@@ -36,7 +33,7 @@ def attention_of(
         hypothesis which survived, whatever place it had in the beam.
 
     Raises:
-        ValueError: if these are not such outputs or inputs, a map is missing, or tokens and maps do not fit together.
+        ValueError: if a map is missing, or tokens and maps do not fit together.
     """
     if not isinstance(outputs, Mapping):
         raise ValueError(
@@ -95,15 +92,10 @@ def forward_attention(
     """The attention in the outputs of one forward pass; a decoder where no map has anything above its diagonal.
 
     Args:
-        outputs: with "encoder_attentions", "decoder_attentions" and "cross_attentions", or with "attentions".
         source_tokens: what the model, or the encoder of an encoder-decoder, read, without padding.
-        target_tokens: what the decoder of an encoder-decoder read.
-        predicted_tokens: what was predicted at each of these, where that is known.
+        target_tokens, predicted_tokens: what a decoder beside it read, and what it predicted at each of these.
         row: of the batch.
         real: bool (S,), False where the source is padding.
-
-    Raises:
-        ValueError: if a map is missing, or tokens and maps do not fit together.
     """
     real = torch.ones(len(source_tokens), dtype=torch.bool) if real is None else real
     sides = {"source_tokens": source_tokens, "target_tokens": target_tokens or []}

@@ -1,7 +1,5 @@
 """Other models of Hugging Face to look at: a text goes in, tokens and attention come out. Nothing can be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,6 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
 
     Args:
         name: a folder, or a name on the Hugging Face hub, with config.json, model.safetensors and tokenizer.json.
-        text: what the model reads.
         target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
         revision: a branch or a commit on the hub.
 

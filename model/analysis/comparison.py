@@ -1,7 +1,5 @@
 """Two or more texts side by side: which of their words or tokens belong together, and how their attention differs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 

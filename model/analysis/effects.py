@@ -2,11 +2,9 @@
 
 A pre-norm decoder's logits are a matrix times the norm of a sum, in which each head, each key that it reads and each
 feed-forward is a summand. With the norm's deviation held as it was, the logit splits without a rest. A post-norm
-decoder's parts pass the norm after them and all later ones, each held likewise. What a part does through later layers
-is not in it. Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
+decoder's parts pass the norm after them and all later ones, each held likewise. Effects through later layers are not in
+it. Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,20 +77,18 @@ def direct_effects(
         matrix, bias: (V, D) and (V,), from the decoder's output to logits.
         written: T ids.
         against: what a logit is compared with: None, the mean of all logits of the step (a constant added to all
-            changes no probability); RUNNER_UP, the most probable other word of each step; or T ids.
-        pre_norm, norm_eps: of the model's configuration.
+            changes no probability); RUNNER_UP, the most probable other word of each step; or T ids, else a ValueError.
 
     Raises:
-        ValueError: if `against` is something else; KeyError if an array is missing.
+        KeyError: if an array is missing.
     """
-    logits, written = trace["logits"].astype(np.float64), np.asarray(written)  # (T, V), (T,)
+    logits, written, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
     bias = np.zeros(len(matrix)) if bias is None else bias
-    own = np.take_along_axis(logits, written[:, None], 1)[:, 0]  # (T,)
     others = _others(logits, written, against)
     if others is None:
         compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
     else:
-        compared, row, offset = np.take_along_axis(logits, others[:, None], 1)[:, 0], matrix[others], bias[others]
+        compared, row, offset = logits[steps, others], matrix[others], bias[others]
     parts = {"output_bias": bias[written] - offset, "norm": np.zeros(len(written))}
     heads: dict[str, list[np.ndarray]] = {}
     found = sublayers(trace)
@@ -126,7 +122,7 @@ def direct_effects(
         parts[f"input.{name}"] = (direction * trace[f"decoder.input.{name}"]).sum(1)
     as_recorded = trace["logits"].dtype
     return Effects(
-        (own - compared).astype(as_recorded),
+        (logits[steps, written] - compared).astype(as_recorded),
         others,
         {name: part.astype(as_recorded) for name, part in reversed(parts.items())},
         {kind: np.stack(heads[name]).astype(as_recorded) for kind, name in _MODULES.items() if name in heads},
@@ -141,14 +137,13 @@ def _others(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int
         if against != RUNNER_UP:
             raise ValueError(f"against must be None, {RUNNER_UP!r} or an id per step, got {against!r}")
         logits = logits.copy()
-        np.put_along_axis(logits, written[:, None], -np.inf, 1)
+        logits[np.arange(len(written)), written] = -np.inf
         return logits.argmax(1)
     ids, n_words = np.asarray(against), logits.shape[1]
     if ids.shape != written.shape or ids.dtype.kind not in "iu":
         raise ValueError(f"against must hold one id for each of the {len(written)} steps, got {ids.dtype} {ids.shape}")
-    if ids.min() < 0 or ids.max() >= n_words:
-        wrong = ids[(ids < 0) | (ids >= n_words)][0]
-        raise ValueError(f"ids of words are 0 to {n_words - 1}, got {wrong} in against")
+    if (wrong := ids[(ids < 0) | (ids >= n_words)]).size:
+        raise ValueError(f"ids of words are 0 to {n_words - 1}, got {wrong[0]} in against")
     return ids
 
 

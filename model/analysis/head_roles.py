@@ -3,8 +3,6 @@
 Shape letters: L layers, H heads, T queries (rows), S keys (columns), N heads of several layers in one row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,23 +25,15 @@ NUMBERS = ("sharpness", "entropy", "relative_entropy", "distance", *SHARES)
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over rows, which can be added up over sentences.
+    """Sums over rows, which can be added up over sentences."""
 
-    Attributes:
-        rows: (L, H), how many rows were counted: those that may read several keys, and do read.
-        sums: by name of NUMBERS float64 (L, H).
-        largest: (L, H, offsets), rows whose largest weight is at each of OFFSETS.
-        possible: (L, H, offsets), counted rows that may read a key at each of OFFSETS.
-        mass: (L, H), the sum of all weights of all rows: 0 for heads that read nothing.
-    """
+    rows: np.ndarray  # (L, H), how many rows were counted: those that may read several keys, and do read
+    sums: dict[str, np.ndarray]  # by name of NUMBERS float64 (L, H)
+    largest: np.ndarray  # (L, H, offsets), rows whose largest weight is at each of OFFSETS
+    possible: np.ndarray  # (L, H, offsets), counted rows that may read a key at each of OFFSETS
+    mass: np.ndarray  # (L, H), the sum of all weights of all rows: 0 for heads that read nothing
 
-    rows: np.ndarray
-    sums: dict[str, np.ndarray]
-    largest: np.ndarray
-    possible: np.ndarray
-    mass: np.ndarray
-
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.rows + other.rows,
             {name: value + other.sums[name] for name, value in self.sums.items()},
@@ -126,8 +116,7 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
             return named[most]
         return "broad" if numbers["relative_entropy"][layer, head] >= BROAD else "mixed"
 
-    n_layers, n_heads = offsets.shape[:2]
-    return [[name(layer, head) for head in range(n_heads)] for layer in range(n_layers)]
+    return [[name(layer, head) for head in range(offsets.shape[1])] for layer in range(len(offsets))]
 
 
 def comparable(weights: np.ndarray) -> bool:

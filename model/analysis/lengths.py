@@ -1,7 +1,5 @@
 """Quality by length of sentence, as a checkpoint's card keeps it: a length is a number of words between spaces."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +12,10 @@ KEY = "by_length"  # among the scores of a test set
 
 @dataclass(frozen=True)
 class Group:
-    """The scores of sentences of about one length.
+    """The scores of sentences of about one length."""
 
-    Attributes:
-        words: how many the sources have on average.
-        shortest, longest: how many the shortest and the longest of them have.
-    """
-
-    words: float
-    shortest: int
+    words: float  # how many the sources have on average
+    shortest: int  # words
     longest: int
     sentences: int
     bleu: float

@@ -3,8 +3,6 @@
 Shape letters: L layers, H heads, T queries (rows), S keys (columns), V vocabulary.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -170,15 +168,10 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class ByOffset:
-    """How similar positions are that lie a fixed number of places apart.
+    """How similar positions are that lie a fixed number of places apart."""
 
-    Attributes:
-        means: (T,) float64, for every offset from 0 the mean dot product of two positions that far apart.
-        residual: the largest distance of any dot product from that mean: 0 where only the offset matters.
-    """
-
-    means: np.ndarray
-    residual: float
+    means: np.ndarray  # (T,) float64, for every offset from 0 the mean dot product of two positions that far apart
+    residual: float  # the largest distance of any dot product from that mean: 0 where only the offset matters
 
 
 def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:

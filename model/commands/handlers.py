@@ -191,7 +191,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
 
 def atlas(arguments: argparse.Namespace) -> None:
     """Measure every head over held-out sentences."""
-    from model.measures import atlas
+    from model.measures import atlas, kept
     from model.measures.evaluate import read_pairs
     from model.measures.word_links import read_linked_text
 
@@ -203,7 +203,7 @@ def atlas(arguments: argparse.Namespace) -> None:
     of = {"command": arguments.command_line, "data": arguments.data.name, "credit": arguments.credit}
     out.parent.mkdir(parents=True, exist_ok=True)
     found = atlas.measure(translator, pairs, arguments.sentences, arguments.bleu_sentences, links, _say)
-    atlas.write(out, of | found)
+    kept.write(out, of | found)
     print(out)
 
 

@@ -4,8 +4,6 @@ Both learn the same toy language. The cheater reads the next word while it is tr
 no next word to read.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -3,8 +3,6 @@
 The steps are those of `attention.MultiHeadAttention` for one row. Shape letters: H heads, T queries, S keys, K d_head.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,20 +20,13 @@ GRADIENT_LIMIT = 0.5
 
 @dataclass(frozen=True)
 class Switches:
-    """What is done differently from the model as it translates.
+    """What is done differently from the model as it translates."""
 
-    Attributes:
-        scaled: whether scores are divided by sqrt(K).
-        temperature: what scores are divided by besides, above 0.
-        masked: whether the mask is obeyed.
-        dropout: probability of dropping each weight, from 0 to below 1; `draw` numbers the draw that decides which.
-    """
-
-    scaled: bool = True
-    temperature: float = 1.0
-    masked: bool = True
-    dropout: float = 0.0
-    draw: int = 0
+    scaled: bool = True  # whether scores are divided by sqrt(K)
+    temperature: float = 1.0  # what scores are divided by besides, above 0
+    masked: bool = True  # whether the mask is obeyed
+    dropout: float = 0.0  # probability of dropping each weight, below 1
+    draw: int = 0  # number of the draw that decides which are dropped
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < math.inf:
@@ -49,35 +40,20 @@ AS_RECORDED = Switches()
 
 @dataclass(frozen=True)
 class Row:
-    """Every step of one query through one head, in order.
+    """Every step of one query through one head, in order."""
 
-    Attributes:
-        q: (K,), what the query asks for.
-        k: (S, K), what each key offers.
-        products: (S, K), q times k, dimension by dimension.
-        raw_scores: (S,), q k^T: the sum of each key's products.
-        scaled: (S,), divided by sqrt(K) and the temperature.
-        mask: bool (S,), True = may attend.
-        scores: (S,), -inf where masked.
-        weights: (S,), softmax of the scores.
-        dropped: (S,), the weights after dropout.
-        v: (S, K), what each key hands over.
-        weighted: (S, K), each v times its weight after dropout.
-        context: (K,), their sum.
-    """
-
-    q: np.ndarray
-    k: np.ndarray
-    products: np.ndarray
-    raw_scores: np.ndarray
-    scaled: np.ndarray
-    mask: np.ndarray
-    scores: np.ndarray
-    weights: np.ndarray
-    dropped: np.ndarray
-    v: np.ndarray
-    weighted: np.ndarray
-    context: np.ndarray
+    q: np.ndarray  # (K,), what the query asks for
+    k: np.ndarray  # (S, K), what each key offers
+    products: np.ndarray  # (S, K), q times k, dimension by dimension
+    raw_scores: np.ndarray  # (S,), q k^T: the sum of each key's products
+    scaled: np.ndarray  # (S,), divided by sqrt(K) and the temperature
+    mask: np.ndarray  # bool (S,), True = may attend
+    scores: np.ndarray  # (S,), -inf where masked
+    weights: np.ndarray  # (S,), softmax of the scores
+    dropped: np.ndarray  # (S,), the weights after dropout
+    v: np.ndarray  # (S, K), what each key hands over
+    weighted: np.ndarray  # (S, K), each v times its weight after dropout
+    context: np.ndarray  # (K,), their sum
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
@@ -124,10 +100,6 @@ def softmax_gradient(weights: np.ndarray) -> float:
 
     It is 0 where one key takes all. With p = sum w^2 it is at most sqrt(p - p^2), so at most GRADIENT_LIMIT, which is
     reached where two keys share evenly.
-
-    Example:
-        >>> softmax_gradient(np.array([0.5, 0.5, 0.0])), softmax_gradient(np.array([0.0, 1.0]))
-        (0.5, 0.0)
     """
     weights = weights.astype(np.float64)
     return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))

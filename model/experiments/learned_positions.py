@@ -1,11 +1,8 @@
 """A positional table that is learned instead of computed, at a size that trains in a moment.
 
-Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; section 3.5 of Vaswani et al. 2017
-found them as good as sinusoids). Here one attention head, which is given nothing but positions, learns with such a
-table to look at the place before: the smallest task that needs an order.
+Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; as good as sinusoids in Vaswani et
+al. 2017, section 3.5). Here one head, given nothing but positions, learns with such a table to look one place back.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -23,18 +20,12 @@ INITIAL_STD = 0.02  # usual for embeddings of positions (BERT, GPT-2)
 
 @dataclass(frozen=True)
 class LearnedPositions:
-    """A table before and after training.
+    """A table before and after training."""
 
-    Attributes:
-        initial, trained: (T, D) float64; at first random.
-        losses: cross entropy before each step, in nats; ln T where the head looks everywhere alike.
-        hits: the share of positions from 1 on whose largest weight is on the place before, after training.
-    """
-
-    initial: np.ndarray
-    trained: np.ndarray
-    losses: np.ndarray
-    hits: float
+    initial: np.ndarray  # (T, D) float64, random
+    trained: np.ndarray  # (T, D) float64
+    losses: np.ndarray  # cross entropy before each step, in nats; ln T where the head looks everywhere alike
+    hits: float  # the share of positions from 1 on whose largest weight is on the place before, after training
 
 
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:

@@ -3,8 +3,6 @@
 Shape letters: B batch, H heads, T target positions, S source positions, L layers, V vocabulary.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,17 +33,11 @@ Cells = Sequence[tuple[int, int, int]]  # (b, t, s) of masks (B, T, S)
 
 @dataclass(frozen=True)
 class Sentences:
-    """Some sentence pairs as one batch, padded to the longest.
+    """Some sentence pairs as one batch, padded to the longest."""
 
-    Attributes:
-        src: (B, S) source ids, the end token last, then padding.
-        tgt: (B, T) what the decoder reads: the start token first, then padding.
-        source_tokens, target_tokens: their names, B lists of S and of T.
-    """
-
-    src: Tensor
-    tgt: Tensor
-    source_tokens: list[list[str]]
+    src: Tensor  # (B, S) ids, the end token last, then padding
+    tgt: Tensor  # (B, T) what the decoder reads: the start token first, then padding
+    source_tokens: list[list[str]]  # their names
     target_tokens: list[list[str]]
 
     def pair(self, number: int) -> tuple[Tensor, Tensor]:
@@ -85,20 +77,12 @@ def worked_example() -> Sentences:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of a batch through a model, recorded.
+    """One pass of a batch through a model, recorded."""
 
-    Attributes:
-        masks: by name of MASKS, bool (B, T, S) with T queries and S keys, as the model used it, and the two parts of
-            "decoder_self" as they were handed to it.
-        weights: by kind of attention, float32 (B, L, H, T, S).
-        scores: the same before softmax and mask: q k / sqrt(d_head).
-        logits: (B, T, V).
-    """
-
-    masks: dict[str, np.ndarray]
-    weights: dict[str, np.ndarray]
-    scores: dict[str, np.ndarray]
-    logits: np.ndarray
+    masks: dict[str, np.ndarray]  # by name of MASKS bool (B, T, S)
+    weights: dict[str, np.ndarray]  # by kind of attention, float32 (B, L, H, T, S)
+    scores: dict[str, np.ndarray]  # the same before softmax and mask: q k / sqrt(d_head)
+    logits: np.ndarray  # (B, T, V)
 
 
 @torch.inference_mode()

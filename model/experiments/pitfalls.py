@@ -4,8 +4,6 @@ Each stands in widely read tutorials and notebooks, runs without an error, and d
 elsewhere in this package. Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable

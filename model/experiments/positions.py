@@ -3,8 +3,6 @@
 Shape letters: S source positions, D d_model.
 """
 
-from __future__ import annotations
-
 import random
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -33,9 +31,6 @@ def changed_positions(
         scale: what the encoding is multiplied with; 0 switches it off, 1 leaves it.
         shift: how many positions later every token seems to stand.
         sides: "encoder", "decoder" or both.
-
-    Raises:
-        ValueError: if scale or shift is out of range.
     """
     if not 0 <= scale <= MAX_SCALE:
         raise ValueError(f"the scale must be from 0 to {MAX_SCALE:g}, got {scale:g}")
@@ -61,19 +56,13 @@ def translate(
 
 @dataclass(frozen=True)
 class Shuffle:
-    """A sentence with its words in another order.
-
-    Attributes:
-        text, shuffled: the words in both orders.
-        ids, shuffled_ids: their token ids, the end token last in both.
-        order: S places; token i of the shuffled sentence is token order[i] of the sentence.
-    """
+    """A sentence with its words in another order."""
 
     text: str
     shuffled: str
-    ids: list[int]
+    ids: list[int]  # of the text, the end token last
     shuffled_ids: list[int]
-    order: list[int]
+    order: list[int]  # S places: token i of the shuffled sentence is token order[i] of the sentence
 
 
 def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:

@@ -1,7 +1,5 @@
 """A tiny model that learns to write strings backwards, a step at a time and in so many steps at most."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 

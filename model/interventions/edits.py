@@ -1,15 +1,12 @@
 """Changes to a running Transformer as plain data: heads switched off, attention forced, masks edited.
 
 `Edits` can be compared, hashed and written into an address. Its changes hold in a teacher-forced pass and in cached
-decoding alike, for any number of batch rows (the hypotheses of a beam are rows). Shape letters: B batch, H heads,
-T queries, S keys.
+decoding alike, for any number of batch rows. Shape letters: B batch, H heads, T queries, S keys.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -19,12 +16,11 @@ from model.architectures import Config
 from model.config import TransformerConfig
 from model.errors import Problem
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, MODULES, module_of
+from model.translation import IN_WORDS, KINDS, MODULES, module_of
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters
-_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
-_LETTER_OF = {kind: letter for letter, kind in _LETTERS.items()}
+_LETTERS = {kind[0]: kind for kind in KINDS}
 _HEAD = re.compile(r"([ou])([edc])(\d{1,2})-(\d{1,2})", re.ASCII)
 _FORCE = re.compile(r"f([ed]?)(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)", re.ASCII)
 _CELL = re.compile(r"([ab])([edc])(\d{1,3})-(\d{1,3})", re.ASCII)
@@ -125,26 +121,25 @@ class Edits:
         return any(vars(self).values())
 
     @property
-    def without_future(self) -> Edits:
+    def without_future(self) -> "Edits":
         """The same without the cells that open the future: what a decoder can do that writes token by token."""
         return replace(self, cells=tuple(cell for cell in self.cells if not cell.shows_future))
 
     @property
     def code(self) -> str:
         """All of it in a short text of letters, digits and "-_." that `from_code` reads; empty for no edits."""
-        heads = [("o", head) for head in self.off] + [("u", head) for head in self.uniform]
-        items = [f"{what}{_LETTER_OF[head.kind]}{head.layer}-{head.head}" for what, head in heads]
+        items = [f"o{head.kind[0]}{head.layer}-{head.head}" for head in self.off]
+        items += [f"u{head.kind[0]}{head.layer}-{head.head}" for head in self.uniform]
         for force in self.forced:
             strength = f"{force.strength:.4f}".rstrip("0").rstrip(".")
             heads = "".join(f"h{layer}-{head}" for layer, head in force.heads)
-            kind = "" if force.kind == "cross" else _LETTER_OF[force.kind]
+            kind = "" if force.kind == "cross" else force.kind[0]
             items.append(f"f{kind}{force.query}-{force.key}-{strength}{heads}")
-        for cell in self.cells:
-            items.append(f"{'a' if cell.open else 'b'}{_LETTER_OF[cell.kind]}{cell.query}-{cell.key}")
+        items += [f"{'a' if cell.open else 'b'}{cell.kind[0]}{cell.query}-{cell.key}" for cell in self.cells]
         return "_".join([VERSION, *items]) if items else ""
 
     @classmethod
-    def from_code(cls, code: str) -> Edits:
+    def from_code(cls, code: str) -> "Edits":
         """Read what `code` wrote, or any text that somebody typed; a ValueError names the part that cannot be read."""
         if not code:
             return cls()
@@ -169,24 +164,18 @@ class Edits:
         layers = layer_counts(config)
         forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
         for head in (*self.off, *self.uniform, *forced):
-            places = (("layer", head.layer, layers[head.kind]), ("head", head.head, config.n_heads))
-            _check_places(head.kind, places)
-        cells = (*self.cells, *self.forced)
-        if cells and (n_source is None or n_target is None):
-            raise ValueError("single cells can be changed for one sentence only, not for many at a time")
-        for cell in cells:
-            n_queries = n_source if cell.kind == "encoder_self" else n_target
-            n_keys = n_target if cell.kind == "decoder_self" else n_source
-            _check_places(cell.kind, (("row", cell.query, n_queries), ("column", cell.key, n_keys)), " here")
+            _check_place(head.kind, "layer", head.layer, layers[head.kind])
+            _check_place(head.kind, "head", head.head, config.n_heads)
+        for cell in (*self.cells, *self.forced):
+            if n_source is None or n_target is None:
+                raise ValueError("single cells can be changed for one sentence only, not for many at a time")
+            _check_place(cell.kind, "row", cell.query, n_source if cell.kind == "encoder_self" else n_target, " here")
+            _check_place(cell.kind, "column", cell.key, n_target if cell.kind == "decoder_self" else n_source, " here")
 
     def changes(self, config: TransformerConfig) -> dict[str, Change]:
-        """The interventions that make these edits, which must fit the model (`check`), for `model.taps.intervene`.
-
-        They tell each other at which step the decoder is: a mapping serves one thread at a time, so make one for every
-        block.
-        """
+        """The interventions that make these edits, which must fit the model (`check`); a mapping serves one thread."""
         first = 0  # the position of the decoder's first query in the pass that is running
-        counted = bool(self.forced) or any(cell.kind != "encoder_self" for cell in self.cells)
+        counted = self.forced or any(cell.kind != "encoder_self" for cell in self.cells)
         masks: dict[str, Tensor] = {}
 
         def row_of(edit: Cell | Force, tensor: Tensor) -> int | None:
@@ -196,8 +185,10 @@ class Edits:
 
         def of_layer(kind: str, layer: int) -> Iterator[tuple[str, Change]]:
             module = module_of(kind, layer)
-            heads = ([h.head for h in some if (h.kind, h.layer) == (kind, layer)] for some in (self.off, self.uniform))
-            off, uniform = heads
+            off, uniform = (
+                [head.head for head in heads if (head.kind, head.layer) == (kind, layer)]
+                for heads in (self.off, self.uniform)
+            )
             cells = [cell for cell in self.cells if cell.kind == kind]
             forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
             counts = counted and (kind, layer) == ("decoder_self", 0)
@@ -237,12 +228,9 @@ class Edits:
     @contextmanager
     def applied(self, config: TransformerConfig, stack: str) -> Iterator[None]:
         """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
-        changes = self.changes(config) if self else {}
-        changes = {address: change for address, change in changes.items() if address.startswith(f"{stack}.")}
-        if not changes:  # so that the fast paths stay open
-            yield
-            return
-        with intervene(changes):
+        found = self.changes(config) if self else {}
+        found = {address: change for address, change in found.items() if address.startswith(f"{stack}.")}
+        with intervene(found) if found else nullcontext():  # with nothing to change the fast paths stay open
             yield
 
 
@@ -257,11 +245,10 @@ def all_heads(config: TransformerConfig, kind: str | None = None) -> list[Head]:
     return [Head(name, i, head) for name, n in counts.items() for i in range(n) for head in range(config.n_heads)]
 
 
-def _check_places(kind: str, places: tuple[tuple[str, int, int], ...], here: str = "") -> None:
-    for name, place, count in places:
-        if not 0 <= place < count:
-            allowed = f"{name}s of the {IN_WORDS[kind]}-attention are 0 to {count - 1}{here}"
-            raise ValueError(f"{allowed}, got {name} {place}")
+def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -> None:
+    if not 0 <= place < count:
+        allowed = f"{name}s of the {IN_WORDS[kind]}-attention are 0 to {count - 1}{here}"
+        raise ValueError(f"{allowed}, got {name} {place}")
 
 
 def _read(item: str) -> tuple[str, Head | Force | Cell]:

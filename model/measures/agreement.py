@@ -3,8 +3,6 @@
 Shape letters: L layers, H heads, T steps, S source tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Shape letters: L decoder layers, H heads, T target tokens or words, S source tokens or words.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,6 @@ import numpy as np
 
 from model.analysis import maps as analysis
 from model.measures.contribution import contributions
-from model.measures.kept import has_form, is_table
 from model.measures.word_links import LinkedPair, LinkedText
 from model.text.special import MARK
 from model.text.subwords import Tokenizer
@@ -26,17 +23,10 @@ READ_AT = ("output", "input")
 
 
 def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
-    """The number of the word that each token of a text belongs to: the one with the first character of its piece.
-
-    The words spell the text, white space aside; special tokens are left out.
+    """The number of the word that each token, special ones aside, belongs to: that of its piece's first character.
 
     Raises:
-        ValueError: if the words do not spell the text.
-
-    Example:
-        >>> from model.text.words import WordTokenizer
-        >>> word_of_each_token(WordTokenizer("en", False, []), "it can't be.", ["it", "can't", "be", "."])
-        [0, 1, 1, 2, 3]
+        ValueError: if the words do not spell the text, white space aside.
     """
     spelt = [unicodedata.normalize("NFC", word) for word in words]
     owners = [n for n, word in enumerate(spelt) for _ in (word.lower() if tokenizer.lowercase else word)]
@@ -71,18 +61,12 @@ def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence
 
 @dataclass
 class Counts:
-    """Links counted over pairs, for any number of aligners at once.
+    """Links counted over pairs, for any number of aligners at once."""
 
-    Attributes:
-        made: |A|, links that an aligner made.
-        sure: |S|.
-        in_sure, in_possible: |A n S| and |A n P|, one number per aligner.
-    """
-
-    made: int = 0
-    sure: int = 0
-    in_sure: np.ndarray | int = 0
-    in_possible: np.ndarray | int = 0
+    made: int = 0  # |A|, links that an aligner made
+    sure: int = 0  # |S|
+    in_sure: np.ndarray | int = 0  # |A n S|, one number per aligner
+    in_possible: np.ndarray | int = 0  # |A n P|
 
     def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
         """Count one pair: `linked`, int (..., N), are the source words that N target words are linked to."""
@@ -173,39 +157,19 @@ _GROUPS = {
     "max_of_all": lambda values: values.max(axis=(0, 1)),
 }
 MEASURES = tuple(_MASS)
-_RATES = {"heads": list, "mean": list, "max": list, "mean_of_all": float, "max_of_all": float}
-_FORM = {
-    "made_by": str,
-    **dict.fromkeys(("pairs", "too_long", "words", "links", "outside"), int),
-    **dict.fromkeys(("diagonal", "best"), float),
-    "aer": {at: {"weights": _RATES} for at in READ_AT},
-}
 
 
 def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """Name the heads that align words: better than the diagonal, which position alone explains, on every set of links.
+    """Name the heads that align words better than the diagonal, which position alone explains, on every set of links.
 
     Args:
         results: one or more of `measure`, of the same model.
 
     Returns:
-        L lists of H: of READ_AT, where a head read by its weights has the smaller mean error rate; "" where no such
-        reading beats the diagonal everywhere.
+        L lists of H: of READ_AT, where a head read by its weights has the smaller mean error rate, or "".
     """
     rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
     errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)
     better = (errors < np.reshape(diagonal, (-1, 1, 1, 1))).all(axis=0)  # (READ_AT, L, H)
     best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
     return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()
-
-
-def is_result(result: Any, size: tuple[int, int]) -> bool:
-    """Whether it is what `measure` returns of L layers and H heads: anybody can have changed the file it came from."""
-    if not has_form(result, _FORM) or set(result["aer"]) != set(READ_AT):
-        return False
-    shapes = {"heads": size, "mean": size[:1], "max": size[:1]}
-    return all(
-        what in MEASURES and has_form(rates, _RATES) and all(is_table(rates[name], shapes[name]) for name in shapes)
-        for of_place in result["aer"].values()
-        for what, rates in of_place.items()
-    )

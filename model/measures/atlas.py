@@ -3,10 +3,6 @@
 Shape letters: L layers, H heads, N = L * H, T steps or words, S keys.
 """
 
-from __future__ import annotations
-
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +15,11 @@ from sacrebleu.metrics import BLEU
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.analysis.effects import RUNNER_UP
-from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
+from model.checkpoint import WEIGHTS, sha256_of
+from model.config import TransformerConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
-from model.measures import agreement, alignment
+from model.measures import agreement, alignment, kept
 from model.measures.head_importance import gradient_estimates
-from model.measures.kept import has_form, is_table
 from model.measures.word_links import LinkedText
 from model.training.data.corpora import Pair
 from model.translation import KINDS, Translation
@@ -37,32 +33,17 @@ ALWAYS = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "
 ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
 ALWAYS["cross"] += ("occlusion", "input_gradient")
 SOMETIMES = ("bleu", "aer_output", "aer_input")  # where it was asked for, or links were given
-_RATES = {"spearman": float, "kendall": float}
-_FORM = {
-    **dict.fromkeys(("command", "data", "credit"), str),
-    **dict.fromkeys(("sentences", "words"), int),
-    "texts": list,
-    "alignment": {},
-    "kinds": {},
-    "agreement": dict.fromkeys(agreement.AGAINST, _RATES),
-}
 
 
 @dataclass
 class Counted:
-    """Sums over the rows and words of sentences, of the heads of one kind.
+    """Sums over the rows and words of sentences, of the heads of one kind."""
 
-    Attributes:
-        tally: where they look.
-        sums: by measure (2, L, H): what is summed, and over how many.
-        divergence: (N, N), summed over sentences.
-    """
+    tally: head_roles.Tally  # where they look
+    sums: dict[str, np.ndarray]  # by measure (2, L, H): what is summed, and over how many
+    divergence: np.ndarray  # (N, N), summed over sentences
 
-    tally: head_roles.Tally
-    sums: dict[str, np.ndarray]
-    divergence: np.ndarray
-
-    def __add__(self, other: Counted) -> Counted:
+    def __add__(self, other: "Counted") -> "Counted":
         sums = {name: one + other.sums[name] for name, one in self.sums.items()}
         return Counted(self.tally + other.tally, sums, self.divergence + other.divergence)
 
@@ -151,7 +132,7 @@ def measure(
     read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
     frequencies = {kind: read_by[kind == "decoder_self"] for kind in KINDS}
     counts: dict[str, Counted] = {}
-    kept: dict[int, int] = {}
+    shown: dict[int, int] = {}
     examples: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
     seen, read = [], []
     step = max(1, len(pairs) / sentences)
@@ -176,7 +157,7 @@ def measure(
             **{name: _round(value) for name, value in counted.numbers().items()},
             "role": head_roles.roles(counted.tally, kind),
             "divergence": _round(counted.divergence / len(read)),
-            "examples": _examples(examples[kind], kept),
+            "examples": _examples(examples[kind], shown),
         }
         for kind, counted in counts.items()
     }
@@ -195,7 +176,7 @@ def measure(
         "agreement": _agreement(seen),
         "alignment": sets,
         "kinds": kinds,
-        "texts": [read[i][0] for i in kept],
+        "texts": [read[i][0] for i in shown],
     }
 
 
@@ -208,15 +189,15 @@ def _shown(translator: Translator, result: Translation, kind: str, counted: Coun
     return sharpness, result.attention(kind), result.source_tokens, result.source_tokens
 
 
-def _examples(seen: list[tuple], kept: dict[int, int]) -> list:
-    """The strongest sentences of every head, of what `_shown` said of each; `kept` numbers those that are used."""
+def _examples(seen: list[tuple], shown: dict[int, int]) -> list:
+    """The strongest sentences of every head, of what `_shown` said of each; `shown` numbers those that are used."""
     strength = np.stack([one[0] for one in seen])  # (sentences, L, H)
     best = np.argsort(-strength, axis=0, kind="stable")[:MOST_EXAMPLES]
 
     def example(i: int, *head: int) -> list:
         _, values, rows, keys = seen[i]
         row, key = divmod(int(np.abs(values[head]).argmax()), len(keys))
-        return [kept.setdefault(i, len(kept)), row, rows[row], keys[key], _round(values[*head, row, key])]
+        return [shown.setdefault(i, len(shown)), row, rows[row], keys[key], _round(values[*head, row, key])]
 
     return [
         [[example(i, layer, head) for i in best[:, layer, head].tolist()] for head in range(best.shape[2])]
@@ -260,56 +241,17 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
     return {"score": round(whole, 2), "sentences": len(pairs), "beam": 1, "signature": str(metric.get_signature())}
 
 
-def write(path: Path, found: dict[str, Any]) -> None:
-    """Write what `measure` found, with its command, data and credit."""
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    # One line per row of a table, not one per number.
-    write_text(path, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
-
-
-def read(folder: Path, config) -> dict[str, Any] | None:
+def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
     """Read the atlas of a checkpoint: what `measure` returned, its "command", "data" and "credit"; None without one.
 
     Raises:
-        ValueError: if the file is not an atlas of this model, or of other weights.
+        ValueError: if the file was changed, or is of another model.
     """
-    path = folder / FILE
-    if not path.is_file():
-        return None
-    found = read_json(path)
-    if found.get("weights") != sha256_of(folder / WEIGHTS):
-        raise ValueError(f"{path} was measured with other weights: run python -m model atlas again")
-
-    def need(good: bool, what: str) -> None:
-        if not good:
-            raise ValueError(f"{path} is not an atlas of heads: {what} is incomplete")
-
-    for name, form in _FORM.items():
-        need(has_form(found, {name: form}), name)
-    for kind, n_layers in layer_counts(config).items():
-        measured, size = found["kinds"].get(kind), (n_layers, config.n_heads)
-        need(has_form(measured, dict.fromkeys((*ALWAYS[kind], "role", "divergence", "examples"), list)), kind)
-        tables = dict.fromkeys((*ALWAYS[kind], *(name for name in SOMETIMES if name in measured)), (size, "fi"))
-        tables |= {name: (size, "U") for name in ("role", "aligns") if name in measured}
-        tables["divergence"] = (n_layers * config.n_heads,) * 2, "fi"
-        if not all(is_table(measured[name], *form) for name, form in tables.items()):
-            raise ValueError(f"{path} does not fit the model: it has other layers or heads in {kind}")
-        need(_are_examples(measured["examples"], size, found["texts"]), "examples")
-    # `size` is that of cross-attention, the last
-    need(all(alignment.is_result(one, size) for one in found["alignment"].values()), "alignment")
+    found = kept.read(folder / FILE, "atlas")
+    for kind, n_layers in layer_counts(config).items() if found else ():
+        if np.shape(found["kinds"][kind]["role"]) != (n_layers, config.n_heads):
+            raise ValueError(f"{folder / FILE} does not fit the model: it has other layers or heads in {kind}")
     return found
-
-
-def _are_examples(examples: list, size: tuple[int, int], texts: list) -> bool:
-    """Whether they are those of L layers and H heads, and name texts that are there."""
-    form = dict(enumerate((int, int, str, str, float)))
-    try:
-        if len(examples) != size[0] or any(len(row) != size[1] for row in examples):
-            return False
-        ones = [one for row in examples for of_head in row for one in of_head]
-        return all(has_form(dict(enumerate(one)), form) and isinstance(texts[one[0]], str) for one in ones)
-    except (TypeError, IndexError):
-        return False
 
 
 def _round(values: np.ndarray | float) -> Any:

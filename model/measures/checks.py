@@ -1,11 +1,8 @@
 """Is what is drawn what was computed? Claims about one translation, each with the measured deviation.
 
 A claim whose breach is easy to make comes with a control: the same measurement after the mask it rests on is switched
-off for this one pass. It shows that the measurement would notice. Shape letters: H heads, T target positions, S source
-positions, V vocabulary.
+off for this one pass. Shape letters: H heads, T target positions, S source positions, V vocabulary.
 """
-
-from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -19,12 +16,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model import attribution
-from model.checkpoint import WEIGHTS, read_json, sha256_of, write_json
+from model.checkpoint import WEIGHTS, sha256_of
 from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
 from model.errors import Problem
 from model.experiments import masks as mask_experiments
-from model.measures.kept import has_form
+from model.measures import kept as found
 from model.positional import TABLES
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
@@ -41,21 +38,13 @@ OF_PARTS = 1e-4  # of the largest logit
 
 @dataclass(frozen=True)
 class Check:
-    """One claim about a translation, measured.
+    """One claim about a translation, measured."""
 
-    Attributes:
-        claim: of CLAIMS.
-        deviation: the largest absolute difference found; NaN counts as broken.
-        allowed: up to which the claim holds.
-        compared: how many numbers were compared.
-        control: the deviation with the mask that the claim rests on switched off, or None.
-    """
-
-    claim: str
-    deviation: float
-    allowed: float
-    compared: int
-    control: float | None = None
+    claim: str  # of CLAIMS
+    deviation: float  # the largest absolute difference found; NaN counts as broken
+    allowed: float  # up to which the claim holds
+    compared: int  # how many numbers were compared
+    control: float | None = None  # the deviation with the mask that the claim rests on switched off
 
     @property
     def holds(self) -> bool:
@@ -115,9 +104,9 @@ def _worst(checks: Sequence[Check]) -> Check:
     return replace(max(checks, key=share), compared=sum(one.compared for one in checks), control=control)
 
 
-def keep(folder: Path, found: dict[str, Any]) -> Path:
+def keep(folder: Path, measured: dict[str, Any]) -> Path:
     """Keep what `measure` found, with its command and data, beside the weights it is of; returns the file."""
-    write_json(folder / FILE, {**found, "weights": sha256_of(folder / WEIGHTS)})
+    found.write(folder / FILE, measured | {"weights": sha256_of(folder / WEIGHTS)})
     return folder / FILE
 
 
@@ -125,23 +114,10 @@ def kept(folder: Path) -> dict[str, Any] | None:
     """What `keep` wrote, "claims" as Checks; None where there is nothing.
 
     Raises:
-        ValueError: if the file is not what `keep` writes, or of other weights.
+        ValueError: if the file was changed, or is of other weights.
     """
-    path = folder / FILE
-    if not path.is_file():
-        return None
-    found = read_json(path)
-    numbers = {"claim": str, "deviation": float, "allowed": float, "compared": int}
-    claims = found.get("claims")
-    fits = has_form(found, {"command": str, "data": str, "sentences": int}) and isinstance(claims, list)
-    fits = fits and all(
-        has_form(one, numbers) and (one.get("control") is None or has_form(one["control"], float)) for one in claims
-    )
-    fits = fits and tuple(one["claim"] for one in claims) == CLAIMS
-    if not fits or found.get("weights") != sha256_of(folder / WEIGHTS):
-        what = "is not of these weights, or not what python -m model check --save writes"
-        raise ValueError(f"{path} {what}: run it again")
-    return found | {"claims": [Check(**{name: one.get(name) for name in (*numbers, "control")}) for one in claims]}
+    read = found.read(folder / FILE, "check --save")
+    return read and read | {"claims": [Check(**one) for one in read["claims"]]}
 
 
 def source_of(claim: str) -> str:

@@ -3,8 +3,6 @@
 Shape letters: L layers, H heads, T queries, S keys, K d_head, D d_model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -40,10 +38,6 @@ def rollout(weights: np.ndarray) -> np.ndarray:
 
     Returns:
         float32 (T, T): rows are positions of the output, columns input tokens; rows sum to 1 where those of weights do.
-
-    Example:
-        >>> rollout(np.array([[[[0.0, 1.0], [0.0, 1.0]]]])).tolist()
-        [[0.5, 0.5], [0.0, 1.0]]
     """
     identity = np.eye(weights.shape[-1])
     flow = identity
@@ -53,14 +47,10 @@ def rollout(weights: np.ndarray) -> np.ndarray:
 
 
 def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Follow a decoder down to both inputs: the translation so far, and through the cross-attention the source.
+    """Follow a decoder, weights (L, H, T, T) and (L, H, T, S), to both inputs: the translation so far, and the source.
 
     The rule of `rollout` at both attentions of a layer, in their order; the cross-attention reads the output of the
-    encoder, which leads to its input tokens by its own rollout. (Abnar and Zuidema describe encoders.)
-
-    Args:
-        own, cross: (L, H, T, T) and (L, H, T, S), the decoder's weights.
-        encoder: (S, S), the rollout of the encoder.
+    encoder, which leads to its input tokens by its own rollout (S, S). (Abnar and Zuidema describe encoders.)
 
     Returns:
         float32 (T, T) and (T, S): how much of each step comes from the tokens it has read and from the source tokens;

@@ -1,7 +1,5 @@
 """Scores a translator on a file of sentence pairs with sacreBLEU, and a language model on a text."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Shape letters: B batch, H heads, T target positions, S source positions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -26,11 +24,8 @@ def without_each_head(
 ) -> Iterator[tuple[list[Head], np.ndarray]]:
     """Score a translation with every head switched off in turn, all heads of a layer as the rows of one batch.
 
-    Row i of a batch has head i off and nothing else. What lies below the layer is the same for all rows and runs once.
-
-    Args:
-        source: its ids, the end token last.
-        written: ids of the translation, without the start token.
+    What lies below the layer is the same for all rows and runs once. `source` are ids with the end token, `written`
+    without the start token.
 
     Yields:
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.

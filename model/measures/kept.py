@@ -1,38 +1,35 @@
-"""Whether a file beside a checkpoint's weights holds what a measure writes there: anybody can have changed it."""
+"""What a measure found, in a sealed file beside the weights it is of: anybody can have changed either."""
 
-from __future__ import annotations
-
-import math
+import hashlib
+import json
+import re
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 
 
-def has_form(value: Any, form: Any) -> bool:
-    """Whether a value of JSON has the keys of a form, or more, with values of the types that stand there.
+def write(path: Path, found: dict[str, Any]) -> None:
+    """Write JSON that names the SHA-256 of its "weights", one row of a table per line, with a seal."""
+    text = json.dumps(found | {"seal": _seal(found)}, indent=1, ensure_ascii=False)
+    write_text(path, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
 
-    Example:
-        >>> has_form({"score": 1, "more": None}, {"score": float}), has_form({"score": "1"}, {"score": float})
-        (True, False)
+
+def read(path: Path, command: str) -> dict[str, Any] | None:
+    """What `write` wrote; None where there is nothing.
+
+    Raises:
+        ValueError: if it was changed since, or is of other weights than those beside it; run the command again.
     """
-    if isinstance(form, dict):
-        return isinstance(value, dict) and all(key in value and has_form(value[key], form[key]) for key in form)
-    if form is float:
-        return type(value) in (int, float) and math.isfinite(value)
-    return type(value) is form
+    if not path.is_file():
+        return None
+    found = read_json(path)
+    if found.pop("seal", None) != _seal(found):
+        raise ValueError(f"{path} is not what python -m model {command} wrote: run it again")
+    if found["weights"] != sha256_of(path.parent / WEIGHTS):
+        raise ValueError(f"{path} was measured with other weights: run python -m model {command} again")
+    return found
 
 
-def is_table(value: Any, shape: tuple[int, ...], kinds: str = "fi") -> bool:
-    """Whether lists of lists have a shape and hold finite numbers, or what else these kinds of numpy's types mean.
-
-    Example:
-        >>> is_table([[1, 0.5]], (1, 2)), is_table([[1, "0.5"]], (1, 2)), is_table([["x"]], (1, 1), "U")
-        (True, False, True)
-    """
-    try:
-        array = np.array(value)
-    except (ValueError, OverflowError):
-        return False
-    if array.shape != shape or array.dtype.kind not in kinds:
-        return False
-    return array.dtype.kind == "U" or bool(np.isfinite(array).all())
+def _seal(found: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()

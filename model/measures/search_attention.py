@@ -1,7 +1,5 @@
 """What every step of a search looked at in the source: one recorded pass over its hypotheses, in batches."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

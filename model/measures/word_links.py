@@ -1,7 +1,5 @@
 """Sentence pairs with word links made by hand, as word aligners are measured with."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence
@@ -9,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.checkpoint import read_json
-from model.measures.kept import has_form
 from model.training.data.corpora import read_lines
 
 Links = frozenset[tuple[int, int]]
@@ -19,24 +16,17 @@ _LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
 
 @dataclass(frozen=True)
 class LinkedPair:
-    """A sentence pair with its links.
+    """A sentence pair with its links."""
 
-    Attributes:
-        number: of its line, counted from 1.
-        source, target: the texts that a model reads.
-        source_words, target_words: their words, which links count from 0.
-        sure, possible: (source word, target word); the sure ones are possible, too.
-    """
-
-    number: int
+    number: int  # of its line, counted from 1
     source: str
     target: str
-    source_words: list[str]
+    source_words: list[str]  # which links count from 0
     target_words: list[str]
-    sure: Links
-    possible: Links
+    sure: Links  # (source word, target word)
+    possible: Links  # the sure ones among them
 
-    def turned(self) -> LinkedPair:
+    def turned(self) -> "LinkedPair":
         texts = (self.target, self.source, self.target_words, self.source_words)
         links = (frozenset((t, s) for s, t in links) for links in (self.sure, self.possible))
         return LinkedPair(self.number, *texts, *links)
@@ -44,22 +34,15 @@ class LinkedPair:
 
 @dataclass(frozen=True)
 class LinkedText:
-    """Pairs with links.
-
-    Attributes:
-        languages: of source and target.
-        made_by: who made the links, as far as the files say.
-        pairs: those that have links.
-        outside: how many links were left out because they point outside their sentence.
-    """
+    """Pairs with links."""
 
     name: str
-    languages: tuple[str, str]
-    made_by: str
-    pairs: list[LinkedPair]
-    outside: int
+    languages: tuple[str, str]  # of source and target
+    made_by: str  # who made the links, as far as the files say
+    pairs: list[LinkedPair]  # those that have links
+    outside: int  # how many links were left out because they point outside their sentence
 
-    def towards(self, source: str, target: str) -> LinkedText:
+    def towards(self, source: str, target: str) -> "LinkedText":
         """The same pairs between these languages, turned round where they must be; a ValueError for others."""
         if (source, target) == self.languages:
             return self
@@ -123,7 +106,7 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
         raise ValueError(f"{path} must name two languages, got {len(values['languages'])}")
     pairs, outside = [], 0
     for entry in values["pairs"]:
-        if not has_form(entry, {"line": int, "links": str}):
+        if not isinstance(entry, dict) or (type(entry.get("line")), type(entry.get("links"))) != (int, str):
             raise ValueError(f"{path}: each pair has line, sha256 and links, got {str(entry)[:60]}")
         number, links = entry["line"], entry["links"].split()
         if not 1 <= number <= len(lines):

@@ -13,7 +13,7 @@ import streamlit
 from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
-from model.measures import agreement, atlas, contribution
+from model.measures import agreement, atlas, contribution, kept
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
@@ -43,7 +43,7 @@ def measured(tmp_path_factory):
     found = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
     found |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
     found["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
-    atlas.write(translator.folder / atlas.FILE, found)
+    kept.write(translator.folder / atlas.FILE, found)
     return folder, atlas.read(translator.folder, translator.config)
 
 
@@ -135,7 +135,7 @@ class TestBoard:
 
     def test_an_atlas_of_other_weights_is_told(self, report, tmp_path, monkeypatch):
         folder = save_tiny(tmp_path / "en-de", d_ff=44)
-        (folder / atlas.FILE).write_text(json.dumps(report))
+        kept.write(folder / atlas.FILE, report)
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         at = open_page(PAGE)
         assert not at.exception and "run python -m model atlas again" in at.warning[0].value

@@ -67,7 +67,7 @@ def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyP
     card.write_text(card.read_text().replace('"weights": "', '"weights": "0'))
     st.cache_data.clear()
     at = screen.open_page("check.py")
-    assert "is not of these weights" in at.warning[0].value and at.text_input
+    assert "is not what python -m model check --save wrote" in at.warning[0].value and at.text_input
     st.cache_data.clear()
 
 

@@ -41,7 +41,7 @@ OF_FILES = {
     "checkpoint.py",
     "config.py",
     "measures/atlas.py",
-    "measures/checks.py",
+    "measures/kept.py",
     "text/pieces.py",
     "text/subwords.py",
     "text/words.py",

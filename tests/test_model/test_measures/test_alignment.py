@@ -251,27 +251,3 @@ def test_a_head_aligns_where_it_beats_the_diagonal_on_every_set():
     other = of_heads(0.3, [[0.1, 0.2, 0.4], [0.1, 0.3, 0.1]], [[0.4, 0.29, 0.1], [0.1, 0.0, 0.1]])
     # What beats it read in one way here and in another way there beats it in neither.
     assert alignment.roles([one, other]) == [["output", "input", ""], ["", "input", ""]]
-
-
-# -- what was kept
-
-
-def test_a_result_is_told_from_anything_else(translator):
-    result = alignment.measure(translator, linked("the house", "das Haus", {(0, 0), (1, 1)}))
-    assert alignment.is_result(result, (2, 3)) and not alignment.is_result(result, (3, 2))
-    rates, of_input = result["aer"]["output"]["weights"], result["aer"]["input"]
-    strange = (
-        {},
-        rates | {"heads": []},
-        rates | {"heads": [["0.5"]]},
-        rates | {"heads": rates["heads"][:-1]},
-        rates | {"heads": [[1.0], [1.0, 2.0]]},
-        rates | {"max": 1},
-        rates | {"mean_of_all": None},
-    )
-    aer = [{"output": {"weights": one}, "input": of_input} for one in strange]
-    whole = result["aer"]
-    aer += [3, {}, {"output": {"weights": rates}}, whole | {"x": of_input}, whole | {"input": {"x": rates}}]
-    typed = [result | {name: None} for name in result if name not in ("source", "target")]
-    for damaged in (3, {"aer": 3}, *(result | {"aer": one} for one in aer), *typed):
-        assert not alignment.is_result(damaged, (2, 3))
