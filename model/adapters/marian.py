@@ -122,10 +122,7 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
     activation = values.get("activation_function")
     if activation not in tuple(ACTIVATIONS):  # a list can be compared, not looked up
         raise ValueError(f"{path}: activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-    missing = [name for name in _SIZES.values() if name not in values]
-    if missing:
-        raise ValueError(f"{path}: the key {missing[0]!r} is missing")
-    sizes = {ours: values[theirs] for ours, theirs in _SIZES.items()}
+    sizes = {ours: values.get(theirs) for ours, theirs in _SIZES.items()}
     tied = ("share_encoder_decoder_embeddings", "tie_word_embeddings")
     choices = {
         "norm": "post",

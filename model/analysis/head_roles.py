@@ -91,11 +91,11 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
 def roles(counted: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does: L lists of H names.
 
-    Positional: the largest weight keeps one offset in at least 90 % of the rows that can read there, which must be half
-    of all and FEW at least (Voita et al. 2019). Else what holds most of the mass, if that is more than a third: the
-    first token, the last, punctuation, a neighbour (in cross-attention the place of the step's number). Else broad,
-    where the entropy is at least 80 % of that of an even spread. Else mixed. Without a counted row: nothing, where all
-    weights of the head are 0; no choice, where each row can read one key only.
+    Positional: the largest weight keeps one offset in POSITIONAL of the rows that can read there, which must be half of
+    all and FEW at least (Voita et al. 2019). Else what holds MOST of the mass: the first token, the last, punctuation,
+    a neighbour (in cross-attention the place of the step's number). Else broad, where the entropy is BROAD of that of
+    an even spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0; no choice, where
+    each row can read one key only.
     """
     numbers, offsets = counted.numbers(), counted.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS

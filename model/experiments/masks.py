@@ -152,12 +152,7 @@ def _allow_all(mask: Tensor) -> Tensor:
 
 
 def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, padding: bool) -> float:
-    """How much the logits of a pair change when padding is appended to it: about 0 with the padding mask.
-
-    Args:
-        src, tgt: (1, S) and (1, T) ids without padding.
-        count: how many pads are appended to each.
-        padding: whether the padding mask is on.
+    """How much the logits of a pair change when pads are appended to it: about 0 with the padding mask.
 
     Returns:
         max |difference| over the logits of the T real steps; a ValueError if the model has no positions for the pads.

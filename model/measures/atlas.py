@@ -66,12 +66,12 @@ def count(
     """
     found = {}
     source = translator.source_ids(result.source)
-    gradients = gradient_estimates(translator.model, [source], [result.predicted_ids])
+    gradients = gradient_estimates(translator.model, source, result.predicted_ids)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
         sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
         n_words = np.full(weights.shape[:2], len(result.predicted_ids))
-        sums["gradient"] = np.stack([gradients[kind][0], n_words])
+        sums["gradient"] = np.stack([gradients[kind], n_words])
         if frequencies is not None:
             sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
         found[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
@@ -115,14 +115,14 @@ def measure(
 
     Returns:
         JSON: "sentences"; "words" (written, ends counted); "weights" (SHA-256 of the file); "bleu" (of the whole model,
-        greedy) with its signature, or None; "agreement": how direct effect and loss without a head agree, by what
-        effects are compared with, over all pairs of a decoder head and a word ("spearman") and over the heads of each
-        word ("kendall", the mean); "alignment": by set of links as of `alignment.measure`; "texts": the sentences of
-        the examples; and "kinds": for each kind the measures of ALWAYS and SOMETIMES, layers in rows and heads in
-        columns, the "role" of each head, of cross-attention how it "aligns" words (`alignment.roles`), the
-        "divergence" (N, N) of its heads, and "examples": for each head the sentences where it is strongest, each as
-        [number of the text, row, token of the row, key, value]. Of decoder heads these are the largest direct effects
-        on a written word, in logits; of encoder heads the sharpest sentences, with their largest weight.
+        greedy) with its signature, or None; "agreement" of direct effect and loss without a head, by what effects are
+        compared with, over all pairs of a decoder head and a word ("spearman") and over the heads of each word
+        ("kendall", the mean); "alignment": by set of links as of `alignment.measure`; "texts": the sentences of the
+        examples; "kinds": for each kind the measures of ALWAYS and SOMETIMES (L, H), the "role" of each head, of
+        cross-attention how it "aligns" words (`alignment.roles`), the "divergence" (N, N) of its heads, and "examples":
+        for each head the sentences where it is strongest, as [number of the text, row, token of the row, key, value].
+        Of decoder heads these are the largest direct effects on a written word, in logits; of encoder heads the
+        sharpest sentences, with their largest weight.
 
     Raises:
         ValueError: if the model is not such a Transformer, or no sentence can be read.

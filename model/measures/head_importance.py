@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from model import masks
 from model.interventions.edits import Head, all_heads, layer_counts
 from model.taps import Change, intervene, record
-from model.text.special import BOS_ID, PAD_ID, pad_ids
+from model.text.special import BOS_ID, PAD_ID
 from model.transformer import Transformer
 from model.translation import module_of
 
@@ -75,31 +75,22 @@ def _row_changes(heads: list[Head]) -> dict[str, Change]:
     return {address: zero(*map(list, zip(*pairs))) for address, pairs in places.items()}
 
 
-def gradient_estimates(
-    model: Transformer, sources: Sequence[Sequence[int]], written: Sequence[Sequence[int]]
-) -> dict[str, np.ndarray]:
+def gradient_estimates(model: Transformer, source: Sequence[int], written: Sequence[int]) -> dict[str, np.ndarray]:
     """|dL / d gate| of every head, where a gate of 1 scales what the head returns (Michel et al. 2019, equation 2).
 
     L is the negative log-probability of the whole translation, so this is what `without_each_head` would measure if the
-    model were linear in the gate. Takes B lists of ids, as there.
-
-    Returns:
-        By kind float64 (B, layers, H).
+    model were linear in the gate: by kind float64 (layers, H).
     """
-    src, targets = pad_ids(sources), pad_ids(written)
-    tgt = pad_ids([[BOS_ID, *ids[:-1]] for ids in written])
-    names = {kind: [module_of(kind, layer) for layer in range(n)] for kind, n in layer_counts(model.config).items()}
-    gates = {
-        name: torch.ones(len(sources), model.config.n_heads, 1, 1, dtype=model.output.weight.dtype, requires_grad=True)
-        for kind in names
-        for name in names[kind]
-    }
-    scaled = {f"{name}.context": lambda context, gate=gate: context * gate for name, gate in gates.items()}
+    src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
+    kinds, size = layer_counts(model.config), (model.config.n_heads, 1, 1)
+    names = {kind: [f"{module_of(kind, layer)}.context" for layer in range(n)] for kind, n in kinds.items()}
+    like = {"dtype": model.output.weight.dtype, "requires_grad": True}
+    gates = {name: torch.ones(size, **like) for of_kind in names.values() for name in of_kind}
+    scaled = {name: lambda context, gate=gate: context * gate for name, gate in gates.items()}
     with torch.enable_grad(), intervene(scaled):
-        logits = model(src, tgt)  # (B, T, V)
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD_ID, reduction="sum")
-    gradients = dict(zip(gates, torch.autograd.grad(loss, list(gates.values())), strict=True))  # (B, H, 1, 1)
+        loss = F.cross_entropy(model(src, tgt)[0], torch.tensor(written), reduction="sum")
+    gradients = dict(zip(gates, torch.autograd.grad(loss, list(gates.values())), strict=True))  # (H, 1, 1)
     return {
-        kind: torch.stack([gradients[name][:, :, 0, 0] for name in of_kind], dim=1).abs().double().numpy()
+        kind: torch.stack([gradients[name][:, 0, 0] for name in of_kind]).abs().double().numpy()
         for kind, of_kind in names.items()
     }

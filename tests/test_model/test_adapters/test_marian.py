@@ -275,7 +275,7 @@ class TestCommand:
             ({"decoder_vocab_size": 7}, "source and target have two vocabularies"),
             ({"activation_function": "tanh"}, "activation_function must be one of swish, silu, relu, gelu, got 'tanh'"),
             ({"activation_function": ["swish"]}, "activation_function must be one of"),
-            ({"d_model": None}, "the key 'd_model' is missing"),
+            ({"d_model": None}, "d_model must be of type int"),
             ({"d_model": "12"}, "d_model must be of type int"),
             ({"d_model": 24}, "a tensor of model.safetensors has another shape than config.json says"),
             ({"vocab_size": 10**9, "decoder_vocab_size": 10**9}, "more than 500,000,000 numbers"),

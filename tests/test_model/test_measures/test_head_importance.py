@@ -43,7 +43,7 @@ def test_many_at_a_time_equal_one_by_one(variant: str, row: int) -> None:
 def test_the_gradient_is_that_of_a_gate() -> None:
     """Against central differences in the gate of each head, in float64."""
     model, step = tiny_model(), 1e-5
-    estimates = gradient_estimates(model, SOURCES, WRITTEN)
+    estimates = [gradient_estimates(model, *pair) for pair in zip(SOURCES, WRITTEN)]
     for head in all_heads(model.config):
         stack, name = MODULES[head.kind]
 
@@ -58,5 +58,5 @@ def test_the_gradient_is_that_of_a_gate() -> None:
         for row in range(2):
             up, down = (score(model, row, changes={address: scaled(1 + sign * step)}).sum() for sign in (1, -1))
             expected = abs(up - down) / (2 * step)
-            assert estimates[head.kind][row, head.layer, head.head] == pytest.approx(expected, rel=1e-5, abs=1e-8)
-    assert all(np.isfinite(values).all() and values.min() > 0 for values in estimates.values())
+            assert estimates[row][head.kind][head.layer, head.head] == pytest.approx(expected, rel=1e-5, abs=1e-8)
+    assert all(np.isfinite(values).all() and values.min() > 0 for one in estimates for values in one.values())
