@@ -31,11 +31,9 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
 
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=list(files)))
-    except errors.HFValidationError:
-        problem = f"there is no folder {name!r}, and no model on the hub can have that name: check it, {instead}"
     except errors.RevisionNotFoundError:
         problem = f"the model {name!r} has no revision {revision!r} on the hub"
-    except errors.RepositoryNotFoundError:
+    except (errors.HFValidationError, errors.RepositoryNotFoundError):
         problem = f"there is no folder and no model on the hub named {name!r}: check it, {instead}"
     except Exception:  # offline, not cached, refused: errors of the hub, and of whichever library it speaks through
         there = f"there is no folder {name!r}, and the hub cannot be reached"

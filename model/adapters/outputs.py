@@ -1,11 +1,12 @@
 """What models of Hugging Face hand out, as `attention_file.Attention`: of a forward pass or of `generate`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from model import masks
 from model.adapters import byte_level
@@ -57,19 +58,19 @@ def attention_of(
     if "sequences" not in outputs:
         target = None if target_ids is None else tokens(target_ids[sequence])
         return forward_attention(outputs, tokens(ids[real]), target, row=sequence, real=real)
-    steps = _Steps(outputs, sequence, sentence, len(inputs["input_ids"]), tokenizer.eos_token_id)
-    written = outputs["sequences"][sequence, : steps.length + 1]
-    kept, source = torch.ones(steps.length, dtype=torch.bool), []
+    length, whole = _steps(outputs, sequence, sentence, len(inputs["input_ids"]), tokenizer.eos_token_id)
+    written = outputs["sequences"][sequence, : length + 1]
+    kept, source = torch.ones(length, dtype=torch.bool), []
     if "decoder_attentions" not in outputs:
         kept[: len(real)] = real
-        weights = {"decoder_self": steps.stack("attentions", square=True)[..., kept, :][..., kept]}
+        weights = {"decoder_self": whole("attentions")[..., kept, :][..., kept]}
     else:
         encoder = _layers(outputs, "encoder_attentions")
         place = sentence * (encoder.size(1) // len(inputs["input_ids"]))
         weights = {
             "encoder_self": encoder[:, place][..., real, :][..., real],
-            "decoder_self": steps.stack("decoder_attentions", square=True),
-            "cross": steps.stack("cross_attentions", square=False)[..., real],
+            "decoder_self": whole("decoder_attentions"),
+            "cross": whole("cross_attentions", encoder.size(-1))[..., real],
         }
         source = tokens(ids[real])
     return Attention(
@@ -120,45 +121,37 @@ def _causal(n_tokens: int) -> dict[str, np.ndarray]:
     return {"decoder_self": masks.causal_mask(n_tokens)[0, 0].numpy()}
 
 
-class _Steps:
-    """The steps of generate for one sequence that it returned.
+def _steps(
+    outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any
+) -> tuple[int, Callable[..., Tensor]]:
+    """How many tokens one sequence of generate read, and what makes whole maps of a kind, given how many keys it has.
 
     Every step has one map per layer, (rows, heads, queries, keys), whose rows are the hypotheses of that step.
     """
+    name = "decoder_attentions" if "decoder_attentions" in outputs else "attentions"
+    prompt = _layers({name: (outputs.get(name) or [()])[0]}, name).size(3)
+    written = [*outputs["sequences"][sequence, prompt:].tolist(), eos_id]
+    rows = [sequence] * min(written.index(eos_id) + 1, len(written) - 1)
+    if outputs.get("beam_indices") is not None:
+        rows = [row for row in outputs["beam_indices"][sequence].tolist() if row >= 0]
+    if not rows:
+        raise ValueError("nothing was generated, so there is nothing to see")
+    length = prompt + len(rows) - 1  # the last one written was not read
 
-    def __init__(self, outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any) -> None:
-        self.outputs, self.sentence, self.sentences = outputs, sentence, sentences
-        name = "decoder_attentions" if "decoder_attentions" in outputs else "attentions"
-        first = _layers({name: (outputs.get(name) or [()])[0]}, name)
-        self.prompt = first.size(3)
-        written = outputs["sequences"][sequence, self.prompt :].tolist()
-        if outputs.get("beam_indices") is not None:
-            self.rows = [row for row in outputs["beam_indices"][sequence].tolist() if row >= 0]
-        else:
-            ends = [place for place, index in enumerate(written) if index == eos_id]
-            self.rows = [sequence] * (ends[0] + 1 if ends else len(written))
-        if not self.rows:
-            raise ValueError("nothing was generated, so there is nothing to see")
-        self.length = self.prompt + len(self.rows) - 1  # tokens read: the last one written was not
-
-    def stack(self, name: str, square: bool) -> Tensor:
-        """The maps of one kind, (layers, heads, length, keys); 0 where a key did not exist yet."""
-        steps = self.outputs.get(name) or ()
-        if len(steps) < len(self.rows):
-            raise ValueError(f"{name} has {len(steps)} steps, the sequence {len(self.rows)}")
-        read = 0
-        for row, step in zip(self.rows, steps):
+    def whole(name: str, keys: int | None = None) -> Tensor:  # (L, H, length, keys); 0 where a key did not exist yet
+        steps = outputs.get(name) or ()
+        if len(steps) < len(rows):
+            raise ValueError(f"{name} has {len(steps)} steps, the sequence {len(rows)}")
+        parts = []
+        for row, step in zip(rows, steps):
             layers = _layers({name: step}, name)  # (L, rows, H, queries, keys)
-            maps = layers[:, row if layers.size(1) != self.sentences else self.sentence]
-            if read:  # without a cache every step asks again what was asked before; the new query is the last
-                maps = maps[:, :, -1:]
-            else:
-                whole = torch.zeros(*maps.shape[:2], self.length, self.length if square else maps.size(-1))
-            end = read + maps.size(2)
-            used = end if square else whole.size(-1)
-            whole[:, :, read:end, :used] = maps[..., :used]
-            read = end
-        return whole
+            maps = layers[:, row if layers.size(1) != sentences else sentence]
+            # Without a cache every step asks again what was asked before; the new query is the last.
+            maps = maps[:, :, -1:] if parts else maps
+            parts.append(F.pad(maps, (0, (keys or length) - maps.size(-1))))
+        return torch.cat(parts, dim=2)
+
+    return length, whole
 
 
 def _layers(outputs: Mapping[str, Any], name: str) -> Tensor:

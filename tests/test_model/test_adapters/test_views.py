@@ -258,7 +258,7 @@ class TestHub:
     def test_the_reasons(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from huggingface_hub import errors
 
-        with pytest.raises(ValueError, match="no model on the hub can have that name"):
+        with pytest.raises(ValueError, match="no folder and no model on the hub named"):
             hub.fetch("../no such folder", ["config.json"])
         response = SimpleNamespace(headers={}, request=None)
         for error, words in (
