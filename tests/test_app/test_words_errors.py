@@ -85,6 +85,7 @@ PROGRAMMERS = {
     "a causal mask needs as many keys as queries or more, got … keys, … queries",
     "beam width and length limit must be at least 1, got … and …",
     "the intervention at … returned …; it must return … …",
+    "the kind of attention is one of …, got …",
     "the positional encoding is one of …, got …",
     "token ids must be 0 to …, got …",
     'the side is "source" or "target", got …',

@@ -355,9 +355,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (lambda: Edits(off=(Head("self", 0, 0),)), "one of encoder_self, decoder_self, cross, got 'self'"),
             (lambda: Force(2, 3, 1.0, (), "decoder_self"), "step 2 of the decoder cannot attend to the later step 3"),
-            (lambda: Edits(forced=(Force(0, 0, 1.0, (), "self"),)), "one of .*, got 'self'"),
             (lambda: Force(0, 0, 1.5), "from 0 to 1, got 1.5"),
             (lambda: Force(0, 0, float("nan")), "from 0 to 1, got nan"),
             (
