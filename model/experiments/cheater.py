@@ -5,6 +5,7 @@ no next word to read.
 """
 
 import random
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -83,13 +84,8 @@ def is_sentence(words: Sequence[str]) -> bool:
         >>> is_sentence("the old dog sees a cat .".split()), is_sentence("the sees dog .".split())
         (True, False)
     """
-    rest = list(words)
-    for kinds in (ARTICLES, ADJECTIVES, NOUNS, VERBS, ARTICLES, ADJECTIVES, NOUNS, (STOP,)):
-        if rest and rest[0] in kinds:
-            rest.pop(0)
-        elif kinds is not ADJECTIVES:
-            return False
-    return not rest
+    kinds = {word: letter for letter, some in zip("tanv", (ARTICLES, ADJECTIVES, NOUNS, VERBS)) for word in some}
+    return bool(re.fullmatch(r"ta?nvta?n\.", "".join(kinds.get(word, word) for word in words)))
 
 
 def batch(n: int, generator: random.Random) -> Tensor:

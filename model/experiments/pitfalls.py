@@ -60,33 +60,23 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
     return weights, weights @ v
 
 
-class _Wrapped(nn.Module):
-    def __init__(self, inner: nn.Module, around: Callable[[nn.Module, Tensor], Tensor]) -> None:
-        super().__init__()
-        self.inner, self.around = inner, around
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.around(self.inner, x)
-
-
-def _wrapped(model: Transformer, kind: type, around: Callable[[nn.Module, Tensor], Tensor]) -> Transformer:
-    """A copy of a model, of the same weights, with something done around all modules of a kind."""
+def _instead(model: Transformer, kind: type, made: Callable[[nn.Module, Tensor, Tensor], Tensor]) -> Transformer:
+    """A copy of a model, of the same weights, with something made of what all modules of a kind take and give."""
     other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
-    for parent in list(other.modules()):
-        for name, child in list(parent.named_children()):
-            if isinstance(child, kind):
-                setattr(parent, name, _Wrapped(child, around))
+    for module in other.modules():
+        if isinstance(module, kind):
+            module.register_forward_hook(lambda own, given, result: made(own, *given, result))
     return other
 
 
 def double_residual(model: Transformer) -> Transformer:
     """A copy, of the same weights, whose feed-forward adds its input itself inside a sublayer that adds it too."""
-    return _wrapped(model, FeedForward, lambda inner, x: x + inner(x))
+    return _instead(model, FeedForward, lambda _, x, result: x + result)
 
 
 def own_norms(model: Transformer) -> Transformer:
     """A copy, of the same weights, with `own_layer_norm` in place of every layer norm."""
-    return _wrapped(model, nn.LayerNorm, lambda own, x: own_layer_norm(x, own.weight, own.bias, own.eps).to(x.dtype))
+    return _instead(model, nn.LayerNorm, lambda own, x, _: own_layer_norm(x, own.weight, own.bias, own.eps).to(x.dtype))
 
 
 def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:

@@ -98,7 +98,7 @@ def stage(
         >>> weights[0, 0, 0, 0] = np.nan
         >>> stage(attention=weights, tokens=["A", "dog", "runs", "."])
         Traceback (most recent call last):
-        ValueError: encoder_self holds numbers that are not finite
+        ValueError: encoder_self holds numbers from nan to nan; weights are from 0 to 1: take them after the softmax
     """
     if (result is None) == (attention is None):
         raise ValueError("give a result, or attention=... with tokens=...")

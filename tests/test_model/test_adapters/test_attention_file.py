@@ -111,7 +111,7 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"cross": np.zeros((3, 0, T, S), np.float32)}, "3 layers and 0 heads"),
         ({"cross": np.log(weights("cross"))}, "weights are from 0 to 1: take them after the softmax"),
         ({"cross": weights("cross") * 100}, "weights are from 0 to 1"),
-        ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds numbers that are not finite"),
+        ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds numbers from nan to nan"),
         ({"cross": np.ones(SHAPES["cross"], int)}, "cross must hold floating-point numbers"),
         ({"cross": np.array([["a"]])}, "cross must hold floating-point numbers"),
         ({"cross": np.array([None])}, "cross is not a whole array of plain texts or numbers"),

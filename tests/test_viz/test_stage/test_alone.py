@@ -150,7 +150,7 @@ def test_an_encoder_and_a_decoder() -> None:
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": None}, "must be a list of texts"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": [1, 2, 3]}, "must be a list of texts"),
         ({"attention": softmaxed(2, 3, 3), "tokens": list("abc")}, "must have the axes"),
-        ({"attention": softmaxed(2, 2, 3, 3) * torch.nan, "tokens": list("abc")}, "not finite"),
+        ({"attention": softmaxed(2, 2, 3, 3) * torch.nan, "tokens": list("abc")}, "numbers from nan to nan"),
         ({"attention": softmaxed(2, 2, 3, 3).log(), "tokens": list("abc")}, "after the softmax"),
         ({"attention": [[["a"]]], "tokens": ["a"]}, "could not convert string to float"),
         ({"attention": [], "tokens": ["a"]}, "no layer"),
