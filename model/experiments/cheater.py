@@ -84,8 +84,9 @@ def is_sentence(words: Sequence[str]) -> bool:
         >>> is_sentence("the old dog sees a cat .".split()), is_sentence("the sees dog .".split())
         (True, False)
     """
-    kinds = {word: letter for letter, some in zip("tanv", (ARTICLES, ADJECTIVES, NOUNS, VERBS)) for word in some}
-    return bool(re.fullmatch(r"ta?nvta?n\.", "".join(kinds.get(word, word) for word in words)))
+    some = zip("tanv.", (ARTICLES, ADJECTIVES, NOUNS, VERBS, (STOP,)))
+    kinds = {word: letter for letter, of_kind in some for word in of_kind}
+    return bool(re.fullmatch(r"ta?nvta?n\.", "".join(kinds.get(word, "?") for word in words)))
 
 
 def batch(n: int, generator: random.Random) -> Tensor:
