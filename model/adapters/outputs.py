@@ -124,10 +124,7 @@ def _causal(n_tokens: int) -> dict[str, np.ndarray]:
 def _steps(
     outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any
 ) -> tuple[int, Callable[..., Tensor]]:
-    """How many tokens one sequence of generate read, and what makes whole maps of a kind, given how many keys it has.
-
-    Every step has one map per layer, (rows, heads, queries, keys), whose rows are the hypotheses of that step.
-    """
+    """How many tokens one sequence of generate read, and what makes whole maps of a kind from its steps."""
     name = "decoder_attentions" if "decoder_attentions" in outputs else "attentions"
     prompt = _layers({name: (outputs.get(name) or [()])[0]}, name).size(3)
     written = [*outputs["sequences"][sequence, prompt:].tolist(), eos_id]
@@ -143,7 +140,7 @@ def _steps(
         if len(steps) < len(rows):
             raise ValueError(f"{name} has {len(steps)} steps, the sequence {len(rows)}")
         parts = []
-        for row, step in zip(rows, steps):
+        for row, step in zip(rows, steps):  # of each step a map per layer, whose rows are its hypotheses
             layers = _layers({name: step}, name)  # (L, rows, H, queries, keys)
             maps = layers[:, row if layers.size(1) != sentences else sentence]
             # Without a cache every step asks again what was asked before; the new query is the last.

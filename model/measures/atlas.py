@@ -83,10 +83,7 @@ def _keys(result: Translation, kind: str) -> list[str]:
 
 
 def _on_rare(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str], frequencies: Mapping[str, int]) -> np.ndarray:
-    """The mass on the rarest key that a row may read (Voita et al. 2019, section 4.3), summed, and the rows: (2, L, H).
-
-    Without special tokens, and rows that may read a single key.
-    """
+    """The mass on the rarest key that each row may read (Voita et al. 2019, section 4.3), and the rows: (2, L, H)."""
     counts = np.where(analysis.is_special(keys), np.inf, [frequencies.get(key, 0) for key in keys])
     allowed = np.where(mask, counts, np.inf)  # (T, S)
     rarest = (allowed == allowed.min(axis=1, keepdims=True)) & np.isfinite(allowed)
