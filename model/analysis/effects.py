@@ -2,8 +2,8 @@
 
 A pre-norm decoder's logits are a matrix times the norm of a sum, in which each head, each key that it reads and each
 feed-forward is a summand. With the norm's deviation held as it was, the logit splits without a rest. A post-norm
-decoder's parts pass the norm after them and all later ones, each held likewise. Effects through later layers are not in
-it. Shape letters: L layers, H heads, T steps, S keys, K d_head, D d_model, V vocabulary.
+decoder's parts pass the norm after them and all later ones, each held likewise. Effects through later layers are left
+out.
 """
 
 from collections.abc import Mapping, Sequence

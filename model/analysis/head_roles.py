@@ -1,7 +1,4 @@
-"""What heads do, in numbers: where they look, how sharply, and which of them look alike.
-
-Shape letters: L layers, H heads, T queries (rows), S keys (columns), N heads of several layers in one row.
-"""
+"""What heads do, in numbers: where they look, how sharply, and which of them look alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Numbers over recorded arrays: numpy in, numpy out.
-
-Shape letters: L layers, H heads, T queries (rows), S keys (columns), V vocabulary.
-"""
+"""Numbers over recorded arrays: numpy in, numpy out."""
 
 import re
 from collections.abc import Callable, Sequence

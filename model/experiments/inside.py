@@ -1,6 +1,6 @@
 """One query of one attention head, step by step, as recorded or with something done differently.
 
-The steps are those of `attention.MultiHeadAttention` for one row. Shape letters: H heads, T queries, S keys, K d_head.
+The steps are those of `attention.MultiHeadAttention` for one row.
 """
 
 import math

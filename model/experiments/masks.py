@@ -1,7 +1,4 @@
-"""A batch under other masks: what a mask does to a model, in maps and in numbers.
-
-Shape letters: B batch, H heads, T target positions, S source positions, L layers, V vocabulary.
-"""
+"""A batch under other masks: what a mask does to a model, in maps and in numbers."""
 
 import math
 from collections.abc import Mapping, Sequence

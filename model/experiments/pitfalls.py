@@ -1,7 +1,7 @@
 """Well-known mistakes as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon.
 
 Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
-elsewhere in this package. Shape letters: H heads, T positions, K d_head, D d_model, V vocabulary.
+elsewhere in this package.
 """
 
 import copy

@@ -1,7 +1,4 @@
-"""A sentence under other positional encodings: scaled, shifted, switched off, its words shuffled.
-
-Shape letters: S source positions, D d_model.
-"""
+"""A sentence under other positional encodings: scaled, shifted, switched off, its words shuffled."""
 
 import random
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,7 @@
 """Changes to a running Transformer as plain data: heads switched off, attention forced, masks edited.
 
 `Edits` can be compared, hashed and written into an address. Its changes hold in a teacher-forced pass and in cached
-decoding alike, for any number of batch rows. Shape letters: B batch, H heads, T queries, S keys.
+decoding alike, for any number of batch rows.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Do weights agree with direct effects, and both with what happens when something is taken away? Rank correlations.
-
-Shape letters: L layers, H heads, T steps, S source tokens.
-"""
+"""Do weights agree with direct effects, and both with what happens when something is taken away? Rank correlations."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""How well cross-attention aligns words: every head against links made by hand.
-
-Shape letters: L decoder layers, H heads, T target tokens or words, S source tokens or words.
-"""
+"""How well cross-attention aligns words: every head against links made by hand."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence

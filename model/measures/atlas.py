@@ -1,7 +1,4 @@
-"""The atlas of a checkpoint's heads: what each does and is worth over held-out sentences, kept beside its weights.
-
-Shape letters: L layers, H heads, N = L * H, T steps or words, S keys.
-"""
+"""The atlas of a checkpoint's heads: what each does and is worth over held-out sentences, kept beside its weights."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Is what is drawn what was computed? Claims about one translation, each with the measured deviation.
 
 A claim whose breach is easy to make comes with a control: the same measurement after the mask it rests on is switched
-off for this one pass. Shape letters: H heads, T target positions, S source positions, V vocabulary.
+off for this one pass.
 """
 
 import inspect

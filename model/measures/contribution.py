@@ -1,7 +1,4 @@
-"""More than weights: how much each key adds to the output of a head, and where attention leads through all layers.
-
-Shape letters: L layers, H heads, T queries, S keys, K d_head, D d_model.
-"""
+"""More than weights: how much each key adds to the output of a head, and where attention leads through all layers."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,4 @@
-"""What each head is worth to a translation: its log-probability without the head, and the gradient estimate of it.
-
-Shape letters: B batch, H heads, T target positions, S source positions.
-"""
+"""What each head is worth to a translation: its log-probability without the head, and the gradient estimate of it."""
 
 from collections.abc import Iterator, Sequence
 
