@@ -46,6 +46,8 @@ class MultiHeadAttention(nn.Module):
         bias: whether the four projections have a bias (the paper's have none).
     """
 
+    fuses = True  # a kind with equations of its own says False: fused attention and the stepper have only these
+
     def __init__(self, d_model: int, n_heads: int, dropout: float, bias: bool) -> None:
         super().__init__()
         self.n_heads = n_heads
@@ -105,23 +107,24 @@ class MultiHeadAttention(nn.Module):
             (B, T, D).
         """
         q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
-        attention = self.equations if observed() else self._fused
+        attention = self._fused if self.fuses and not observed() else self.equations
         context = attention(q, k, v, mask)  # (B, H, T, K)
         context = context.transpose(1, 2).flatten(2)  # (B, T, D)
         return self.tap_output(self.output_projection(context))  # (B, T, D)
 
-    def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation per line.
 
         Args:
             q: (B, H, T, K).
             k: (B, H, S, K).
             v: (B, H, S, K).
-            mask: bool, broadcastable to (B, 1, T, S), True = may attend.
+            mask: bool, broadcastable to (B, 1, T, S), True = may attend; None hides nothing.
 
         Returns:
             (B, H, T, K), the context of each head.
         """
+        mask = q.new_ones((), dtype=torch.bool) if mask is None else mask
         mask = mask[(None,) * (4 - mask.dim())]  # (1 or B, 1, 1 or T, 1 or S)
         mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
         raw_scores = self.tap_raw_scores(q @ k.transpose(-2, -1))  # (B, H, T, S)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.attention import MultiHeadAttention
 from model.layers import DecoderLayer
 from model.taps import observed
 from model.transformer import Cache, Transformer
@@ -28,11 +29,14 @@ class Stepper:
 
     Args:
         model: whose parameters are used, also after they change in place. While something records or intervenes, or
-            while it is trained, it makes the steps itself, so that taps see them and dropout takes place.
+            while it is trained, it makes the steps itself, so that taps see them and dropout takes place; and always
+            where its attention has other equations.
     """
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.start, self.reorder = model, model.start, model.reorder
+        attention = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+        self._fuses = all(module.fuses for module in attention)
         decoder, self._input, self._output = model.decoder, model.decoder.input, _product(model.output)
         self._layers = [_Layer(i, layer) for i, layer in enumerate(decoder.layers)]
         self._norm = _norm(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else decoder.norm
@@ -40,7 +44,7 @@ class Stepper:
     @torch.no_grad()
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
         """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
-        if observed() or self.model.training:
+        if observed() or self.model.training or not self._fuses:
             return self.model.step(state, tokens)
         entry = self._input
         if state.length == len(entry.table):

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from model.attention import MultiHeadAttention, masked_softmax
 from model.stepper import Stepper, lay_out
 from model.taps import intervene, record
 from model.text.special import PAD_ID
@@ -213,3 +214,29 @@ class TestTheMemoryOfMovedRows:
         assert fresh.length == 0 and state.length == 1 and fresh.cross is state.cross
         assert fresh.cross[0][0].shape == (B, H, S, K)
         assert_near(model.step(fresh, TOKENS[:, 0]), first)
+
+
+class Near(MultiHeadAttention):
+    """Attention that falls with the distance of query and key (Press et al. 2022), as somebody might add it."""
+
+    fuses = False
+
+    def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        n, s = q.size(2), k.size(2)
+        distance = torch.arange(s - n, s)[:, None] - torch.arange(s)
+        scores = q @ k.transpose(-2, -1) / self.d_head**0.5 - distance.abs()
+        return self.tap_context(self.tap_weights(masked_softmax(scores.masked_fill(~mask, -torch.inf))) @ v)
+
+
+def test_attention_with_equations_of_its_own_is_neither_fused_nor_stepped_without_them() -> None:
+    model = model_of(torch.float64)
+    plain = model(SRC, TOKENS)
+    for layer in model.decoder.layers:
+        layer.self_attention.__class__ = Near
+    with record():
+        recorded = model(SRC, TOKENS)
+    assert_near(model(SRC, TOKENS), recorded)
+    assert (recorded - plain).abs().max() > 1e-3
+    stepper, state = Stepper(model), model.start(SRC)
+    for t in range(T):
+        assert_near(stepper.step(state, TOKENS[:, t]), recorded[:, t])
