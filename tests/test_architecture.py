@@ -7,6 +7,7 @@ packages and `importlib.import_module("...")` all count.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -421,6 +422,41 @@ def repository() -> Tree:
 def test_this_repository_keeps_the_rule(rule, repository):
     complaints = list(rule(repository))
     assert not complaints, f"{rule.__doc__}\n" + "\n".join(complaints)
+
+
+def test_only_the_page_and_the_tests_import_the_wrong_versions(repository):
+    users = {
+        module.name
+        for module in repository.values()
+        if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
+    }
+    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "input", "attention", "layers")}
+    assert {name for name in users if not name.startswith("tests.")} == pages
+
+
+def test_the_picture_of_the_rooms_has_the_imports_of_the_code(repository: Tree) -> None:
+    text = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"^  (\S+) --> (\S+)$", text, flags=re.MULTILINE))
+    rooms = sorted({room for arrow in drawn for room in arrow}, key=len, reverse=True)
+
+    def room(name: str) -> str | None:
+        path = name.replace(".", "/")
+        return next((one for one in rooms if path == one or path.startswith(one + "/")), None)
+
+    found = {
+        (here, there)
+        for module in repository.values()
+        if (here := room(module.name))
+        for one in module.imports
+        for name in one.names
+        if (there := room(name)) and here != there
+    }
+    below = {here: {there for start, there in drawn if start == here} for here in rooms}
+    for _ in rooms:  # what stands further down
+        below = {here: known.union(*(below[there] for there in known)) for here, known in below.items()}
+    assert drawn <= found, "an arrow that no import needs"
+    assert not {(here, there) for here, there in found if there not in below[here]}, "an import that is not drawn"
+    assert all(here not in known for here, known in below.items())
 
 
 def plant(root: Path, files: dict[str, str]) -> Tree:

@@ -14,7 +14,6 @@ from model.__main__ import main
 from model.adapters.attention_file import read_attention
 from model.analysis.maps import entropy
 from tests.test_app import screen
-from tests.test_architecture import read
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.app.menu import MENU
 from viz.text.words import EXAMPLES
@@ -109,31 +108,6 @@ def test_the_folders_that_are_listed_exist() -> None:
     folders = re.findall(r"^\| `([^`]+)` \|", section, flags=re.MULTILINE)
     assert len(folders) >= 6
     assert all((ROOT / folder).exists() for folder in folders)
-
-
-def test_the_picture_of_the_rooms_has_the_imports_of_the_code() -> None:
-    text = DOCS[ROOT / "docs" / "how-it-is-built.md"]
-    drawn = set(re.findall(r"^  (\S+) --> (\S+)$", text, flags=re.MULTILINE))
-    rooms = sorted({room for arrow in drawn for room in arrow}, key=len, reverse=True)
-
-    def room(name: str) -> str | None:
-        path = name.replace(".", "/")
-        return next((one for one in rooms if path == one or path.startswith(one + "/")), None)
-
-    found = {
-        (here, there)
-        for module in read(ROOT).values()
-        if (here := room(module.name))
-        for one in module.imports
-        for name in one.names
-        if (there := room(name)) and here != there
-    }
-    below = {here: {there for start, there in drawn if start == here} for here in rooms}
-    for _ in rooms:  # what stands further down
-        below = {here: known.union(*(below[there] for there in known)) for here, known in below.items()}
-    assert drawn <= found, "an arrow that no import needs"
-    assert not {(here, there) for here, there in found if there not in below[here]}, "an import that is not drawn"
-    assert all(here not in known for here, known in below.items())
 
 
 @pytest.mark.parametrize("command", re.findall(r"^python -m model (\w+)", PAGES, flags=re.MULTILINE))

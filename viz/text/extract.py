@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -22,6 +23,7 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
 
+@cache
 def calls() -> list[tuple[str, ast.Call, list[str]]]:
     """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
     return [

@@ -14,18 +14,7 @@ from model.experiments import pitfalls
 from model.positional import sinusoidal
 from model.taps import addresses, record
 from model.text.special import BOS_ID, PAD_ID
-from tests.test_architecture import ROOT, read, within
 from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
-
-
-def test_only_the_page_and_the_tests_import_the_wrong_versions():
-    users = {
-        module.name
-        for module in read(ROOT).values()
-        if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
-    }
-    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "input", "attention", "layers")}
-    assert {name for name in users if not name.startswith("tests.")} == pages
 
 
 def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_tokens():

@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -218,9 +219,11 @@ class TestSaving:
         assert all(torch.equal(found.tensors[name], value) for name, value in expected.tensors.items())
         assert found.values["progress"]["step"] == STEPS + 2
 
-    @pytest.mark.parametrize("files", range(6))
-    @pytest.mark.parametrize("begins", ["again", "again", "from two files"])
-    def test_killed_while_saving_it_goes_on(self, files, begins, data_dir, begun, out, tmp_path, monkeypatch):
+    @pytest.mark.parametrize(
+        ("begins", "files"),
+        [*(("again", files) for files in range(6)), *product(("at first", "from two files"), (0, 1, 5))],
+    )
+    def test_killed_while_saving_it_goes_on(self, begins, files, data_dir, begun, out, tmp_path, monkeypatch):
         """Killed when that many files are in their places: the first time, or after more steps than are saved."""
 
         class Killed(BaseException):
@@ -228,8 +231,8 @@ class TestSaving:
 
         if begins == "from two files":
             as_two_files(out)
-        out = tmp_path / "new" if begins == "again" else out
-        steps = STEPS if begins == "again" else STEPS + 2
+        out = tmp_path / "new" if begins == "at first" else out
+        steps = STEPS if begins == "at first" else STEPS + 2
         replace, left = Path.replace, iter(range(files))
 
         def replace_some(path: Path, target: Path) -> Path:
@@ -237,13 +240,13 @@ class TestSaving:
                 raise Killed
             return replace(path, target)
 
-        trainer = Trainer(run_of(steps=steps), data_dir, out, resume=begins != "again")
+        trainer = Trainer(run_of(steps=steps), data_dir, out, resume=begins != "at first")
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(Path, "replace", replace_some)
             trainer.train()
-        if begins == "again" and not files:
+        if begins == "at first" and not files:
             (out / HISTORY).unlink()  # is not written over
-        has_begun = begins != "again" or files > 0
+        has_begun = begins != "at first" or files > 0
         resumed = Trainer(run_of(steps=STEPS + 4), data_dir, out, resume=has_begun)
         assert resumed.progress.step == (steps if files else steps - 2 if has_begun else 0)
         resumed.train()

@@ -35,25 +35,32 @@ def config_file(tmp_path: Path, content: str | None = None) -> str:
 
 
 def test_as_a_program_errors_are_one_line_and_exit_code_2(tmp_path):
-    """All at once: most of the time goes into starting Python."""
     broken = config_file(tmp_path, '{"model": ')
-    wrong = {
-        "unknown preset 'huge'": ["huge", "--data-dir", str(tmp_path), "--out", str(tmp_path / "a")],
-        "is not JSON": [broken, "--data-dir", str(tmp_path), "--out", str(tmp_path / "b")],
-        "python -m model download multi30k": ["tiny", "--data-dir", str(tmp_path / "no"), "--out", str(tmp_path / "c")],
-    }
-    running = {
-        words: subprocess.Popen(
-            [sys.executable, "-m", "model", "train", *arguments], cwd=ROOT, stderr=subprocess.PIPE, text=True
-        )
-        for words, arguments in wrong.items()
-    }
-    for words, process in running.items():
-        _, errors = process.communicate()
-        assert process.returncode == 2, errors
-        assert words in errors
-        assert len(errors.splitlines()) == 1 and "Traceback" not in errors
+    command = [
+        sys.executable,
+        "-m",
+        "model",
+        "train",
+        broken,
+        "--data-dir",
+        str(tmp_path),
+        "--out",
+        str(tmp_path / "b"),
+    ]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and "is not JSON" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"), [("huge", "unknown preset 'huge'"), ("tiny", "python -m model download multi30k")]
+)
+def test_a_preset_or_data_that_is_not_there_is_one_line(tmp_path, capsys, preset, words):
+    assert main(["train", preset, "--data-dir", str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
+    errors = capsys.readouterr().err
+    assert words in errors and len(errors.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_help_names_every_schedule_and_how_to_start_several_processes(capsys):
