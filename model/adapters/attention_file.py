@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tokenize import TokenError
 from typing import BinaryIO
@@ -35,6 +36,8 @@ MAX_TOKEN_LENGTH = 200  # characters
 MAX_CHARACTERS = 4000  # of the tokens of one axis: tables repeat each in every cell
 MAX_NUMBERS = 4_000_000  # of all kinds together: 12 layers of 12 heads over 166 tokens
 MAX_LAYERS, MAX_HEADS = 100, 128
+MAX_ENTRIES = 5000
+ENTRY, PART = b"PK\x01\x02", 1 << 20  # what each begins with in an archive's table of contents; bytes read at a time
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # unpacking another kind can take any amount of memory
 MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
 _KINDS = {"U": "a row of texts", "f": "floating-point numbers", "b": "true or false"}
@@ -112,6 +115,10 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
     """
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
+            opened.seek(0)
+            entries = sum(part.count(ENTRY) for part in iter(partial(opened.read, PART), b""))
+            if entries > MAX_ENTRIES:  # zipfile takes 12 microseconds for each before it can be asked
+                raise ValueError(f"the file has {entries:,} entries; at most {MAX_ENTRIES:,} are allowed")
             with zipfile.ZipFile(opened) as archive:
                 return _read(archive)
     except FileNotFoundError:

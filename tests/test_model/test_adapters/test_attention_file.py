@@ -219,6 +219,14 @@ class TestHostileFiles:
         file.seek(0)
         assert read_attention(file).kinds == list(KINDS)
 
+    def test_too_many_entries_are_counted_before_they_are_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for number in range(5001):
+                archive.writestr(str(number), b"")
+        monkeypatch.setattr(zipfile, "ZipFile", None)
+        assert "5,001 entries; at most 5,000" in refusal(file)
+
     @pytest.mark.parametrize(
         "header",
         [
