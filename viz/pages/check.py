@@ -12,7 +12,7 @@ from model.measures.checks import Check
 from viz.app.turns import in_turn
 from viz.figures import deviations
 from viz.text import errors, words_check
-from viz.text.language import counted, message, say
+from viz.text.language import counted, say
 from viz.ui import asking, choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.made import Recipe, made
@@ -20,13 +20,10 @@ from viz.views.made import Recipe, made
 RUN = "run"
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
-def measured(checkpoint: str, text: str, beam: int, length_penalty: float, reference: str | None) -> list[Check]:
-    """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
-    loaded = cached.translator(checkpoint)
-    if reference is None:
-        return in_turn(checks.check)(loaded, loaded.translate(text, beam, length_penalty))
-    return in_turn(checks.check)(loaded, loaded.force(text, reference))
+@cached.remembered()
+def measured(request: cached.Request) -> list[Check]:
+    """Measure every claim about what is asked for, or return what is remembered."""
+    return in_turn(checks.check)(request.translator, request.translated())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -85,9 +82,9 @@ def show_code() -> None:
     st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
-def on_sentence(result: cached.Shown, request: cached.Request, card: dict) -> None:
+def on_sentence(result: cached.Shown, request: cached.Request) -> None:
     """Measure the claims on a translation and show them."""
-    found = measured(request.checkpoint, request.text, request.beam, request.length_penalty, request.reference)
+    found = measured(request)
     show(found, recipes.translation(request).then("found = checks.check(translator, result)"))
 
 

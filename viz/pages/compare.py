@@ -15,7 +15,7 @@ from viz.text.language import say
 from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
 from viz.ui import choices, shared, staged
 from viz.views import cached, codes, maps, recipes, view
-from viz.views.made import call, made, with_imports
+from viz.views.made import made, with_imports
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
@@ -74,14 +74,9 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
             b = replace(a, checkpoint=st.selectbox(say("Model B"), names, key="model-b", **hidden))
         else:
             label, widths = say("Search of B"), list(words.BEAMS)
-            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=search, **hidden))
+            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=recipes.decoded, **hidden))
     state[KEPT] |= {name: state[name] for name in NAMES}
     return versus, b
-
-
-def search(width: int) -> str:
-    """The name of a search."""
-    return say("beam {width}", width=width) if width > 1 else say(words.BEAMS[1])
 
 
 def address(names: list[str], a: View, versus: str) -> dict[str, str]:
@@ -122,7 +117,7 @@ def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], ch
     differing = {
         SENTENCE: ("", ""),
         MODEL: tuple(request.checkpoint for request in pair),
-        SEARCH: tuple(search(request.beam) for request in pair),
+        SEARCH: tuple(recipes.decoded(request.beam) for request in pair),
     }[versus]
     scores = (float(result.log_probabilities.sum(dtype="float64")) for result in results)
     said = [say("log-probability {number:.2f}", number=score) for score in scores]
@@ -159,12 +154,7 @@ def code(pair: Pair, kind: str, rows: str) -> str:
     loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
-        translator = loaded[request.checkpoint]
-        if request.reference is None:
-            written = call(f"{translator}.translate", request.text, **recipes.searching(request))
-        else:
-            written = call(f"{translator}.force", request.text, request.reference)
-        lines.append(f"{name} = {written}")
+        lines += recipes.translating(request, name, loaded[request.checkpoint])
     axes = [maps.axis_tokens(made(None, name), kind, rows)[:2] for name in "ba"]
     lines += [f"{name} = comparison.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
     both = ", ".join(f"{name}.attention({kind!r})[{{layer}}, {{head}}]" for name in "ba")
@@ -185,7 +175,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     """
     if came:
         arrive(names, chosen)
-    a = cached.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+    a = cached.Request.of(chosen, names[0])
     versus, b = ask(names, a)
     more = address(names, chosen, versus)
     answered = answer(versus, (a, b))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from model.catalogue import available, checkpoints_folder
@@ -18,7 +19,6 @@ from viz.text.language import current, say, using
 from viz.ui import choices, shared, speaking, staged
 from viz.views import cached, view
 from viz.views.chance import READERS, Chance, chance_of
-from viz.views.language_model_results import continued, read
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.view import View
 
@@ -76,6 +76,21 @@ def ask(names: list[str], shown: View) -> View:
     return replace(shown, text=text or "", model="" if name == names[0] else name)
 
 
+@cached.remembered()
+def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
+    """What a model reads, and the logits of the next word float32 (V,); errors as `Writer.read`."""
+    writer = cached.translator(checkpoint)
+    result = writer.read(text)
+    return cached.cut(result, writer), result.trace["logits"][-1]
+
+
+@cached.remembered()
+def continued(checkpoint: str, text: str, chance: Chance) -> str:
+    """A text and what is drawn after it; errors as `Writer.write`."""
+    chosen = dict(vars(chance))
+    return cached.translator(checkpoint).write(text, chosen.pop("count"), **chosen)
+
+
 def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     """Python that makes the pictures that no translation has; {temperature} and the like stand for what is chosen."""
     chosen = {name: made(0, f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
@@ -95,7 +110,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Sho
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
         (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
     )
-    request = cached.Request(name, text, 1, cached.LENGTH_PENALTY)
+    request = cached.Request(name, text, 1)
     of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
     after = ""
     if chance.seed is not None:

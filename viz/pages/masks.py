@@ -17,8 +17,8 @@ from viz.text.language import message, say
 from viz.text.words_masks import MASKS
 from viz.ui import choices, controls, explore, shared, ways
 from viz.views import cached
-from viz.views.made import made
-from viz.views.mask_results import Change, Request, Result, axes_made, compute, future_leaks, pad_differences, recipe
+from viz.views.made import made, value_of
+from viz.views.mask_results import Change, Request, Result, compute, future_leaks, pad_differences, recipe
 
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
@@ -105,7 +105,7 @@ class Page:
         out = controls.among(
             say("Leave out"), list(left_out), "without", words_masks.NONE, left_out, width="stretch", help=help_
         )
-        rows, columns = result.axes(self.kind, self.sentence)
+        rows, columns = map(value_of, result.axes(self.kind, self.sentence))
         spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(rows) for s, key in enumerate(columns)}
         cells = controls.some(
             st.multiselect,
@@ -143,7 +143,7 @@ class Page:
         if spoken.kind == "decoder_self" and not convention and mask != "target_padding":
             more["look_ahead"] = made(result.masks["look_ahead"][sentence], f"result.masks['look_ahead'][{sentence}]")
         axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}  # the page names colours
-        plot = self.made_by.plot(title, mask_heatmap, values, *axes_made(result, mask, sentence), **axes, **more)
+        plot = self.made_by.plot(title, mask_heatmap, values, *result.axes(mask, sentence), **axes, **more)
         figure = plot.draw(say)
         if large:
             figure.layout.height = max(LARGE, figure.layout.height)
@@ -159,7 +159,7 @@ class Page:
             self.title(name),
             attention_heatmap,
             made(weights[self.kind][self.sentence, layer, head], f"{code}.weights{at}, {layer}, {head}]"),
-            *axes_made(result, self.kind, self.sentence),
+            *result.axes(self.kind, self.sentence),
             query_axis=MASKS[self.kind].query_axis,
             key_axis=MASKS[self.kind].key_axis,
             mask=made(masks[self.kind][self.sentence], f"{code}.masks{at}]"),
@@ -311,7 +311,7 @@ def show_nothing(page: Page) -> None:
     st.caption(say(words_masks.NO_KEYS))
     scores = page.result.first_scores[page.kind][page.sentence, *page.place]
     rows = mask_experiments.nothing_to_attend(scores)
-    keys = page.result.axes(page.kind, page.sentence)[1]
+    keys = value_of(page.result.axes(page.kind, page.sentence)[1])
     table = pd.DataFrame({say("key"): keys, say("score"): [say("{x:.3f}", x=score) for score in scores]})
     for name, (title, _) in words_masks.TREATMENTS.items():
         table[say(title)] = ["NaN" if np.isnan(weight) else say("{x:.3f}", x=weight) for weight in rows[name]]

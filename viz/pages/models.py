@@ -18,8 +18,8 @@ from viz.text.language import say
 from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, codes
-from viz.views.made import Plot, Recipe, made
-from viz.views.model_results import Side, compare, map_made, recipe, usable
+from viz.views.made import Plot, Recipe, made, value_of
+from viz.views.model_results import Side, compare, usable
 
 IN_A_ROW = 2  # models beside each other
 LARGE = 480  # pixels of the map of one model
@@ -140,7 +140,7 @@ def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> p
     for at, side in enumerate(sides):
         read = [say(words_models.NO_MAP)] * len(side.words)
         if side.weights is not None:
-            weights, _ = side.map(layer, head)
+            weights = value_of(side.map(layer, head)[0])
             best = weights.argmax(axis=1)
             read = [say("{key} {x:.2f}", key=side.keys[key], x=weights[row, key]) for row, key in enumerate(best)]
         places = [row[at] for row in rows]
@@ -162,8 +162,8 @@ def picture(side: Side, layer: int, head: int | None, made_by: Recipe) -> tuple[
             "", values_heatmap, known, names, **named
         )
     axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
-    keys, known = made(side.keys, "read.names"), map_made(side, layer, head)
-    return side.map(layer, head)[1], made_by.plot("", attention_heatmap, known, names, keys, **axes)
+    keys, (known, line) = made(side.keys, "read.names"), side.map(layer, head)
+    return line, made_by.plot("", attention_heatmap, known, names, keys, **axes)
 
 
 @dataclass(frozen=True)
@@ -175,13 +175,12 @@ class Asked:
     chosen: int
     layer: int
     head: int | None
-    beam: int
 
 
 def draw_map(asked: Asked, number: int, height: int | None = None) -> None:
     """Draw what every output word of a model read, in the same row as words of other models that belong to it."""
     side = asked.sides[number]
-    made_by = recipe(side, asked.beam)
+    made_by = side.recipe()
     line, plot = picture(side, asked.layer, asked.head, made_by)
     title = say(words_models.SYSTEMS[side.system].map)
     places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
@@ -311,7 +310,7 @@ def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenera
     if view in VIEWS:
         with pictures:
             rows = comparison.align([side.words for side in sides])
-            VIEWS[view](Asked(sides, rows, chosen, layer, head, beam))
+            VIEWS[view](Asked(sides, rows, chosen, layer, head))
 
 
 @choices.fragment

@@ -82,13 +82,12 @@ def tell_problem(before: bool) -> None:
 def example() -> tuple[cached.Request, Attention]:
     """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
     ours = spoken.EXAMPLE_MODEL in available("transformer")
-    request = (spoken.EXAMPLE_MODEL, spoken.EXAMPLE) if ours else (cached.default_checkpoint(), view.EXAMPLE)
-    result = cached.translate(*request, view.BEAM)
+    texts = (spoken.EXAMPLE_MODEL, spoken.EXAMPLE) if ours else (cached.default_checkpoint(), view.EXAMPLE)
+    request = cached.Request(*texts)
+    result = cached.compute(request)
     weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
     tokens = result.source_tokens, result.target_tokens
-    return cached.Request(*request, view.BEAM, cached.LENGTH_PENALTY), Attention(
-        *tokens, weights, masks, result.predicted_tokens
-    )
+    return request, Attention(*tokens, weights, masks, result.predicted_tokens)
 
 
 def choose_kind(attention: Attention) -> str:

@@ -16,8 +16,9 @@ from viz.text.language import message, say
 from viz.text.words_positions import ENCODINGS
 from viz.ui import choices, controls, explore, shared, ways
 from viz.views import cached, position_results, recipes, view
-from viz.views.made import Plot, Recipe, made, value_of
-from viz.views.position_results import table_code
+from viz.views.cached import Request, compute
+from viz.views.changes import Changes
+from viz.views.made import Plot, Recipe, lines_of, made, value_of
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
@@ -50,10 +51,9 @@ class Encodings:
             self.chosen[place] = controls.among(label, list(names), place, default, names, width="stretch")
         self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
         self.d_model = d = controls.choose("d_model", list(WIDTHS), "width", 64)
-        self.tables = {place: made(position_results.table_of(name, n, d), place) for place, name in self.chosen.items()}
+        self.tables = {place: position_results.table(name, n, d).named(place) for place, name in self.chosen.items()}
         sizes = say("{positions} positions, {dimensions} dimensions", positions=n, dimensions=d)
-        lines = (f"{place} = {table_code(name, n, d)}" for place, name in self.chosen.items())
-        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), tuple(lines))
+        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), lines_of(self.tables))
 
     def name(self, place: str) -> str:
         """What a chosen encoding is called."""
@@ -190,19 +190,14 @@ def show_wavelengths(pictures, beside) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the encoder reads in two orders.
+    """What the encoder reads in two orders: its own, and the words shuffled with a seed."""
 
-    Attributes:
-        checkpoint: the model's name.
-        text: the sentence.
-        order: the seed of the shuffled words.
-        scale: of the encoder's positions, 0 for none.
-    """
-
-    checkpoint: str
-    text: str
+    own: Request
     order: int
-    scale: float
+
+    def shuffled(self) -> tuple[str, tuple[float, float]]:
+        """As of `position_results.shuffled`."""
+        return position_results.shuffled(self.own.checkpoint, self.own.text, self.order)
 
 
 def ask() -> tuple[Asked, tuple[str, int, int]]:
@@ -215,14 +210,15 @@ def ask() -> tuple[Asked, tuple[str, int, int]]:
     trained = controls.switch(say("Positions as trained"), "trained", say(words_positions.TRAINED))
     counts = layer_counts(loaded.config)
     head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
-    return Asked(checkpoint, text, order, float(trained)), head
+    changes = Changes(scale=float(trained), stacks="encoder")
+    return Asked(Request(checkpoint, text, 1, changes=changes), order), head
 
 
-def both_orders(asked: Asked) -> dict[str, cached.Shown]:
+def both_orders(asked: Asked) -> dict[Request, cached.Shown]:
     """The translations of the sentence in its own order and shuffled, by what was read."""
-    own = position_results.read(asked.checkpoint, asked.text, asked.scale)  # says what is wrong with the sentence
-    other = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[0]
-    return {asked.text: own, other: position_results.read(asked.checkpoint, other, asked.scale)}
+    found = {asked.own: compute(asked.own)}  # says what is wrong with the sentence
+    other = replace(asked.own, text=asked.shuffled()[0])
+    return found | {other: compute(other)}
 
 
 def show_order(pictures, beside) -> None:
@@ -241,38 +237,37 @@ def show_order(pictures, beside) -> None:
             "positions-answered",
             asked,
             both_orders,
-            lambda before: replace(asked, text=before.text if before else EXAMPLE),
+            lambda before: replace(asked, own=replace(asked.own, text=before.own.text if before else EXAMPLE)),
         )
         if kept is None:
             return
         asked, found = kept
         if len(found) == 1:
             st.info(say(words_positions.ONE_WORD))
-        for column, (key, (text, result)) in zip(
+        for column, (key, (request, result)) in zip(
             st.columns(2, gap="medium"), zip(("own", "shuffled"), found.items()), strict=False
         ):
             with column:
-                shared.small(text, f"{key}-source")
+                shared.small(request.text, f"{key}-source")
                 shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
                 if not result.finished:
                     st.caption(say("The translation stopped at the length limit."))
-                show_map(asked, text, result, head, key)
+                show_map(request, result, head, key)
         texts = {result.text for result in found.values()}
         line = words_positions.SAME if len(texts) == 1 else words_positions.OTHER
         st.caption(f"{say(line)} {say(words_positions.SHUFFLED)}")
-        off, on = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[1]
+        off, on = asked.shuffled()[1]
         with st.container(horizontal=True, gap="large"):
             st.metric(say("Largest difference, encoder's positions off"), words_masks.number(off))
             st.metric(say("Largest difference, as trained"), words_masks.number(on))
-        card = cached.translator(asked.checkpoint).card
-        shared.small(words.describe_card(asked.checkpoint, card), "card")
+        shared.small(words.describe_card(asked.own.checkpoint, asked.own.translator.card), "card")
 
 
-def show_map(asked: Asked, text: str, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
+def show_map(request: Request, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
     """Draw a head of one of the two orders."""
     kind, layer, number = head
     title = say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=number)
-    recipe = position_results.recipe(asked.checkpoint, text, asked.scale)
+    recipe = recipes.translation(request)
     spoken = words_masks.MASKS[kind]
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
     known = made(result, "result")

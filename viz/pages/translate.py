@@ -23,8 +23,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         chosen: what is asked for.
         came: whether the visitor has just come.
     """
-    name = chosen.model or names[0]
-    request = cached.Request(name, chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+    request = cached.Request.of(chosen, names[0])
     answered = shared.compute_or_keep(
         "answered",
         request,
@@ -39,10 +38,9 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     recipe = recipes.translation(shown)
     told = staged.shown_of(result, shown, chosen, recipe)
     stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
-    card = cached.translator(shown.checkpoint).card
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(shown.checkpoint, card), "card")
-        whole_report.offer(result, shown, card, recipe)
+        shared.small(words.describe_card(shown.checkpoint, shown.translator.card), "card")
+        whole_report.offer(result, shown, recipe)
 
 
 staged.page("translate", staged.models(), show)

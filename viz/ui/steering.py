@@ -7,63 +7,56 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import comparison
 from model.interventions.edits import layer_counts
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.text import words_steer
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.ui import staged
 from viz.views import cached, heads_results
 from viz.views import changes as change
+from viz.views.cached import Request, compute
 from viz.views.changes import Changes
-from viz.views.steer_results import Request, effect, recipe, steer
+from viz.views.recipes import translation
+from viz.views.steer_results import effect
 from viz.views.view import View
-
-
-def codes(request: Request) -> dict[str, str]:
-    """The changes of a request, as an address holds them."""
-    return {name: str(getattr(request, name)) for name in change.NAMES}
-
-
-def fields(changes: Changes) -> dict:
-    """Changes, as a request holds them."""
-    prefix = change.prefix_code(changes.locked)
-    moved = {"scale": changes.scale, "shift": changes.shift, "stacks": changes.stacks}
-    return {"edits": changes.edits.code, "prefix": prefix} | moved
 
 
 def sentence(request: Request) -> change.Sentence:
     """What changes can be made in."""
-    result = steer(request)
-    config = cached.translator(request.checkpoint).config
+    result, config = compute(request), request.translator.config
     heads = {kind: (n_layers, config.n_heads) for kind, n_layers in layer_counts(config).items()}
     tokens = result.source_tokens, result.predicted_tokens
-    encode = cached.translator(request.checkpoint).tokenizer.target.encode
+    encode = request.translator.tokenizer.target.encode
     return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads, encode)
 
 
 def after(request: Request, action: Mapping) -> Changes:
     """The changes of a request after an action on the stage; a ValueError where the model refuses them."""
-    new = change.after(change.read(codes(request)), action, sentence(request))
-    steer(replace(request, **fields(new)))
+    new = change.after(request.changes, action, sentence(request))
+    compute(replace(request, changes=new))
     return new
 
 
-def steering(request: Request, changes: Changes, problem: str = "", weighed: bool = False) -> dict:
+def chips(request: Request) -> list[tuple[str, str]]:
+    """Every change of a request as a code and a short text."""
+    locked = request.translator.tokenizer.target.tokens(list(request.changes.locked))
+    return change.chips(request.changes, sentence(request), locked)
+
+
+def steering(request: Request, problem: str = "", weighed: bool = False) -> dict:
     """What the stage is told of the changes, beside both translations.
 
     Args:
         request: what is shown.
-        changes: those of it.
         problem: why what was asked for last cannot be.
         weighed: whether tiles show what each head is worth.
     """
-    edits = changes.edits
+    changes, edits = request.changes, request.changes.edits
     told = {
-        "chips": chips(request, changes),
+        "chips": chips(request),
         "off": [[head.kind, head.layer, head.head] for head in edits.off],
         "uniform": [[head.kind, head.layer, head.head] for head in edits.uniform],
         "forced": [
@@ -75,25 +68,20 @@ def steering(request: Request, changes: Changes, problem: str = "", weighed: boo
         "stacks": [[code, say(name)] for code, name in change.STACK_NAMES.items()],
     }
     if changes:
-        old = steer(request.plain)
-        told["pairs"] = comparison.beside(old.text.split(), steer(request).text.split())
-        cost = effect(request)
+        old, cost = compute(request.plain), effect(request)
+        told["pairs"] = comparison.beside(old.text.split(), compute(request).text.split())
         told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
         if cost.without_future is not None:
             told["future"] = say(words_steer.FUTURE)
     if problem:
         told["problem"] = problem
     if weighed:
-        told["importance"] = importance(request.plain)
+        told["importance"] = heads_results.importance(request.plain)
     return told
 
 
 def cost_of(change: float) -> str:
-    """How much less, or more, probable the old translation became.
-
-    Args:
-        change: of its log-probability, in nats.
-    """
+    """How much less, or more, probable the old translation became, of the change of its log-probability in nats."""
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say(words_steer.EQUAL)
@@ -102,43 +90,19 @@ def cost_of(change: float) -> str:
     return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
 
 
-@st.cache_data(max_entries=16, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
-def importance(request: Request) -> dict[str, np.ndarray]:
-    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
-    *_, (_, found) = heads_results.importance(request)
-    return {kind: values.astype(np.float32) for kind, values in found.items()}
-
-
-def chips(request: Request, changes: Changes) -> list[tuple[str, str]]:
-    """Every change of a request as a code and a short text."""
-    target = cached.translator(request.checkpoint).tokenizer.target
-    return change.chips(changes, sentence(request), target.tokens(list(changes.locked)))
-
-
 def told(
     request: Request,
     result: cached.Shown,
     chosen: View,
-    changes: Changes,
     problem: str = "",
     weighed: bool = False,
     setting: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The message of both translations.
-
-    Args:
-        request: what is shown.
-        result: the translation of it.
-        chosen: what is shown of that.
-        changes: those of the request.
-        problem, weighed: as of `steering`.
-        setting: as of `viz.stage.message.message`.
-    """
-    after = staged.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
-    after = replace(after, address=dict(after.address) | changes.address())
-    before = None
-    if changes:
+    """The message of a translation with changes and of the one without; arguments as of `steering` and `message`."""
+    shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
+    shown, before = replace(shown, address=dict(shown.address) | request.changes.address()), None
+    if request.changes:
         plain = request.plain
-        before = staged.shown_of(steer(plain), plain, chosen, recipe(plain), rowwise=False)
-    steered = steering(request, changes, problem, weighed)
-    return stage_message.message(after, assets.PARTS.keep, before, steered, owned=change.NAMES, setting=setting)
+        before = staged.shown_of(compute(plain), plain, chosen, translation(plain), rowwise=False)
+    steered = steering(request, problem, weighed)
+    return stage_message.message(shown, assets.PARTS.keep, before, steered, owned=change.NAMES, setting=setting)

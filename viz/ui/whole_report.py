@@ -9,50 +9,33 @@ import streamlit as st
 from viz.export.report import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import say
-from viz.ui import asking, choices
-from viz.views import cached
+from viz.ui import choices
+from viz.ui.staged import FIELDS
+from viz.views import cached, changes
 from viz.views.made import Recipe, with_imports
-from viz.views.view import View
 
 
 def offer(
-    result: cached.Shown,
-    request: cached.Request,
-    card: dict,
-    recipe: Recipe,
-    head: tuple[str, int, int] = ("", 0, 0),
-    page: str = "",
-    edits: str = "",
-    prefix: str = "",
-    changes: tuple[str, ...] = (),
+    result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
 ) -> None:
     """Offer everything about the translation in one file, which is made when it is asked for.
 
     Args:
         result: the translation.
         request: what it is of.
-        card: of its model.
         recipe: the lines that make it.
-        head: that is drawn large at first, as for `viz.export.report.Settings`.
         page: the path of the page that shows it.
-        edits, prefix: codes of what is changed.
-        changes: as for `viz.export.report.Settings`.
+        changed: as for `viz.export.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
-    query = choices.address()
-    views = {name: value for name, value in query.items() if name not in asking.ADDRESSED}
-    state = views | asking.in_address(request, edits, prefix)
-    if not page:  # the stage
-        how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
-        state = query | View(request.text, request.checkpoint, **how).address()
+    asked = {name: value for name, value in choices.address().items() if name not in (*FIELDS, *changes.NAMES)}
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),
-        card=words.describe_card(request.checkpoint, card),
-        link=link_to(st.context.url or ADDRESS, state, page),
+        card=words.describe_card(request.checkpoint, request.translator.card),
+        link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
         code=with_imports(*recipe.lines),
-        changes=changes,
-        head=head,
+        changes=changed,
     )
     st.download_button(
         say("Report of this sentence (HTML)"),

@@ -6,7 +6,7 @@ Actions are what a visitor does on the stage: small dictionaries that the browse
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model.errors import Phrase, Problem
@@ -27,7 +27,6 @@ class Changes:
     """Everything that is changed.
 
     Attributes:
-        edits: of heads, of the cross-attention and of masks.
         locked: ids of the tokens that the translation begins with.
         scale, shift: of the positional encoding, as for `model.experiments.positions.changed_positions`.
         stacks: a key of STACKS: where positions are changed.
@@ -52,6 +51,13 @@ class Changes:
         """Those that name no word of the sentence, and so hold for any."""
         return replace(self, edits=replace(self.edits, forced=(), cells=()), locked=())
 
+    @property
+    def moved(self) -> str:
+        """How positions are changed, as it is said; "" where they are not."""
+        said = [say(_OFF if self.scale == 0 else _SCALED, scale=self.scale)] if self.scale != 1 else []
+        said += [say(_SHIFTED, shift=self.shift)] if self.shift else []
+        return ", ".join([*said, say(STACK_NAMES[self.stacks])] if said and self.stacks != "both" else said)
+
     def address(self) -> dict[str, str]:
         """The parameters of an address, without what is not changed."""
         said = {"edits": self.edits.code, "prefix": prefix_code(self.locked)}
@@ -62,14 +68,7 @@ class Changes:
 
 
 def read(query: Mapping[str, str]) -> Changes:
-    """Read an address.
-
-    Args:
-        query: its parameters; those of other names mean nothing here.
-
-    Raises:
-        ValueError: naming what cannot be read.
-    """
+    """Read the parameters of an address; a ValueError names what cannot be read."""
     try:
         scale, shift = float(query.get("scale") or 1), int(query.get("shift") or 0)
     except ValueError:
@@ -94,11 +93,7 @@ def prefix_code(ids: Sequence[int]) -> str:
 
 
 def read_prefix(code: str) -> tuple[int, ...]:
-    """Read what `prefix_code` wrote.
-
-    Raises:
-        ValueError: if it is not such a code; the message says what one looks like.
-    """
+    """Read what `prefix_code` wrote; a ValueError says what such a code looks like."""
     if not code:
         return ()
     match = _PREFIX.fullmatch(code)
@@ -116,8 +111,6 @@ class Sentence:
     """The translation on which an action was made.
 
     Attributes:
-        source_tokens, predicted_tokens: of it.
-        predicted_ids: of the words that were written.
         candidate_ids: by step, the most probable first.
         heads: by kind of attention (layers, heads).
         encode: the ids of a text that the translation could go on with.
@@ -143,7 +136,7 @@ def after(changes: Changes, action: Mapping, on: Sentence) -> Changes:
         on: the translation that was shown.
 
     Raises:
-        ValueError: for an action that is none.
+        ValueError: for what is not an action.
     """
     try:
         return _DO[action["do"]](changes, action, on)
@@ -225,7 +218,7 @@ def _dropped(changes: Changes, action: Mapping, on: Sentence) -> Changes:
         return replace(changes, locked=())
     if code == "positions":
         return replace(changes, scale=1.0, shift=0)
-    if code in ("a", "b"):  # all opened, or all blocked cells
+    if code in _CELLS:  # all opened, or all blocked cells
         return replace(changes, edits=replace(changes.edits, cells=_cells(changes, code != "a")))
     kept = [item for item in changes.edits.code.split("_") if item != code]
     return replace(changes, edits=Edits.from_code("_".join(kept) if len(kept) > 1 else ""))
@@ -252,7 +245,7 @@ _DO = {
 }
 
 _KIND_NAMES = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
-_SWITCHED = {"o": message("{kind} {layer}.{head} off"), "u": message("{kind} {layer}.{head} uniform")}
+_SWITCHED = {"off": message("{kind} {layer}.{head} off"), "uniform": message("{kind} {layer}.{head} uniform")}
 _FORCE = message("step {step} attends to “{key}” × {strength:g}, {heads}")
 _FORCE_ENCODER = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
 _BLOCKED, _OPENED = message("{kind} “{query}” → “{key}” blocked"), message("{kind} “{query}” → “{key}” open")
@@ -277,15 +270,19 @@ def chips(changes: Changes, on: Sentence, locked: Sequence[str]) -> list[tuple[s
         locked: the tokens of the locked beginning.
     """
     edits = changes.edits
-    made = [*_switches(edits.off, "o"), *_switches(edits.uniform, "u")]
+    made = [
+        (_code(**{name: (head,)}), say(text, kind=say(_KIND_NAMES[head.kind]), layer=head.layer, head=head.head))
+        for name, text in _SWITCHED.items()
+        for head in getattr(edits, name)
+    ]
     for force in edits.forced:
-        code = Edits(forced=(force,)).code.split("_")[1]
         heads = ", ".join(f"{layer}.{head}" for layer, head in force.heads)
         heads = say("head {head}", head=heads) if heads else say("all heads")
         rows, keys = _tokens(on, force.kind)
         row = {"query": _name(rows, force.query)} if force.kind == "encoder_self" else {"step": force.query + 1}
         text = _FORCE_ENCODER if "query" in row else _FORCE
-        made.append((code, say(text, **row, key=_name(keys, force.key), strength=force.strength, heads=heads)))
+        said = say(text, **row, key=_name(keys, force.key), strength=force.strength, heads=heads)
+        made.append((_code(forced=(force,)), said))
     for letter, is_open, text in (("b", False, _BLOCKED), ("a", True, _OPENED)):
         cells = _cells(changes, is_open)
         if len(cells) >= MANY:
@@ -294,24 +291,17 @@ def chips(changes: Changes, on: Sentence, locked: Sequence[str]) -> list[tuple[s
         for cell in cells:
             rows, keys = _tokens(on, cell.kind)
             names = {"kind": say(_KIND_NAMES[cell.kind]), "query": _name(rows, cell.query)}
-            code = Edits(cells=(cell,)).code.split("_")[1]
-            made.append((code, say(text, **names, key=_name(keys, cell.key))))
+            made.append((_code(cells=(cell,)), say(text, **names, key=_name(keys, cell.key))))
     if changes.locked and all(force.kind == "encoder_self" for force in edits.forced):
         made.append(("prefix", say(_WRITTEN, step=len(locked), token=_name(locked, len(locked) - 1))))
     elif changes.locked:
         made.append(("prefix", say(_LOCKED, n=len(locked))))
-    if changes.moves:
-        said = [say(_OFF if changes.scale == 0 else _SCALED, scale=changes.scale)] if changes.scale != 1 else []
-        said += [say(_SHIFTED, shift=changes.shift)] if changes.shift else []
-        said += [say(STACK_NAMES[changes.stacks])] if changes.stacks != "both" else []
-        made.append(("positions", ", ".join(said)))
-    return made
+    return [*made, ("positions", changes.moved)] if changes.moves else made
 
 
-def _switches(heads: Sequence[Head], letter: str) -> Iterator[tuple[str, str]]:
-    for head in heads:
-        code = Edits(**{{"o": "off", "u": "uniform"}[letter]: (head,)}).code.split("_")[1]
-        yield code, say(_SWITCHED[letter], kind=say(_KIND_NAMES[head.kind]), layer=head.layer, head=head.head)
+def _code(**one: tuple) -> str:
+    """How a single edit is written."""
+    return Edits(**one).code.split("_")[1]
 
 
 def _name(tokens: Sequence[str], place: int) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
@@ -18,28 +16,23 @@ from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
-from viz.text.language import message
 from viz.views import cached
+from viz.views.cached import remembered
+from viz.views.maps import axis_tokens
 
-CACHED_RECORDINGS = 16
 
-
-def importance(request: cached.Request) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
-    """Score the translation without each head, some heads at a time.
-
-    Yields:
-        How much is done, from 0 to 1, and by kind the changes of the log-probability so far (L, H), NaN where unknown.
-    """
-    loaded, result = cached.translator(request.checkpoint), cached.compute(request)
+@remembered(16)
+def importance(request: cached.Request) -> dict[str, np.ndarray]:
+    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
+    loaded, result = request.translator, cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
-    found = {kind: np.full((n, loaded.config.n_heads), np.nan) for kind, n in layer_counts(loaded.config).items()}
-    total, done = sum(values.size for values in found.values()), 0
+    counts = layer_counts(loaded.config).items()
+    found = {kind: np.zeros((n, loaded.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
     for heads, scores in each_in_turn(without_each_head(loaded.model, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score.sum() - whole
-        done += len(heads)
-        yield done / total, found
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,12 +48,11 @@ class Added:
     flows: dict[str, np.ndarray]
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")))
+@remembered(16)
 def added(request: cached.Request) -> Added:
     """What keys add in every head, and the rollout, of the translation of a request."""
-    loaded = cached.translator(request.checkpoint)
-    result = loaded.force(request.text, cached.compute(request))
-    lengths = {kind: contribution.contributions(loaded.model, result, kind) for kind in KINDS}
+    result = request.translator.force(request.text, cached.compute(request))
+    lengths = {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
     return Added(lengths, contribution.rollouts({kind: result.attention(kind) for kind in KINDS}))
 
 
@@ -90,17 +82,16 @@ class Numbers:
 
 def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
     """What the heads of a kind do in one sentence, as far as their weights say it."""
-    weights, mask = result.attention(kind), result.mask(kind)
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    counted = head_roles.tally(weights, mask, keys)
+    weights = result.attention(kind)
+    counted = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind, "read")[1])
     divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
     return Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
+@remembered(16)
 def of_request(request: cached.Request) -> dict[str, Numbers]:
     """All that an atlas measures, of the translation of a request, by kind of attention."""
-    loaded = cached.translator(request.checkpoint)
+    loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     return {
@@ -119,13 +110,9 @@ def of_report(report: dict[str, Any]) -> dict[str, Numbers]:
     return found
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@remembered(8)
 def report(checkpoint: str) -> dict[str, Any] | None:
-    """The atlas that ships with a checkpoint, or None.
-
-    Raises:
-        ValueError: if it cannot be used; the message says why.
-    """
+    """The atlas that ships with a checkpoint, or None; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)
     return atlas.read(loaded.folder, loaded.config)
 

@@ -12,15 +12,14 @@ from dataclasses import dataclass, fields, replace
 from model.translation import KINDS
 from viz.views import codes
 from viz.views.codes import code, one_of
+from viz.views.maps import OVER, SUMMARIES
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 BEAM, LENGTH_PENALTY = 4, 0.6  # alpha of Wu et al. 2016
 MOST_CHARACTERS = 2000  # of a sentence in an address
 
 BEAMS = range(1, 9)
-SUMMARIES = {"single": "single heads", "mean": "mean", "max": "max", "deviation": "standard deviation"}
-OVER = {"heads": "heads", "layers": "layers", "all": "heads and layers"}
-ROWS = {"predicted": "predicted", "read": "read"}
+ROWS = ("predicted", "read")
 VIEWS = ("map", "mask", "positions", "words", "inside")
 EFFECT_VIEWS = ("map", "parts", "lens", "left-out", "agree")  # where direct effects are shown in place of weights
 MEASURES = ("weights", "effects")
@@ -29,21 +28,16 @@ AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared 
 
 @dataclass(frozen=True)
 class View:
-    """What is translated, how, and what the maps show of it. What the browser alone chooses is in `Place`.
+    """What is translated, how, and what the maps show of it. What the browser alone chooses is in PLACE.
 
     Attributes:
-        text: the sentence.
         model: name of the checkpoint; empty: the default one.
         beam: width of the search; 1 is greedy.
         penalty: exponent of the length penalty.
         reference: what the decoder reads instead of its own words; None: nothing.
-        summary: a key of SUMMARIES.
-        over: a key of OVER; means nothing for single heads.
-        rows: a key of ROWS: steps are named by the token that they predicted or read.
-        words: draw words instead of subwords.
-        hide: leave special tokens out.
+        rows: steps are named by the token that they predicted or read.
         stretch: colours end at the largest weight instead of 1.
-        share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
+        summary, over, words, hide, share: as of `viz.views.maps.Options`, where `words` is `merge`.
     """
 
     text: str = EXAMPLE
@@ -61,18 +55,16 @@ class View:
 
     def address(self) -> dict[str, str]:
         """The parameters of an address, without what equals the default."""
-        default = View()
-        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: code(value) for name, value in chosen.items() if value != getattr(default, name)}
+        default, chosen = vars(View()), vars(self)
+        return {name: code(value) for name, value in chosen.items() if value != default[name]}
 
 
 _KEPT = "kept-view"  # in a session; of no control
 
 NAMES = tuple(field.name for field in fields(View))
-EFFECTS = ("measure", "against")
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", *EFFECTS, *ROW)
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
@@ -91,32 +83,25 @@ def read(query: Mapping[str, str], models: list[str], instead: View | None = Non
     Returns:
         What to show, and what in the address is not allowed, as name=code.
     """
-    count = codes.number(0, MOST_CHARACTERS)
-    chosen, problems = codes.read(
-        query,
-        {
-            "text": _shortened,
-            "model": one_of(models),
-            "beam": one_of(BEAMS),
-            "penalty": codes.number(0.0, 2.0),
-            "reference": _shortened,
-            "summary": one_of(SUMMARIES),
-            "over": one_of(OVER),
-            "rows": one_of(ROWS),
-            "words": codes.switch,
-            "hide": codes.switch,
-            "stretch": codes.switch,
-            "share": codes.number(50, 100),
-            # What the browser chooses is only looked at.
-            "kind": one_of(KINDS),
-            "view": one_of(dict.fromkeys((*VIEWS, *EFFECT_VIEWS))),
-            "measure": one_of(MEASURES),
-            "against": one_of(AGAINST),
-            "layer": count,
-            "head": count,
-            "step": count,
-        },
-    )
+    readers = {
+        "text": _shortened,
+        "model": one_of(models),
+        "beam": one_of(BEAMS),
+        "penalty": codes.number(0.0, 2.0),
+        "reference": _shortened,
+        "summary": one_of(SUMMARIES),
+        "over": one_of(OVER),
+        "rows": one_of(ROWS),
+        "share": codes.number(50, 100),
+        # What the browser chooses is only looked at.
+        "kind": one_of(KINDS),
+        "view": one_of((*VIEWS, *EFFECT_VIEWS)),
+        "measure": one_of(MEASURES),
+        "against": one_of(AGAINST),
+    }
+    readers |= dict.fromkeys(("words", "hide", "stretch"), codes.switch)
+    readers |= dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS))
+    chosen, problems = codes.read(query, readers)
     return replace(instead or View(), **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
 

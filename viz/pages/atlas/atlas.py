@@ -228,7 +228,7 @@ def live() -> None:
         at = Places(picture, choose, card, st.container())
         sentence = st.container()
     with picture:
-        asking.one_translation(lambda result, request, _: show(part, result, request, at), sentence)
+        asking.one_translation(lambda result, request: show(part, result, request, at), sentence)
 
 
 shared.opening(say("Head atlas"), say(words_heads.INTRO))

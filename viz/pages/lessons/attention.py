@@ -12,8 +12,8 @@ from viz.pages.lessons.card import MODEL, Card, OnStage, Place, Story, asks, at
 from viz.text import words
 from viz.text.language import message, say
 from viz.views import cached
-from viz.views.inside_results import layer_of
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
+from viz.views.cached import layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ, END = "▁Fahrrad", "▁bicycle", "</s>"

@@ -14,7 +14,10 @@ from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.ui import plot, staged
 from viz.views import cached
-from viz.views.steer_results import Request, recipe, steer
+from viz.views.cached import Request
+from viz.views.cached import compute as steer
+from viz.views.changes import Changes
+from viz.views.recipes import translation
 from viz.views.view import ROW, View
 
 MODEL = "en-de"  # whose numbers the lessons are about
@@ -77,7 +80,7 @@ class Story:
 
 def asks(text: str, **changes: object) -> Request:
     """A sentence for the model of the lessons, with what is changed inside it."""
-    return Request(MODEL, text, 4, cached.LENGTH_PENALTY, **changes)
+    return Request(MODEL, text, changes=Changes(**changes))
 
 
 def at(tokens: Sequence[str], token: str) -> int:
@@ -110,14 +113,14 @@ class OnStage:
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
         chosen = replace(self.chosen, text=request.text)
-        shown = staged.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
+        shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
         setting = state[staged.QUERY] | {"ring": ring}
         stage(stage_message.message(shown, assets.PARTS.keep, setting=setting), self._asked)
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         request = self._request(True)
         place = {name: str(one) for name, one in self.place(steer(request), True).items() if name != "ring"}
-        return self.page, replace(self.chosen, text=request.text).address() | changed(request) | place
+        return self.page, replace(self.chosen, text=request.text).address() | request.changes.address() | place
 
     def _request(self, answered: bool) -> Request:
         return self.after if answered and self.after else self.before
@@ -125,14 +128,6 @@ class OnStage:
     @staticmethod
     def _asked(query: dict[str, str]) -> None:
         st.session_state[ASKED] = {name: one for name, one in query.items() if name in (*ROW, "layer", "head")}
-
-
-def changed(request: Request) -> dict[str, str]:
-    """What the page Steer is told of the changes of a request, in its address."""
-    usual = request.plain
-    names = ("edits", "scale", "shift", "stacks")
-    found = {name: getattr(request, name) for name in names if getattr(request, name) != getattr(usual, name)}
-    return {name: f"{one:g}" if isinstance(one, float) else str(one) for name, one in found.items()}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from viz.pages.lessons.card import HEIGHT, Card, Figures, OnStage, Place, Story,
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
 from viz.views import cached, heads_results
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
 from viz.views.view import AGAINST, View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
@@ -30,7 +30,7 @@ def _direct() -> np.ndarray:
 
 def _without() -> np.ndarray:
     """What the translation loses without each of them, in nats, (L, H)."""
-    *_, (_, found) = heads_results.importance(SENTENCE)
+    found = heads_results.importance(SENTENCE)
     return -found["cross"]
 
 

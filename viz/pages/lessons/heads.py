@@ -10,15 +10,15 @@ import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Edits, Head
-from viz.app.turns import in_turn
 from viz.pages.lessons.card import Card, Story, asks
 from viz.stage.stage import stage
 from viz.text import errors
 from viz.text.language import message
 from viz.ui import staged, steering
 from viz.views import cached, heads_results
-from viz.views import changes as change
-from viz.views.steer_results import Request, effect, steer
+from viz.views.cached import Request
+from viz.views.cached import compute as steer
+from viz.views.steer_results import effect
 from viz.views.view import View
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
@@ -36,7 +36,7 @@ OFF = "lesson-off"  # in the session: by card the code of the visitor's edits
 def without(heads: object) -> Request:
     """The sentence without some heads, each (layer, head)."""
     edits = Edits(off=tuple(Head("cross", layer, head) for layer, head in sorted(heads)))
-    return asks(SENTENCE.text, edits=edits.code)
+    return asks(SENTENCE.text, edits=edits)
 
 
 def lost(request: Request) -> float:
@@ -47,16 +47,11 @@ def lost(request: Request) -> float:
 @st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
-    loaded = cached.translator(SENTENCE.checkpoint)
-
-    def keeps(head: tuple[int, int]) -> bool:
-        return WORD in in_turn(loaded.translate)(SENTENCE.text, edits=Edits.from_code(without([head]).edits)).text
-
-    return sum(map(keeps, BOARD))
+    return sum(WORD in without([head]).translated().text for head in BOARD)
 
 
 def _alone() -> dict[str, object]:
-    *_, (_, found) = heads_results.importance(SENTENCE)
+    found = heads_results.importance(SENTENCE)
     layer, head = np.unravel_index(found["cross"].argmin(), found["cross"].shape)
     return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-found["cross"].min())}
 
@@ -96,12 +91,11 @@ class Tiles:
 
     def draw(self, answered: bool) -> None:
         edits = self._edits(answered)
-        request = asks(SENTENCE.text, edits=edits)
+        request = asks(SENTENCE.text, edits=Edits.from_code(edits))
         st.session_state[staged.QUERY] = {}
         problem = st.session_state.pop("lesson-problem", "")
-        made = change.read(steering.codes(request))
         place: Mapping[str, object] = {"kind": "cross"}
-        told = steering.told(request, steer(request), View(text=request.text), made, problem, setting=place)
+        told = steering.told(request, steer(request), View(text=request.text), problem, setting=place)
         stage(told, lambda _: None, on_did=lambda action: self._did(action, request, answered))
 
     def link(self) -> tuple[str, Mapping[str, str]]:
@@ -109,7 +103,7 @@ class Tiles:
 
     def _edits(self, answered: bool) -> str:
         kept = st.session_state.get(OFF, {})
-        return kept.get((self.name, answered), without(self.after if answered else self.before).edits)
+        return kept.get((self.name, answered), without(self.after if answered else self.before).changes.edits.code)
 
     def _did(self, action: dict, request: Request, answered: bool) -> None:
         state = st.session_state

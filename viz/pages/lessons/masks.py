@@ -13,7 +13,7 @@ from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import HEIGHT, Card, Figures, OnStage, Place, Story, asks
 from viz.text.language import message, say
 from viz.views import cached
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 BEFORE = 10  # steps that are drawn before the guess

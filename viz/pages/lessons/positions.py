@@ -14,7 +14,8 @@ from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import HEIGHT, MODEL, Card, Figures, OnStage, Place, Story, asks
 from viz.text.language import message, say
 from viz.views import cached, position_results
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
+from viz.views.made import value_of
 
 DOG, MAN = "The dog bites the man.", "The man bites the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}
@@ -41,7 +42,7 @@ def _swapped() -> dict[str, object]:
 
 def table() -> np.ndarray:
     """The encoding of the model, float64 (LENGTH, D)."""
-    return position_results.table_of("sinusoidal", LENGTH, cached.translator(MODEL).config.d_model)
+    return value_of(position_results.table("sinusoidal", LENGTH, cached.translator(MODEL).config.d_model))
 
 
 def _dials() -> dict[str, object]:

@@ -14,20 +14,19 @@ from viz.text import words_steer
 from viz.text.language import say
 from viz.ui import controls, explore
 from viz.views import cached
-from viz.views import changes as change
 from viz.views.made import made
-from viz.views.steer_results import ANSWERED, CHANGES, Request, recipe, tree
+from viz.views.recipes import translation
+from viz.views.steer_results import ANSWERED, CHANGES, tree
 
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
 
 def lock(ids: list[int]) -> None:
     """Make the translation begin with these tokens."""
-    kept = change.read({name: str(getattr(st.session_state[ANSWERED], name)) for name in change.NAMES})
-    st.session_state[CHANGES] = replace(kept, locked=tuple(ids))
+    st.session_state[CHANGES] = replace(st.session_state[ANSWERED].changes, locked=tuple(ids))
 
 
-def show_tree(request: Request, result: cached.Shown) -> None:
+def show_tree(request: cached.Request, result: cached.Shown) -> None:
     """Draw the tree of the search and rank what ended."""
     title = say("Everything the search tried")
     explore.heading(title, say(words_steer.TREE_LINE))
@@ -51,10 +50,10 @@ def show_tree(request: Request, result: cached.Shown) -> None:
             first = controls.slider(say("First row drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = found.search.rescored(penalty).hypotheses
-    edits = ", edits" if request.edits else ""
+    edits = ", edits" if request.changes.edits else ""
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
     plot = (
-        recipe(request)
+        translation(request)
         .then(*lines)
         .plot(
             title,

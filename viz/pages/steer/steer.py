@@ -16,8 +16,10 @@ from viz.text.language import say
 from viz.ui import asking, choices, shared, staged, steering, whole_report
 from viz.views import cached, view
 from viz.views import changes as change
+from viz.views.cached import Request, compute
 from viz.views.changes import Changes
-from viz.views.steer_results import ANSWERED, CHANGES, Request, recipe, steer
+from viz.views.recipes import translation
+from viz.views.steer_results import ANSWERED, CHANGES
 from viz.views.view import View
 
 OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
@@ -75,7 +77,7 @@ def answer(request: Request) -> tuple[Request, cached.Shown] | None:
         cannot even read that.
     """
     try:
-        result = steer(request)
+        result = compute(request)
         st.session_state[ANSWERED] = request
         return request, result
     except ValueError as error:
@@ -86,7 +88,7 @@ def answer(request: Request) -> tuple[Request, cached.Shown] | None:
         if other is None:
             continue
         try:
-            result = steer(other)
+            result = compute(other)
         except ValueError:
             continue
         unchanged = other is plain
@@ -128,32 +130,29 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
-    answered = answer(Request.of(model, chosen, changes))
+    answered = answer(Request.of(chosen, model, changes=changes))
     if answered is None:
         return
     request, result = answered
-    made = change.read(steering.codes(request))
     state["shown-text"] = result.text
     view.keep(state, chosen)
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
-    stage(steering.told(request, result, chosen, made, problem, weighed), staged.on_asked, on_did=on_did)
-    card = cached.translator(request.checkpoint).card
+    stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(request.checkpoint, card), "card")
-        codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
-        whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
+        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
+        whole_report.offer(result, request, translation(request), "steer", said(request))
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree", help=say(words_steer.TREE_LINE)):
                 search.show_tree(request, result)
 
 
-def said(request: Request, changes: Changes) -> tuple[str, ...]:
+def said(request: Request) -> tuple[str, ...]:
     """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
-    if not changes:
+    if request.is_plain:
         return ()
-    before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
-    names = ", ".join(text for _, text in steering.chips(request, changes))
+    before = compute(request.plain).text or say(words_steer.NOTHING_WRITTEN)
+    names = ", ".join(text for _, text in steering.chips(request))
     return say(words_steer.CHANGED, changes=names), say(words_steer.UNCHANGED, text=before)
 
 
