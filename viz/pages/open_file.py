@@ -21,7 +21,7 @@ from viz.stage.stage import stage
 from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
 from viz.text.language import message, say
-from viz.ui import choices, controls, heads_roles, rollout, shared, speaking, staged
+from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
 
@@ -158,7 +158,7 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
         given = "result.weights"
         if kinds != attention.kinds:
             given = f"{{kind: result.weights[kind] for kind in {kinds!r}}}"
-        rollout.show(attention, flows, recipe.then(f"flows = contribution.rollouts({given})"))
+        heads_roles.show_rollout(attention, flows, recipe.then(f"flows = contribution.rollouts({given})"))
 
 
 def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], str]:

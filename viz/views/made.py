@@ -83,6 +83,9 @@ class Made:
         code, lines = call(self._code, *given, **named), lines_of(self, given, named)
         return Made(code, lambda: value_of(self)(*value_of(given), **value_of(named)), lines)
 
+    def __neg__(self) -> Made:
+        return Made(f"-{self._code}", lambda: -value_of(self), self._lines)
+
     def __sub__(self, other: Made) -> Made:
         return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other), lines_of(self, other))
 

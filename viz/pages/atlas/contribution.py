@@ -13,7 +13,7 @@ from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.text import words, words_heads
 from viz.text.language import message, say
-from viz.ui import controls, explore, rollout
+from viz.ui import controls, explore, heads_roles
 from viz.views import cached, heads_results, maps, recipes
 from viz.views.made import Recipe, made
 
@@ -23,7 +23,7 @@ FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind i
 
 def show_rollout(result: cached.Shown, request: cached.Request) -> None:
     """Draw where attention leads through all layers."""
-    rollout.show(result, heads_results.added(request).flows, _recipe(request).then(FLOWS))
+    heads_roles.show_rollout(result, heads_results.added(request).flows, _recipe(request).then(FLOWS))
 
 
 def _recipe(request: cached.Request) -> Recipe:
