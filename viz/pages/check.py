@@ -13,7 +13,7 @@ from viz.app.turns import in_turn
 from viz.figures import deviations
 from viz.text import errors, words_check
 from viz.text.language import counted, say
-from viz.ui import asking, choices, controls, explore, shared
+from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.made import Recipe, made
 
@@ -96,7 +96,7 @@ def live() -> None:
         kept = recorded(name)
     except ValueError as error:
         kept = shared.warn(errors.sentence(error))
-    if RUN not in state and any(key in st.query_params for key in asking.TRANSLATED):
+    if RUN not in state and any(key in st.query_params for key in controls.TRANSLATED):
         state[RUN] = words_check.MINE  # a link to a sentence
     pictures, beside = shared.picture_first()
     with beside:
@@ -110,7 +110,7 @@ def live() -> None:
             lines = (recipes.loading(name), "found = checks.kept(translator.folder)['claims']")
             show(kept["claims"], Recipe(kept["command"], lines))
         else:
-            asking.one_translation(on_sentence, beside)
+            controls.one_translation(on_sentence, beside)
     with beside:
         show_code()
 

@@ -18,9 +18,8 @@ from viz.text import words_language_model as said
 from viz.text.language import current, say, using
 from viz.ui import choices, shared, speaking, staged
 from viz.views import cached, view
-from viz.views.chance import READERS, Chance, chance_of
 from viz.views.made import Recipe, call, made, with_imports
-from viz.views.view import View
+from viz.views.view import CHANCES, Chance, View, chance_of
 
 KIND = "decoder_self"
 PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
@@ -49,7 +48,7 @@ def opened(names: list[str], came: bool) -> tuple[View, Chance]:
         query = state[staged.QUERY] = st.query_params.to_dict()
     else:
         query = {name: value for name, value in state[staged.QUERY].items() if name not in ("text", "model")}
-    if asked or any(name in query for name in (*view.NAMES, *READERS)):
+    if asked or any(name in query for name in (*view.NAMES, *CHANCES)):
         start = shown if asked else View(text=said.EXAMPLE)
         options = View(text=start.text, model=start.model)
         (shown, problems), (chance, more) = view.read(query, names, options), chance_of(query)

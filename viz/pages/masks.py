@@ -99,7 +99,7 @@ class Page:
         )
         self.spoken = MASKS[self.mask]
         self.kind = self.spoken.kind
-        self.place = controls.choose_place(*result.weights[self.kind].shape[1:3])
+        self.place = controls.choose_place(*result.own.weights[self.kind].shape[1:3])
         left_out = words_masks.LEFT_OUT
         help_ = say(words_masks.WITHOUT)
         out = controls.among(
@@ -130,8 +130,8 @@ class Page:
     def draw_mask(self, mask: str, sentence: int, key: str, convention: str = "", large: bool = False) -> None:
         """Draw a mask as it is changed, in a convention where there is one; a large one can be clicked."""
         spoken, result = MASKS[mask], self.result
-        name = "changed" if self.changed else "result"
-        values = made(result.other_masks[mask][sentence], f"{name}.masks[{mask!r}][{sentence}]")
+        own = made(result.own, "result").masks
+        values = made(result.other, "changed" if self.changed else "result").masks[mask][sentence]
         title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
         more = {}
         if convention:
@@ -139,9 +139,9 @@ class Page:
             title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
         elif mask != "look_ahead":
             part = mask if spoken.kind != "decoder_self" else "target_padding"
-            more["padding"] = made(result.masks[part][sentence], f"result.masks[{part!r}][{sentence}]")
+            more["padding"] = own[part][sentence]
         if spoken.kind == "decoder_self" and not convention and mask != "target_padding":
-            more["look_ahead"] = made(result.masks["look_ahead"][sentence], f"result.masks['look_ahead'][{sentence}]")
+            more["look_ahead"] = own["look_ahead"][sentence]
         axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}  # the page names colours
         plot = self.made_by.plot(title, mask_heatmap, values, *result.axes(mask, sentence), **axes, **more)
         figure = plot.draw(say)
@@ -151,18 +151,17 @@ class Page:
 
     def draw_head(self, key: str, changed: bool, name: str) -> None:
         """Draw the head with its masks or with the changed ones."""
-        result, (layer, head) = self.result, self.place
-        weights, masks = (result.other_weights, result.other_masks) if changed else (result.weights, result.masks)
-        code = "changed" if changed and self.changed else "result"
-        at = f"[{self.kind!r}][{self.sentence}"
+        result = self.result
+        name_of = "changed" if changed and self.changed else "result"
+        known = made(result.other if changed else result.own, name_of)
         plot = self.made_by.plot(
             self.title(name),
             attention_heatmap,
-            made(weights[self.kind][self.sentence, layer, head], f"{code}.weights{at}, {layer}, {head}]"),
+            known.weights[self.kind][self.sentence, *self.place],
             *result.axes(self.kind, self.sentence),
             query_axis=MASKS[self.kind].query_axis,
             key_axis=MASKS[self.kind].key_axis,
-            mask=made(masks[self.kind][self.sentence], f"{code}.masks{at}]"),
+            mask=known.masks[self.kind][self.sentence],
         )
         figure = plot.draw(say)
         figure.layout.height = max(LARGE, figure.layout.height)
@@ -194,8 +193,8 @@ def show_head(page: Page) -> None:
 def show_effect(page: Page) -> None:
     """Say what the changes did to the weights of the map, to the logits and to the likeliest next tokens."""
     result, here = page.result, (page.sentence, *page.place)
-    change = float(np.abs(result.weights[page.kind][here] - result.other_weights[page.kind][here]).max())
-    pairs = list(zip(result.predicted[page.sentence], result.other_predicted[page.sentence], strict=True))
+    change = float(np.abs(result.own.weights[page.kind][here] - result.other.weights[page.kind][here]).max())
+    pairs = result.likeliest[page.sentence]
     changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
     line = say(
         words_masks.EFFECT,
@@ -212,7 +211,7 @@ def link_to_steer(page: Page) -> None:
     n_source, n_target = page.result.lengths[page.sentence]
     n_keys = n_target if page.kind == "decoder_self" else n_source
     n_queries = n_source if page.kind == "encoder_self" else n_target
-    mask = page.result.masks[page.kind]
+    mask = page.result.own.masks[page.kind]
     cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
     if cells and not page.request.is_example:
         query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
@@ -309,7 +308,7 @@ def show_conventions(page: Page) -> None:
 def show_nothing(page: Page) -> None:
     """Show a fully blocked row of the head, as four programs would compute it."""
     st.caption(say(words_masks.NO_KEYS))
-    scores = page.result.first_scores[page.kind][page.sentence, *page.place]
+    scores = page.result.own.scores[page.kind][page.sentence, *page.place, 0]
     rows = mask_experiments.nothing_to_attend(scores)
     keys = value_of(page.result.axes(page.kind, page.sentence)[1])
     table = pd.DataFrame({say("key"): keys, say("score"): [say("{x:.3f}", x=score) for score in scores]})

@@ -10,7 +10,7 @@ from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.stage import stage
 from viz.text import words
-from viz.ui import shared, staged, whole_report
+from viz.ui import explore, shared, staged
 from viz.views import cached, recipes, view
 from viz.views.view import View
 
@@ -40,7 +40,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(shown.checkpoint, shown.translator.card), "card")
-        whole_report.offer(result, shown, recipe)
+        explore.offer_report(result, shown, recipe)
 
 
 staged.page("translate", staged.models(), show)

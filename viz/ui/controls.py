@@ -1,6 +1,7 @@
-"""The controls of the pages; what is chosen is kept, and stands in the address (see viz/ui/choices.py).
+"""The controls of the pages, and what pages about one translation begin with: a sentence and how it is translated.
 
-All take a label, a key (in session and address), what is chosen at first, and further settings of the widget.
+What is chosen is kept, and stands in the address (see viz/ui/choices.py). Controls take a label, a key (in session and
+address), what is chosen at first, and further settings of the widget.
 """
 
 from __future__ import annotations
@@ -9,12 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from model.catalogue import available, checkpoints_folder
 from model.translation import KINDS
-from viz.text import words
-from viz.text.language import say
+from viz.text import errors, words
+from viz.text.language import message, say
+from viz.ui import shared
 from viz.ui.choices import control
-from viz.views import codes, view
+from viz.views import cached, codes, view
+from viz.views.cached import Request
+from viz.views.view import BEAM, LENGTH_PENALTY, View
+
+EXAMPLE = next(iter(words.EXAMPLES.values()))
+TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an address: what, and how
 
 
 def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
@@ -82,8 +91,7 @@ def choose_head(
 
     Args:
         counts: of a kind, how many layers and heads there are.
-        default: the kind at first.
-        first: its layer and head at first.
+        default, first: the kind at first, and its layer and head.
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
@@ -98,24 +106,14 @@ def choose_place(n_layers: int, n_heads: int, first: tuple[int, int] = (0, 0)) -
 
 
 def pick(label: str, names: list[str], key: str, **more) -> int:
-    """Let the visitor pick one of many things by its number; it is a step on the way and not kept in the address.
-
-    Where there is no longer such a thing, it is the first one.
-    """
+    """Let the visitor pick one of many things by its number, which no address keeps; one that is gone is the first."""
     if st.session_state.get(key, 0) not in range(len(names)):
         st.session_state[key] = 0
     return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
 
 
 def sentence(label: str, example: str, key: str = "text", examples: dict[str, str] = words.EXAMPLES) -> str:
-    """Ask for a sentence; examples are one click away, and what is typed is translated while it is typed.
-
-    Args:
-        label: over the field.
-        example: the first sentence.
-        key: in the session and in the address.
-        examples: sentences by the name of their button, in English.
-    """
+    """Ask for a sentence, translated while it is typed; examples, by the name of their button, are one click away."""
     state, kept = st.session_state, view.kept(st.session_state)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
@@ -126,3 +124,92 @@ def sentence(label: str, example: str, key: str = "text", examples: dict[str, st
     if key == "text":
         view.keep(state, replace(kept or view.View(), text=typed))
     return typed
+
+
+def ask() -> Request:
+    """Ask for a sentence, the model and how to search for the translation.
+
+    The page begins with what was translated on the page before, unless the address says what.
+
+    Raises:
+        ValueError: if the model cannot be loaded.
+    """
+    state, kept = st.session_state, view.kept(st.session_state)
+    default = cached.default_checkpoint()
+    names = available("transformer") or [default]
+    if kept is not None and "text" not in state and not any(name in st.query_params for name in TRANSLATED):
+        state.update(text=kept.text, beam=kept.beam, penalty=kept.penalty)
+        state["model"] = kept.model if kept.model in names else default
+        if kept.reference is not None:
+            state.update(mode=words.FORCED, reference=kept.reference)
+    first = st.container()
+    with st.expander(say("Translation options")), st.container(horizontal=True, gap="medium"):
+        name = among(say("Model"), names, "model", default)
+        modes, help = [words.FREE, words.FORCED], say(words.DECODING)
+        mode = choose(say("Decoding"), modes, "mode", modes[0], help=help, on_change=_start_forcing)
+        forced, label, beams = mode == words.FORCED, say("Beam width"), words.BEAMS
+        beam = choose(label, list(beams), "beam", BEAM, beams, help=say(words.SEARCH), disabled=forced)
+        more = {"help": say(words.PENALTY), "disabled": forced or beam == 1, "width": 240, "step": 0.1}
+        penalty = slider(say("Length penalty"), 0.0, 2.0, LENGTH_PENALTY, "penalty", **more)
+    card = cached.translator(name).card
+    with first:
+        language = words.language(card.get("source"), "Source")
+        typed = sentence(say("{language} sentence", language=language), EXAMPLE)
+    reference = None
+    with st.container():
+        if forced:
+            language = words.language(card.get("target"), message("Target"))
+            hint = say("Type a translation for the model to read")
+            label = say("{language} reference", language=language)
+            reference = text(label, "", "reference", live="200ms", placeholder=hint)
+    before = view.kept(state) or View()
+    model = "" if name == default else name
+    if not model and before.model not in ("", *names):  # one that this page does not have
+        model = before.model
+    view.keep(state, replace(before, model=model, beam=beam, penalty=penalty, reference=reference))
+    return Request(name, typed, beam, penalty, reference)
+
+
+def _start_forcing() -> None:
+    """Begin with the translation on the page as the reference: then it can be changed word by word."""
+    state = st.session_state
+    if state.get("mode") == words.FORCED and not state.get("reference"):
+        state["reference"] = state.get("shown-text", "")
+
+
+def no_model(error: ValueError) -> None:
+    """Say that there is no model, why, and how to get one."""
+    st.error(say("No translation model found."))
+    folder = say("The folder is {folder}.", folder=checkpoints_folder())
+    shared.small(f"{errors.sentence(error)} {folder}", "no-model")
+    shared.small(say("To train one: python -m model train --help"), "train")
+
+
+def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
+    """Ask for a sentence in a place, translate it, and show it and what the page is about; without a model say so."""
+    main = st.container()
+    try:
+        with beside:
+            request = ask()
+    except ValueError as error:
+        with main:
+            no_model(error)
+        return
+    with main, st.container():
+        example = replace(request, text=EXAMPLE, reference=None)
+        kept = shared.compute_or_keep("answered", request, cached.compute, lambda before: before or example)
+        if kept is not None and kept[0] is not request:
+            shared.small(kept[1].source, "shown")
+    if kept is not None:
+        shown, result = kept
+        st.session_state["shown-text"] = result.text
+        with beside, st.container(border=True, gap="xsmall"):
+            shared.small(words.language(shown.translator.card.get("target"), "Translation"), "language")
+            shared.large(result.text or say("(the model wrote nothing)"), "translation")
+            st.caption(words.how_decoded(shown.beam, shown.length_penalty, shown.reference is not None))
+            if not result.finished:
+                st.caption(say("The translation stopped at the length limit."))
+        with main:
+            show(result, shown)
+    with beside:
+        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")

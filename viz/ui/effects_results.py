@@ -25,18 +25,11 @@ from viz.views.view import AGAINST, MEASURES
 def found(
     result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
 ) -> Found | Without | None:
-    """The direct effects that an address asks for.
+    """The direct effects that an address asks for; None where it asks for none; why there are none, asked for or not.
 
     Args:
-        result: the translation.
-        request: what it is of.
-        query: parameters of the address.
-        built: by kind the maps of its weights.
+        built: by kind the maps of the weights of the translation.
         rows: whether steps are named by the token "predicted" or "read".
-        recipe: the lines that make the translation.
-
-    Returns:
-        Them; None where the address asks for none; why there are none, asked for or not.
     """
     if not isinstance(result.config, TransformerConfig):
         return Without(stage_effects.NO_EFFECTS)

@@ -35,17 +35,11 @@ KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_sel
 
 @dataclass(frozen=True)
 class Source:
-    """Numbers of heads by kind, and how they come about.
-
-    Attributes:
-        kinds: by kind of attention.
-        name: what holds them by kind and measure, in Python.
-        lines: that make it.
-    """
+    """Numbers of heads by kind, and how they come about."""
 
     kinds: Mapping[str, Numbers]
-    name: str
-    lines: tuple[str, ...]
+    name: str  # what holds them by kind and measure, in Python
+    lines: tuple[str, ...]  # that make it
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """Those of some kinds of whose heads a measure is known, and means something."""
@@ -99,14 +93,12 @@ def show_board(
     other: Source | None = None,
     sort: str = words_heads.PLACE,
 ) -> None:
-    """Draw all heads of some kinds, coloured by a measure, in the order of their places or of a measure.
+    """Draw all heads of some kinds, coloured by a measure, and a frame round one.
 
     Args:
         source, other: of the numbers; whose are subtracted.
         kinds: of attention, which have all the measures.
         measure, sort: of MEASURES; PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
-        head: to draw a frame round.
-        recipe: lines that make the translation.
         on_click: called with kind, layer and head of a cell that is clicked.
     """
     known = source.table(measure, kinds)
@@ -236,19 +228,12 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
 
 
 def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
-    """Draw which heads look alike, or say that there are too many to compare.
-
-    Args:
-        shown: the numbers of the head's kind.
-        head: to draw a ring round.
-        recipe: lines before.
-        divergence: an expression of Python for that of every pair.
-    """
+    """Draw which heads of a kind look alike, or say that there are too many; `divergence` of all pairs is Python."""
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
         return
-    points, kept = shown.layout
+    points, kept = head_roles.layout(shown.divergence)
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
     plot = recipe.plot(
         name,
@@ -267,13 +252,7 @@ def open_head(*place: int | str) -> None:
 
 
 def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
-    """Draw where attention leads through all layers, every rollout there is side by side.
-
-    Args:
-        result: with the tokens.
-        flows: as of `model.measures.contribution.rollouts`.
-        recipe: lines that make `flows`.
-    """
+    """Draw where attention leads through all layers, every rollout of `contribution.rollouts` side by side."""
     explore.heading(say("Through all layers"), say(words_heads.ROLLED))
     drawn = {name: spoken for name, spoken in words_heads.ROLLOUTS.items() if name in flows}
     if "source" in flows and "encoder" not in flows:

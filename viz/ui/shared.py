@@ -1,7 +1,4 @@
-"""What every page needs: the model, cached translations, and ways to show text that a visitor or a file brought.
-
-State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
-"""
+"""What every page needs: its style and places, what is told when something fails, and text that others brought."""
 
 from __future__ import annotations
 
@@ -58,21 +55,11 @@ def style() -> None:
 
 
 def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str) -> Result | None:
-    """What was measured of a checkpoint and is kept beside its weights; where it cannot be had, a sentence says why.
-
-    Args:
-        read: gives it, or None where nothing was measured; a ValueError where it cannot be used.
-        checkpoint: its name.
-        missing: what is said for None, in English.
-
-    Returns:
-        It, or None.
-    """
+    """What was measured of a checkpoint, as `read` gives it; a sentence says where it is missing or cannot be used."""
     try:
         found = read(checkpoint)
     except ValueError as error:
-        warn(errors.sentence(error))
-        return None
+        return warn(errors.sentence(error))
     if found is None:
         st.info(say(missing))
     return found
@@ -84,11 +71,8 @@ def kept(before: object) -> str:
 
 
 def warn(text: str) -> None:
-    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown.
-
-    A link could otherwise make the page show a picture from elsewhere, or a link of its own in the page's name.
-    """
-    st.warning(literal(text))
+    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown."""
+    st.warning(literal(text))  # else a link could make the page show a picture from elsewhere, or a link in its name
 
 
 def compute_or_keep(
@@ -97,30 +81,27 @@ def compute_or_keep(
     compute: Callable[[Asked], Result],
     instead: Callable[[Asked | None], Asked],
 ) -> tuple[Asked, Result] | None:
-    """Compute what is asked for; what cannot be computed is told in a sentence, and the last result stays.
+    """Compute what is asked for; where that raises a ValueError, a sentence tells it, and the last result stays.
 
     Args:
         key: where the session keeps what was asked for last.
-        asked: what the visitor wants.
-        compute: raises ValueError where it cannot.
         instead: what to compute in its place, given what was asked for last, if anything was.
 
     Returns:
         What was computed and its result, or None if even the other cannot be computed.
     """
+    before = st.session_state.get(key)
     try:
         result = compute(asked)
         st.session_state[key] = asked
         return asked, result
     except ValueError as error:
         problem = errors.sentence(error)
-    before = st.session_state.get(key)
-    other = instead(before)
     try:
+        other = instead(before)
         result = compute(other)
     except ValueError:  # a model that cannot even read the example
-        warn(problem)
-        return None
+        return warn(problem)
     warn(f"{problem} {kept(before)}")
     return other, result
 
@@ -138,17 +119,12 @@ def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def small(text: str, key: str) -> None:
-    """Show a line in small letters, exactly as it is: no Markdown, no HTML.
-
-    Args:
-        text: any text.
-        key: a name that no other text of the page has.
-    """
+    """Show a line in small letters, exactly as it is: no Markdown, no HTML; no other text of the page has the key."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 
 
 def large(text: str, key: str) -> None:
-    """Show a line in large letters, exactly as it is; arguments as for `small`."""
+    """Show a line in large letters, as `small` does."""
     with st.container(key=f"large-{key}"):
         st.text(text)

@@ -20,11 +20,11 @@ from viz.stage import words as stage_words
 from viz.stage.form import form, options
 from viz.text import words, words_heads
 from viz.text.language import current, message, say, using
-from viz.ui import asking, choices, speaking
+from viz.ui import choices, controls, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, maps, recipes, view
 from viz.views.made import Made, Plot, Recipe, made, the
-from viz.views.view import View
+from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
 
@@ -34,7 +34,6 @@ QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as th
 PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
 CAME = "stage-came"  # in the session: what a visitor who has just come is shown
 CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
-FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
 
 
 def models() -> list[str]:
@@ -44,10 +43,7 @@ def models() -> list[str]:
 
 
 def arrives(page: str, controls: tuple[str, ...] = CONTROLS) -> bool:
-    """Whether the visitor has just come to a page of the stage, whose controls hold nothing of their own yet.
-
-    Pages of the stage have the same controls; from one to the other Streamlit empties them.
-    """
+    """Whether the visitor has just come to a page of the stage, whose controls Streamlit empties between pages."""
     came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in controls)
     st.session_state[PAGE] = page
     return came
@@ -59,7 +55,6 @@ def page(name: str, names: list[str], show: Show) -> None:
     Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
 
     Args:
-        name: of the page.
         names: of the models that it offers, the default one first.
         show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
@@ -92,7 +87,7 @@ def _live(names: list[str], show: Show) -> None:
         text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
         with st.container(key="below"):
             if broken is not None:
-                asking.no_model(broken)
+                controls.no_model(broken)
                 return
             model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
             chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
@@ -228,15 +223,7 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
-    """What the stage shows of a translation.
-
-    Args:
-        result: it.
-        request: what it is of.
-        chosen: what is shown of it.
-        recipe: the lines that make it.
-        rowwise: whether rows can be looked into where the model allows it.
-    """
+    """What the stage shows of the translation of a request; `rowwise`: also of its rows, where the model allows it."""
     built = stage_message.built(result, options(chosen), chosen.rows)
     notes = []
     if request.reference is not None:

@@ -38,10 +38,7 @@ _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 
 class Waiting(str):
-    """What is said while something is computed: at import in English, and in the visitor's language when it is shown.
-
-    Caches are given their line once, for all visitors; they turn it into a string when they show it.
-    """
+    """What is said while something is computed, given to a cache once, which makes it a string for each visitor."""
 
     def __str__(self) -> str:
         return say(str.__str__(self))
@@ -63,10 +60,8 @@ def later(make: Callable[[], Result]) -> Callable[[], Result]:
 
 
 def end_unwanted() -> None:
-    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped.
-
-    Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
-    """
+    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped."""
+    # Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
     if (look := get_run_yield_check()) is not None:
         look()
 
@@ -107,11 +102,7 @@ def preload() -> None:
 
 @dataclass(frozen=True)
 class Shown(Translation):
-    """A translation cut down to what pages draw.
-
-    Attributes:
-        candidates, candidate_ids, entropy: as of `viz.views.maps.NextWords`.
-    """
+    """A translation cut down to what pages draw, with `viz.views.maps.NextWords`."""
 
     candidates: list[list[tuple[str, float]]]
     candidate_ids: list[list[int]]
@@ -129,21 +120,13 @@ def cut(result: Translation, translator: Translator | Writer) -> Shown:
 
 @dataclass(frozen=True)
 class Request:
-    """What to translate, how, and what is changed inside the model meanwhile.
-
-    Attributes:
-        checkpoint: its name.
-        text: what the visitor typed.
-        beam: width of the search; 1 is greedy.
-        length_penalty: of the search.
-        reference: what the decoder reads; None lets it run freely.
-    """
+    """What to translate, how, and what is changed inside the model meanwhile."""
 
     checkpoint: str
-    text: str
-    beam: int = BEAM
+    text: str  # what the visitor typed
+    beam: int = BEAM  # width of the search; 1 is greedy
     length_penalty: float = LENGTH_PENALTY
-    reference: str | None = None
+    reference: str | None = None  # what the decoder reads; None lets it run freely
     changes: Changes = Changes()
 
     @classmethod
@@ -176,11 +159,7 @@ class Request:
         return changed_positions(layout, changes.scale, changes.shift, STACKS[changes.stacks])
 
     def translated(self) -> Translation:
-        """Translate, or read the reference, with the changes and the whole trace.
-
-        Raises:
-            ValueError: as `Translator.translate` and `Translator.force`.
-        """
+        """Translate, or read the reference, with the changes and the whole trace; errors as `Translator.translate`."""
         changes = self.changes
         with self.positions():
             if self.reference is None:

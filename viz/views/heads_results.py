@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,49 +34,22 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
     return found
 
 
-@dataclass(frozen=True)
-class Added:
-    """What keys add, and where attention leads.
-
-    Attributes:
-        lengths: by kind float32 (L, H, T, S), as of `model.measures.contribution.contributions`.
-        flows: as of `model.measures.contribution.rollouts`.
-    """
-
-    lengths: dict[str, np.ndarray]
-    flows: dict[str, np.ndarray]
-
-
 @remembered(16)
-def added(request: cached.Request) -> Added:
-    """What keys add in every head, and the rollout, of the translation of a request."""
+def added(request: cached.Request) -> dict[str, np.ndarray]:
+    """What keys add in every head to the translation of a request, by kind, as `contribution.contributions`."""
     result = request.translator.force(request.text, cached.compute(request))
-    lengths = {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
-    return Added(lengths, contribution.rollouts({kind: result.attention(kind) for kind in KINDS}))
+    return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the heads of one kind do.
+    """What the heads of one kind do."""
 
-    Attributes:
-        numbers: by measure of `model.measures.atlas` (L, H).
-        roles: L lists of H names.
-        divergence: of every pair (L * H, L * H); None where there are too many to compare.
-        aligns: L lists of H, as of `alignment.roles`, where that was measured.
-        examples: L lists of H, as of `atlas.measure`, where there are any.
-    """
-
-    numbers: dict[str, np.ndarray]
-    roles: list[list[str]]
-    divergence: np.ndarray | None
-    aligns: list[list[str]] | None = None
-    examples: list[list[list]] | None = None
-
-    @cached_property
-    def layout(self) -> tuple[np.ndarray, float]:
-        """Where each head is drawn among those like it (L * H, 2), and how much of the spread is kept."""
-        return head_roles.layout(self.divergence)
+    numbers: dict[str, np.ndarray]  # by measure of `model.measures.atlas` (L, H)
+    roles: list[list[str]]  # (L, H)
+    divergence: np.ndarray | None  # of every pair (L * H, L * H); None where there are too many to compare
+    aligns: list[list[str]] | None = None  # (L, H), as of `alignment.roles`, where that was measured
+    examples: list[list[list]] | None = None  # (L, H), as of `atlas.measure`, where there are any
 
 
 def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
@@ -94,17 +66,16 @@ def of_request(request: cached.Request) -> dict[str, Numbers]:
     loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
-    return {
-        kind: Numbers(one.numbers(), head_roles.roles(one.tally, kind), one.divergence) for kind, one in counted.items()
-    }
+    roles = {kind: head_roles.roles(one.tally, kind) for kind, one in counted.items()}
+    return {kind: Numbers(one.numbers(), roles[kind], one.divergence) for kind, one in counted.items()}
 
 
 def of_report(report: dict[str, Any]) -> dict[str, Numbers]:
     """What an atlas says of the heads of each kind."""
     found = {}
     for kind, values in report["kinds"].items():
-        names = [name for name in (*atlas.ALWAYS[kind], *atlas.SOMETIMES) if name in values]
-        numbers = {name: np.array(values[name]) for name in names}
+        names = (*atlas.ALWAYS[kind], *atlas.SOMETIMES)
+        numbers = {name: np.array(values[name]) for name in names if name in values}
         more = values.get("aligns"), values["examples"]
         found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
     return found

@@ -19,42 +19,34 @@ from viz.figures.wording import Say
 
 WIDTH = 84  # letters of a line
 _ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
-_IMPORTS = {
-    "np": "import numpy as np",
-    "load_translator": "from model import load_translator",
-    "read_attention": "from model.adapters.attention_file import read_attention",
-    "analysis": "from model.analysis import maps as analysis",
-    "maps": "from viz.views import maps",
-}
+_IMPORTS = {"np": "import numpy as np", "analysis": "from model.analysis import maps as analysis"}
 _MODULES = {
-    "model.analysis": ("comparison", "head_roles", "lengths"),
-    "model.measures": ("agreement", "atlas", "checks", "contribution"),
-    "model.catalogue": ("checkpoints_folder",),
-    "model.checkpoint": ("read_json",),
-    "model.experiments": ("learned_positions",),
-    "model.interventions.edits": ("Edits",),
-    "model.measures.head_importance": ("without_each_head",),
-    "model.experiments.inside": ("Switches", "recorded", "row"),
-    "model.experiments.masks": ("conventions", "read_batch", "run", "without_look_ahead", "worked_example"),
-    "model.experiments.positions": ("changed_positions",),
-    "model.positional": ("VARIANTS", "frequencies"),
-    "model.measures.search_attention": ("looked_at",),
-    "model.taps": ("intervene",),
-    "model.training": ("schedules",),
-    "model.training.grid": ("lines_of", "read_grid"),
-    "viz.figures": figures.__all__,
-    "viz.pages.pitfalls.common": ("Sentence",),
-    "viz.pages.pitfalls.demos": ("DEMOS",),
+    "model": "load_translator",
+    "model.adapters.attention_file": "read_attention",
+    "model.analysis": "comparison head_roles lengths",
+    "model.catalogue": "checkpoints_folder",
+    "model.checkpoint": "read_json",
+    "model.experiments": "learned_positions",
+    "model.experiments.inside": "Switches recorded row",
+    "model.experiments.masks": "conventions read_batch run without_look_ahead worked_example",
+    "model.experiments.positions": "changed_positions",
+    "model.interventions.edits": "Edits",
+    "model.measures": "agreement atlas checks contribution",
+    "model.measures.head_importance": "without_each_head",
+    "model.measures.search_attention": "looked_at",
+    "model.positional": "VARIANTS frequencies",
+    "model.taps": "intervene",
+    "model.training": "schedules",
+    "model.training.grid": "lines_of read_grid",
+    "viz.figures": " ".join(figures.__all__),
+    "viz.pages.pitfalls.common": "Sentence",
+    "viz.pages.pitfalls.demos": "DEMOS",
+    "viz.views": "maps",
 }
 
 
 class Made:
-    """A value and the Python that makes it; nothing is computed before the value is asked for.
-
-    Args:
-        code: an expression.
-        make: gives the value.
-        lines: of Python, which the expression needs.
+    """A value and the Python that makes it, an expression after some lines; nothing is computed before it is asked for.
 
     Example:
         >>> numbers = made([1, 2], "numbers")
@@ -106,7 +98,7 @@ def made(value: Any, code: str, *lines: str) -> Made:
 def the(function: Callable) -> Made:
     """A function of numpy, or of a module that `with_imports` knows."""
     module, name = function.__module__, function.__name__
-    if name not in _MODULES.get(module, ()):
+    if name not in _MODULES.get(module, "").split():
         name = f"{_ALIASES.get(module, module.rpartition('.')[2])}.{name}"
     return made(function, name)
 
@@ -158,7 +150,7 @@ def with_imports(*lines: str) -> str:
     used = {node.id for node in names} - {node.id for node in names if isinstance(node.ctx, ast.Store)}
     imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
     for module, names in _MODULES.items():
-        if found := sorted(used & set(names)):
+        if found := sorted(used & set(names.split())):
             imports.add(f"from {module} import {', '.join(found)}")
     # Libraries first, then by name.
     return "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", body])
@@ -166,21 +158,13 @@ def with_imports(*lines: str) -> str:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of a page.
+    """A figure of a page."""
 
-    Attributes:
-        title: what it shows, as it stands in a file of it, said.
-        note: of what: the sentence, the checkpoint.
-        lines: of Python, with which its program begins.
-        function: of `viz.figures`; or a Made of a figure, without arguments.
-        arguments, named: of the function: Mades, another Plot, and what repr writes.
-    """
-
-    title: str
-    note: str
-    lines: tuple[str, ...]
-    function: Callable[..., Drawn] | Made
-    arguments: tuple = ()
+    title: str  # what it shows, as it stands in a file of it, said
+    note: str  # of what: the sentence, the checkpoint
+    lines: tuple[str, ...]  # of Python, with which its program begins
+    function: Callable[..., Drawn] | Made  # of `viz.figures`; or a Made of a figure, without arguments
+    arguments: tuple = ()  # Mades, another Plot, and what repr writes
     named: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, say: Say) -> Drawn:

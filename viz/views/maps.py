@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import compress, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,28 +30,23 @@ VALUES = {
     "max": message("max"),
     "deviation": message("deviation"),
 }
+_HIDDEN = message(
+    "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is rescaled."
+)
+_LARGEST = message("Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.")
 CANDIDATES = 5  # tokens that could have been written at a step
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the visitor chose for the maps.
+    """What the visitor chose for the maps."""
 
-    Attributes:
-        summary: a key of SUMMARIES.
-        over: a key of OVER; means nothing for single heads.
-        merge: draw words instead of tokens.
-        hide: leave special tokens out.
-        share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
-        mark: what marks words where the tokens of an axis have no mark, as for `analysis.words`.
-    """
-
-    summary: str = "single"
-    over: str = "heads"
-    merge: bool = False
-    hide: bool = False
-    share: int = 100
-    mark: str = MARK
+    summary: str = "single"  # a key of SUMMARIES
+    over: str = "heads"  # a key of OVER; means nothing for single heads
+    merge: bool = False  # words instead of tokens
+    hide: bool = False  # leave special tokens out
+    share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
+    mark: str = MARK  # of words where the tokens of an axis have no mark, as for `analysis.words`
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -63,35 +58,21 @@ class Options:
 
 @dataclass(frozen=True)
 class Maps:
-    """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised.
+    """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised."""
 
-    Attributes:
-        weights: float32 (L, H, T, S), with the small ones that are not shown.
-        shown: bool (L, H, T, S), False = below the threshold.
-        mask: bool (T, S), True = may attend.
-        queries, keys: names of the rows and columns.
-        others: what the steps of the rows read or predicted beside their name; None in the encoder.
-        removed: float32 (L, H, T), the part of each row that went to hidden columns: where heads or layers are
-            summarised the mean over them.
-        row_of, column_of: for each token of the rows and the columns the row or column that draws it, -1 for none.
-        layer_names, head_names: of the tiles, said.
-        value: what a number is, in English.
-        options: that made them.
-    """
-
-    weights: np.ndarray
-    shown: np.ndarray
-    mask: np.ndarray
-    queries: list[str]
+    weights: np.ndarray  # float32 (L, H, T, S), with the small ones that are not shown
+    shown: np.ndarray  # bool (L, H, T, S), False = below the threshold
+    mask: np.ndarray  # bool (T, S), True = may attend
+    queries: list[str]  # names of the rows
     keys: list[str]
-    others: list[str] | None
-    removed: np.ndarray
-    row_of: list[int]
+    others: list[str] | None  # what the steps of the rows read or predicted beside their name; None in the encoder
+    removed: np.ndarray  # float32 (L, H, T), the part of each row that went to hidden columns; of summaries the mean
+    row_of: list[int]  # for each token the row that draws it, -1 for none
     column_of: list[int]
-    layer_names: list[str]
+    layer_names: list[str]  # of the tiles, said
     head_names: list[str]
-    value: str
-    options: Options
+    value: str  # what a number is, in English
+    options: Options  # that made them
 
 
 def build(
@@ -102,17 +83,10 @@ def build(
     options: Options,
     others: Sequence[str] | None = None,
 ) -> Maps:
-    """Turn the recorded weights of one kind into the maps that are drawn.
+    """Turn the recorded weights (L, H, T, S) and the mask (T, S) of one kind into the maps that are drawn.
 
     Words are merged first, then special tokens left out, then heads summarised, then small cells left blank, so a
     summary is one of what single heads would show. Nothing is renormalised.
-
-    Args:
-        weights: (L, H, T, S).
-        mask: bool (T, S), True = may attend.
-        queries, keys: T and S tokens that name rows and columns.
-        options: what to do.
-        others: T tokens, the other ones of the steps.
     """
     counts = weights.shape[:2]
     special_rows, special_columns = analysis.is_special(queries), analysis.is_special(keys)
@@ -141,9 +115,9 @@ def build(
         weights=weights,
         shown=shown,
         mask=mask[rows][:, columns],
-        queries=_keep(queries, rows),
-        keys=_keep(keys, columns),
-        others=None if others is None else _keep(others, rows),
+        queries=list(compress(queries, rows)),
+        keys=list(compress(keys, columns)),
+        others=None if others is None else list(compress(others, rows)),
         removed=removed.astype(np.float32),
         row_of=_drawn_at(row_of, rows),
         column_of=_drawn_at(column_of, columns),
@@ -152,10 +126,6 @@ def build(
         value=VALUES[options.summary],
         options=options,
     )
-
-
-def _keep(names: Sequence[str], kept: np.ndarray) -> list[str]:
-    return [name for name, stays in zip(names, kept, strict=True) if stays]
 
 
 def _drawn_at(of_token: list[int], kept: np.ndarray) -> list[int]:
@@ -179,13 +149,11 @@ def _names(axis: str, count: int, options: Options) -> list[str]:
 def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
     """The tokens of the rows and of the columns of a kind, and the other tokens of the rows' steps.
 
+    These are None where rows are not steps, or it is not known what was predicted.
+
     Args:
         result: a recording, or a Made of one.
-        kind: of attention.
         named: whether steps are named by the token "read" or "predicted".
-
-    Returns:
-        Its tokens; the others are None where rows are not steps, or it does not know what was predicted.
     """
     if kind == "encoder_self":
         return result.source_tokens, result.source_tokens, None
@@ -205,24 +173,10 @@ def notes(maps: Maps, layer: int, head: int) -> list[str]:
     if options.merge:
         said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
-        share = maps.removed[layer, head].mean()
-        said.append(
-            say(
-                "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is "
-                "rescaled.",
-                share=share,
-            )
-        )
+        said.append(say(_HIDDEN, share=maps.removed[layer, head].mean()))
     if options.share < 100:
         shown = maps.shown[layer, head]
-        said.append(
-            say(
-                "Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.",
-                share=options.share,
-                n=shown.sum(),
-                total=shown.size,
-            )
-        )
+        said.append(say(_LARGEST, share=options.share, n=shown.sum(), total=shown.size))
     return said
 
 
@@ -233,16 +187,13 @@ def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
 
 
 def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
-    """After minus before, on the axes of `after`.
+    """After minus before, on the axes of `after`, of the layers and heads that both have; the same options made them.
+
+    Rows and columns are those of the same token in both translations, aligned in order; where one has no counterpart,
+    its cells are not shown.
 
     Args:
-        before, after: maps of one kind, made with the same options; where models differ, of the layers and heads that
-            both have.
         replaced: whether tokens that replace each other are compared as well; their rows and columns have both names.
-
-    Returns:
-        Maps whose weights are differences, from -1 to 1. Rows and columns are those of the same token in both
-        translations, aligned in order; where one has no counterpart, its cells are not shown.
     """
     pairs = aligned(before, after)
     names = [(before.queries, after.queries), (before.keys, after.keys)]
@@ -274,22 +225,16 @@ def _both_names(old: Sequence[str], new: Sequence[str], pairs: Pairs) -> list[st
     names = list(new)
     for i, j in pairs:
         if old[i] != new[j]:
-            names[j] = f"{old[i].lstrip(MARK) or old[i]} → {new[j].lstrip(MARK) or new[j]}"
+            names[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
     return names
 
 
 class NextWords(NamedTuple):
-    """What a model could have written at T steps.
+    """What a model could have written at T steps."""
 
-    Attributes:
-        candidates: T lists of the most probable tokens with their probabilities, the most probable first.
-        candidate_ids: their ids.
-        entropy: float32 (T,), of the distribution over the whole vocabulary, in nats.
-    """
-
-    candidates: list[list[tuple[str, float]]]
+    candidates: list[list[tuple[str, float]]]  # T lists of tokens and probabilities, the most probable first
     candidate_ids: list[list[int]]
-    entropy: np.ndarray
+    entropy: np.ndarray  # float32 (T,), of the distribution over the whole vocabulary, in nats
 
 
 def next_words(logits: np.ndarray, names: Callable[[Sequence[int]], Sequence[str]]) -> NextWords:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from model.experiments import masks as experiments
-from model.experiments.masks import Sentences
+from model.experiments.masks import Pass, Sentences
 from viz.app.turns import in_turn
 from viz.text import words_masks
 from viz.text.language import say
@@ -38,17 +38,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Change:
-    """What is changed in the masks of a batch.
+    """What is changed in the masks of a batch."""
 
-    Attributes:
-        left_out: a key of words_masks.LEFT_OUT.
-        kind: of attention that the cells are of.
-        cells: (b, t, s) that are flipped.
-    """
-
-    left_out: str = words_masks.NONE
-    kind: str = ""
-    cells: tuple[tuple[int, int, int], ...] = ()
+    left_out: str = words_masks.NONE  # a key of words_masks.LEFT_OUT
+    kind: str = ""  # of attention that the cells are of
+    cells: tuple[tuple[int, int, int], ...] = ()  # (b, t, s) that are flipped
 
     @property
     def arguments(self) -> dict[str, object]:
@@ -60,34 +54,20 @@ class Change:
 
 @dataclass(frozen=True)
 class Result:
-    """A batch with its masks, and with changed ones.
-
-    Attributes:
-        source_tokens, target_tokens: B lists.
-        lengths: of each sentence the real tokens of source and target.
-        masks, weights: as `model.experiments.masks.Pass`.
-        other_masks, other_weights: the same where masks are changed.
-        first_scores: by kind, float32 (B, L, H, S), the scores of the first query before the mask.
-        difference: for each sentence max |difference| of its logits, over its real steps.
-        predicted, other_predicted: for each sentence the likeliest next token at each real step.
-    """
+    """A batch with its masks, and with changed ones; without its logits (B, T, V), which are large."""
 
     source_tokens: list[list[str]]
     target_tokens: list[list[str]]
-    lengths: list[tuple[int, int]]
-    masks: dict[str, np.ndarray]
-    weights: dict[str, np.ndarray]
-    other_masks: dict[str, np.ndarray]
-    other_weights: dict[str, np.ndarray]
-    first_scores: dict[str, np.ndarray]
-    difference: list[float]
-    predicted: list[list[str]]
-    other_predicted: list[list[str]]
+    lengths: list[tuple[int, int]]  # of each sentence the real tokens of source and target
+    own: Pass
+    other: Pass  # the same where masks are changed
+    difference: list[float]  # for each sentence max |difference| of its logits, over its real steps
+    likeliest: list[list[tuple[str, str]]]  # for each sentence the next token at each real step, own and other
 
     def axes(self, mask: str, sentence: int) -> list[Made]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        tokens = {"source": self.source_tokens, "target": self.target_tokens}
         sides = "target" if mask != "encoder_self" else "source", "source" if mask in WITH_SOURCE else "target"
+        tokens = {"source": self.source_tokens, "target": self.target_tokens}
         return [made(tokens[side][sentence], f"batch.{side}_tokens[{sentence}]") for side in sides]
 
 
@@ -98,29 +78,16 @@ WITH_SOURCE = ("encoder_self", "cross")  # in the columns
 def compute(request: Request, change: Change = Change()) -> Result:
     """Pass a batch through the model twice, with its masks and with changed ones; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
-    own = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
-    other = own
+    own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if change.arguments:
         other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **change.arguments)
     lengths = [tuple(ids.size(1) for ids in batch.pair(number)) for number in range(len(batch.src))]
-    logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths, strict=True)]
-
-    def likeliest(rows: np.ndarray) -> list[str]:
-        return translator.tokenizer.target.tokens(rows.argmax(-1).tolist())
-
-    return Result(
-        source_tokens=batch.source_tokens,
-        target_tokens=batch.target_tokens,
-        lengths=lengths,
-        masks=own.masks,
-        weights=own.weights,
-        other_masks=other.masks,
-        other_weights=other.weights,
-        first_scores={kind: scores[:, :, :, 0] for kind, scores in own.scores.items()},
-        difference=[float(np.abs(a - b).max()) for a, b in logits],
-        predicted=[likeliest(a) for a, _ in logits],
-        other_predicted=[likeliest(b) for _, b in logits],
-    )
+    logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
+    tokens = translator.tokenizer.target.tokens
+    best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
+    difference = [float(np.abs(a - b).max()) for a, b in logits]
+    passes = (replace(one, logits=one.logits[:0]) for one in (own, other))
+    return Result(batch.source_tokens, batch.target_tokens, lengths, *passes, difference, best)
 
 
 @remembered()
@@ -139,15 +106,13 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
 
 def recipe(request: Request, change: Change) -> Recipe:
     """The batch with its masks, in Python called `batch` and `result`, and with changed ones, called `changed`."""
-    translator, batch = made(None, "translator"), made(None, "batch")
     if request.is_example:
-        note, read = say("the worked example"), call("worked_example")
+        note, read = say("the worked example"), "worked_example()"
     else:
         pairs = zip(request.sources, request.targets, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
-        read = call("read_batch", translator, list(request.sources), list(request.targets))
-    lines = [recipes.loading(request.checkpoint), f"batch = {read}"]
-    given = translator.model, batch.src, batch.tgt
-    lines += [f"result = {call('run', *given)}"]
+        read = call("read_batch", made(None, "translator"), list(request.sources), list(request.targets))
+    given = [made(None, name) for name in ("translator.model", "batch.src", "batch.tgt")]
+    lines = [recipes.loading(request.checkpoint), f"batch = {read}", f"result = {call('run', *given)}"]
     lines += [f"changed = {call('run', *given, **change.arguments)}"] if change.arguments else []
     return Recipe(f"{note} · {request.checkpoint}", tuple(lines))

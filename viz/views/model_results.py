@@ -23,26 +23,16 @@ UNKNOWN = SPECIAL_TOKENS[UNK_ID]
 
 @dataclass(frozen=True)
 class Side:
-    """One model's translation; T counts its words, S those of the source.
-
-    Attributes:
-        request: of it.
-        system: one of catalogue.SYSTEMS.
-        result: the translation.
-        words, keys: what was written and read, in words, the end included.
-        weights: float32 (L, H, T, S), what each word read; None without attention.
-        context: float32 (T, D), the vector that each word's step read where there is no attention; else None.
-        seconds: of computing that the translation took when it was made.
-    """
+    """One model's translation; T counts its words, S those of the source."""
 
     request: Request
-    system: str
+    system: str  # one of catalogue.SYSTEMS
     result: cached.Shown
-    words: list[str]
-    keys: list[str]
-    weights: np.ndarray | None
-    context: np.ndarray | None
-    seconds: float
+    words: list[str]  # written, the end included
+    keys: list[str]  # read
+    weights: np.ndarray | None  # float32 (L, H, T, S), what each word attends to; None without attention
+    context: np.ndarray | None  # float32 (T, D), the vector that each word's step read where there is no attention
+    seconds: float  # of computing, when it was made
 
     @property
     def name(self) -> str:
@@ -54,10 +44,9 @@ class Side:
         return (self.keys if side == "source" else self.words).count(UNKNOWN)
 
     def map(self, layer: int, head: int | None) -> tuple[Made, str]:
-        """What each word read, (T, S), and a line that says which map that is.
+        """What each word attends to, (T, S), and a line that says which map that is.
 
-        Args:
-            layer, head: of a Transformer, the last one where there are fewer; no head: the mean of all.
+        Of a Transformer, the last layer or head where there are fewer; no head: the mean of all.
         """
         weights, (n_layers, n_heads, *_) = made(self.weights, "weights"), self.weights.shape
         if self.system != catalogue.TRANSFORMER:

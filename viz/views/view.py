@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, fields, replace
+from operator import itemgetter
 
 from model.translation import KINDS
 from viz.views import codes
@@ -28,29 +29,19 @@ AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared 
 
 @dataclass(frozen=True)
 class View:
-    """What is translated, how, and what the maps show of it. What the browser alone chooses is in PLACE.
-
-    Attributes:
-        model: name of the checkpoint; empty: the default one.
-        beam: width of the search; 1 is greedy.
-        penalty: exponent of the length penalty.
-        reference: what the decoder reads instead of its own words; None: nothing.
-        rows: steps are named by the token that they predicted or read.
-        stretch: colours end at the largest weight instead of 1.
-        summary, over, words, hide, share: as of `viz.views.maps.Options`, where `words` is `merge`.
-    """
+    """What is translated, how, and what the maps show of it. What the browser alone chooses is in PLACE."""
 
     text: str = EXAMPLE
-    model: str = ""
-    beam: int = BEAM
-    penalty: float = LENGTH_PENALTY
-    reference: str | None = None
-    summary: str = "single"
+    model: str = ""  # name of the checkpoint; empty: the default one
+    beam: int = BEAM  # width of the search; 1 is greedy
+    penalty: float = LENGTH_PENALTY  # exponent
+    reference: str | None = None  # what the decoder reads instead of its own words
+    summary: str = "single"  # this and the others as of `viz.views.maps.Options`, where `words` is `merge`
     over: str = "heads"
-    rows: str = "predicted"
+    rows: str = "predicted"  # steps are named by the token that they predicted or read
     words: bool = False
     hide: bool = False
-    stretch: bool = False
+    stretch: bool = False  # colours end at the largest weight instead of 1
     share: int = 100
 
     def address(self) -> dict[str, str]:
@@ -60,8 +51,8 @@ class View:
 
 
 _KEPT = "kept-view"  # in a session; of no control
-
 NAMES = tuple(field.name for field in fields(View))
+FIELDS = ("text", "model", "beam", "penalty", "reference")  # of which are chosen in the row above the stage
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
@@ -73,22 +64,17 @@ def is_addressed(query: Mapping[str, str]) -> bool:
 
 
 def read(query: Mapping[str, str], models: list[str], instead: View | None = None) -> tuple[View, list[str]]:
-    """Read an address.
+    """What an address asks to show, of some checkpoints, and what in it is not allowed, as name=code.
 
-    Args:
-        query: its parameters.
-        models: names of the checkpoints that can be chosen.
-        instead: what to take where the address says nothing; the defaults if None.
-
-    Returns:
-        What to show, and what in the address is not allowed, as name=code.
+    Where it says nothing, `instead` holds; the defaults if None.
     """
+    shortened = itemgetter(slice(MOST_CHARACTERS))
     readers = {
-        "text": _shortened,
+        "text": shortened,
         "model": one_of(models),
         "beam": one_of(BEAMS),
         "penalty": codes.number(0.0, 2.0),
-        "reference": _shortened,
+        "reference": shortened,
         "summary": one_of(SUMMARIES),
         "over": one_of(OVER),
         "rows": one_of(ROWS),
@@ -105,10 +91,6 @@ def read(query: Mapping[str, str], models: list[str], instead: View | None = Non
     return replace(instead or View(), **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
 
-def _shortened(text: str) -> str:
-    return text[:MOST_CHARACTERS]
-
-
 def keep(state: MutableMapping, view: View) -> None:
     """Remember what is shown in a session, for when the visitor comes back from another page."""
     state[_KEPT] = view
@@ -117,3 +99,34 @@ def keep(state: MutableMapping, view: View) -> None:
 def kept(state: MutableMapping) -> View | None:
     """What was shown last in a session; None at first."""
     return state[_KEPT] if _KEPT in state else None
+
+
+TOP_KS = (0, 1, 5, 20, 100, 1000)
+MOST_DRAWN = 100  # words
+SEEDS = 10_000
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How a text is continued; temperature, top_k and top_p as for `model.decoding.sampling.restrict`."""
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    count: int = 30  # words
+    seed: int | None = None  # the same draws the same words; None: none are drawn
+
+
+CHANCES = {
+    "temperature": codes.number(0.0, 2.0),
+    "top-k": one_of(TOP_KS),
+    "top-p": codes.number(0.05, 1.0),
+    "count": codes.number(1, MOST_DRAWN),
+    "seed": codes.number(0, SEEDS - 1),
+}
+
+
+def chance_of(query: Mapping[str, str]) -> tuple[Chance, list[str]]:
+    """What an address says of drawing, and what in it is not allowed, as name=code."""
+    chosen, problems = codes.read(query, CHANCES)
+    return Chance(**{name.replace("-", "_"): value for name, value in chosen.items()}), problems

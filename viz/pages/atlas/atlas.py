@@ -18,7 +18,7 @@ from viz.pages.atlas import alignment, contribution
 from viz.text import words, words_heads
 from viz.text.language import say
 from viz.text.words_heads import BOARD, CHANGE, HELD_OUT, PLACE, SCATTER, SENTENCE, SHARPNESS
-from viz.ui import asking, choices, controls, explore, heads_roles, shared, ways
+from viz.ui import choices, controls, explore, heads_roles, shared, ways
 from viz.ui.heads_roles import Source
 from viz.views import cached, changes, heads_results, recipes
 from viz.views.made import Recipe
@@ -228,7 +228,7 @@ def live() -> None:
         at = Places(picture, choose, card, st.container())
         sentence = st.container()
     with picture:
-        asking.one_translation(lambda result, request: show(part, result, request, at), sentence)
+        controls.one_translation(lambda result, request: show(part, result, request, at), sentence)
 
 
 shared.opening(say("Head atlas"), say(words_heads.INTRO))

@@ -15,31 +15,28 @@ from viz.text import words, words_heads
 from viz.text.language import message, say
 from viz.ui import controls, explore, heads_roles
 from viz.views import cached, heads_results, maps, recipes
-from viz.views.made import Recipe, made
+from viz.views.made import made
 
 SHARE, A, B = message("share"), message("contribution"), message("weights")  # figures say what they are called with
-FLOWS = f"flows = contribution.rollouts({{kind: whole.attention(kind) for kind in {KINDS!r}}})"
+FLOWS = f"flows = contribution.rollouts({{kind: result.attention(kind) for kind in {KINDS!r}}})"
 
 
 def show_rollout(result: cached.Shown, request: cached.Request) -> None:
     """Draw where attention leads through all layers."""
-    heads_roles.show_rollout(result, heads_results.added(request).flows, _recipe(request).then(FLOWS))
-
-
-def _recipe(request: cached.Request) -> Recipe:
-    return recipes.translation(request).then("whole = translator.force(result.source, result)")
+    flows = contribution.rollouts({kind: result.attention(kind) for kind in KINDS})
+    heads_roles.show_rollout(result, flows, recipes.translation(request).then(FLOWS))
 
 
 def show(result: cached.Shown, request: cached.Request, head: Head, beside: DeltaGenerator) -> None:
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
-    found, recipe = heads_results.added(request), _recipe(request)
+    recipe = recipes.translation(request).then("whole = translator.force(result.source, result)")
     options, nothing = words_heads.SINKS, words_heads.SINKS_NONE
     with beside:
         sinks = controls.choose(say("Leave out"), list(options), "sinks", nothing, options, help=say(words_heads.SINK))
     _, keys, _ = maps.axis_tokens(result, head.kind, words.READ)
     spoken, place = words.KINDS[head.kind], (head.layer, head.head)
     left_out = sink_columns(keys, sinks)
-    lengths = found.lengths[head.kind][place]
+    lengths = heads_results.added(request)[head.kind][place]
     shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
     weights, removed = contribution.without_columns(result.attention(head.kind)[place], left_out)
     shares, removed_shares = contribution.without_columns(shares, left_out)

@@ -18,7 +18,6 @@ from viz.ui import staged, steering
 from viz.views import cached, heads_results
 from viz.views.cached import Request
 from viz.views.cached import compute as steer
-from viz.views.steer_results import effect
 from viz.views.view import View
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
@@ -41,7 +40,7 @@ def without(heads: object) -> Request:
 
 def lost(request: Request) -> float:
     """By how much less probable the old translation is, in nats."""
-    return float(steer(SENTENCE).log_probabilities.sum(dtype="float64") - effect(request).all.sum(dtype="float64"))
+    return -steering.cost(request)
 
 
 @st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)

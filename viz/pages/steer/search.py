@@ -13,10 +13,10 @@ from viz.figures.tree import column_width
 from viz.text import words_steer
 from viz.text.language import say
 from viz.ui import controls, explore
+from viz.ui.steering import ANSWERED, CHANGES, tree
 from viz.views import cached
 from viz.views.made import made
 from viz.views.recipes import translation
-from viz.views.steer_results import ANSWERED, CHANGES, tree
 
 STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
@@ -30,8 +30,9 @@ def show_tree(request: cached.Request, result: cached.Shown) -> None:
     """Draw the tree of the search and rank what ended."""
     title = say("Everything the search tried")
     explore.heading(title, say(words_steer.TREE_LINE))
-    found = tree(request)
-    nodes = found.search.tree
+    search, attended = tree(request)
+    nodes, tokenizer = search.tree, request.translator.tokenizer.target
+    tokens = tokenizer.tokens(nodes.token)
     with st.container(horizontal=True, gap="large"):
         penalty = controls.slider(
             say("Length penalty of the ranking"),
@@ -49,7 +50,8 @@ def show_tree(request: cached.Request, result: cached.Shown) -> None:
             last = deepest - STEPS_AT_ONCE
             first = controls.slider(say("First row drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
-    ranked = found.search.rescored(penalty).hypotheses
+    ranked = search.rescored(penalty).hypotheses
+    texts = [tokenizer.decode(one.ids) for one in ranked]
     edits = ", edits" if request.changes.edits else ""
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
     plot = (
@@ -60,31 +62,31 @@ def show_tree(request: cached.Request, result: cached.Shown) -> None:
             search_tree,
             made(np.array(nodes.log_probability), "np.array(nodes.log_probability)"),
             made(nodes.parent, "nodes.parent"),
-            made(found.tokens, "translator.tokenizer.target.tokens(nodes.token)"),
+            made(tokens, "translator.tokenizer.target.tokens(nodes.token)"),
             made(nodes.fate, "nodes.fate"),
             scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
-            looked_at=made(found.looked_at, f"looked_at(translator, result.source, nodes{edits})"),
-            keys=made(found.keys, "result.source_tokens"),
+            looked_at=made(attended, f"looked_at(translator, result.source, nodes{edits})"),
+            keys=made(result.source_tokens, "result.source_tokens"),
             steps=steps,
         )
     )
-    explore.draw(plot, "tree", column_width(found.tokens), _lock_clicked)
+    explore.draw(plot, "tree", column_width(tokens), _lock_clicked)
     st.markdown(say("**Ranking of finished translations**"))
     table = pd.DataFrame(
         {
             say("score"): [one.score for one in ranked],
             say("log-probability"): [one.log_probability for one in ranked],
             say("tokens"): [len(one.ids) + one.finished for one in ranked],
-            say("translation"): [found.texts[one.node] for one in ranked],
+            say("translation"): texts,
         },
         index=range(1, len(ranked) + 1),
     )
     st.dataframe(table, key="ranking")
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        names = [f"{place + 1}: {found.texts[one.node]}" for place, one in enumerate(ranked)]
+        names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
         place = controls.pick(say("Translation"), names, "ranked", width=420)
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
 
 
 def _lock_clicked(node: int) -> None:
-    lock(tree(st.session_state[ANSWERED]).search.tree.path(node))
+    lock(tree(st.session_state[ANSWERED])[0].tree.path(node))

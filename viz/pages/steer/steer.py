@@ -13,13 +13,13 @@ from viz.pages.steer import search
 from viz.stage.stage import stage
 from viz.text import errors, words, words_steer
 from viz.text.language import say
-from viz.ui import asking, choices, shared, staged, steering, whole_report
+from viz.ui import choices, explore, shared, staged, steering
+from viz.ui.steering import ANSWERED, CHANGES
 from viz.views import cached, view
 from viz.views import changes as change
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.recipes import translation
-from viz.views.steer_results import ANSWERED, CHANGES
 from viz.views.view import View
 
 OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
@@ -83,7 +83,7 @@ def answer(request: Request) -> tuple[Request, cached.Shown] | None:
     except ValueError as error:
         problem = errors.sentence(error)
     plain = request.plain
-    example = replace(plain, text=asking.EXAMPLE, reference=None)
+    example = replace(plain, text=view.EXAMPLE, reference=None)
     for other in (st.session_state.get(ANSWERED), plain, example):
         if other is None:
             continue
@@ -140,7 +140,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
-        whole_report.offer(result, request, translation(request), "steer", said(request))
+        explore.offer_report(result, request, translation(request), "steer", said(request))
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree", help=say(words_steer.TREE_LINE)):
