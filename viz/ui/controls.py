@@ -28,32 +28,19 @@ TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an 
 
 def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
     """Let the visitor choose one of a few options; names are what they are called, in English."""
-    return control(
-        st.segmented_control,
-        label,
-        options,
-        key=key,
-        reader=codes.one_of(options),
-        default=default,
-        required=True,
-        format_func=lambda option: say(names[option] if names else str(option)),
-        wrap=True,
-        **more,
-    )
+    more = {"required": True, "wrap": True, **more}
+    return _one(st.segmented_control, label, options, key, default, names, **more)
 
 
 def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, **more) -> str:
     """Let the visitor choose one of a list that opens, 200 pixels wide; names as for `choose`."""
-    return control(
-        st.selectbox,
-        label,
-        options,
-        key=key,
-        reader=codes.one_of(options),
-        default=default,
-        format_func=lambda option: say(names[option]) if names else option,
-        **{"width": 200, **more},
-    )
+    return _one(st.selectbox, label, options, key, default, names, **{"width": 200, **more})
+
+
+def _one(widget: Callable, label: str, options: Sequence, key: str, default, names: dict | None = None, **more):
+    called = {"format_func": lambda option: say(names[option])} if names else {}
+    more |= {"key": key, "reader": codes.one_of(options), "default": default, **called}
+    return control(widget, label, options, **more)
 
 
 def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
@@ -67,16 +54,14 @@ def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help, disabled=disabled)
 
 
-def slider(
-    label: str, low: float, high: float, default: float, key: str, widget: Callable = st.slider, **more
-) -> float:
+def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
     """Let the visitor choose a number of the type of both ends."""
-    return control(widget, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
+    return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
 
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
     """Let the visitor choose one of at least two numbers on a slider."""
-    return control(st.select_slider, label, values, key=key, reader=codes.one_of(values), default=default, **more)
+    return _one(st.select_slider, label, values, key, default, **more)
 
 
 def text(label: str, default: str, key: str, **more) -> str:

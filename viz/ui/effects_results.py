@@ -39,22 +39,20 @@ def found(
     against = against if against in AGAINST else AGAINST[0]
     try:
         effects = effects_of(request, against)
-        lens = lens_of(request) if view == "lens" else None
-        left_out = left_out_of(request) if view == "left-out" else None
-        agree = agreement_of(request) if view == "agree" and request.is_plain else None
+        asked = {
+            "lens": lens_of(request) if view == "lens" else None,
+            "left_out": left_out_of(request) if view == "left-out" else None,
+            "agree": agreement_of(request) if view == "agree" and request.is_plain else None,
+        }
     except ValueError as error:
         return Without(errors.sentence(error))
-    others = None
-    if effects.others is not None:
-        others = request.translator.tokenizer.target.tokens(effects.others.tolist())
+    others = effects.others
     return Found(
         stage_effects.built(effects, result, built, rows),
         effects,
         against,
-        others,
-        lens,
-        left_out,
-        agree,
+        None if others is None else request.translator.tokenizer.target.tokens(others.tolist()),
+        **asked,
         lacks=() if request.is_plain else ("agree",),
         measured=heads_results.usable_report(request.checkpoint),
         code=code(recipe, effects, result, against, bool(request.changes.edits)),

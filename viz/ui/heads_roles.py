@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,9 @@ WHOLE = 0.995  # the mean of rows above which it need not be said
 KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # of a rollout
 
 
+Place = tuple[str, int, int]  # kind of attention, layer, head
+
+
 @dataclass(frozen=True)
 class Source:
     """Numbers of heads by kind, and how they come about."""
@@ -51,19 +54,19 @@ class Source:
         here = made({kind: one.numbers for kind, one in self.kinds.items()}, self.name, *self.lines)
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
-    def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
+    def places(self, kinds: Sequence[str]) -> list[Place]:
         """Kind, layer and head of all heads of some kinds, in the order of `table`."""
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
-
-    def role(self, kind: str, layer: int, head: int) -> list[str]:
-        """The role of a head as it is said, and where it is read as a word aligner, if anywhere."""
-        said = words_heads.role(self.kinds[kind].roles[layer][head]), self.mark(kind, layer, head)
-        return list(filter(None, said))
 
     def mark(self, kind: str, layer: int, head: int) -> str:
         """Where a head is read as a word aligner, as it is said; "" where it is none."""
         aligns = self.kinds[kind].aligns
         return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
+
+    def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
+        """The role of a head, and where it is read as a word aligner, after its name."""
+        role = words_heads.role(self.kinds[kind].roles[layer][head])
+        return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
 
 
 def of_report(report: dict) -> Source:
@@ -76,9 +79,8 @@ def of_weights(result: cached.Shown | Attention, kinds: Mapping[str, Numbers]) -
     known, lines = made(result, "result"), ["here = {}"]
     for kind in kinds:
         keys = maps.axis_tokens(known, kind, words.READ)[1]
-        lines.append(
-            f"here[{kind!r}] = {the(head_roles.tally)(known.attention(kind), known.mask(kind), keys).numbers()!r}"
-        )
+        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), keys)
+        lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
     return Source(kinds, "here", tuple(lines))
 
 
@@ -104,8 +106,7 @@ def show_board(
     known = source.table(measure, kinds)
     known = known if other is None else known - other.table(measure, kinds)
     numbers, places = value_of(known), source.places(kinds)
-    n_heads, sorted_by = numbers.shape[1], sort != words_heads.PLACE
-    ordered = places
+    n_heads, sorted_by, ordered = numbers.shape[1], sort != words_heads.PLACE, places
     if sorted_by:
         by = source.table(sort, kinds).ravel()
         by = by if sort in words_heads.LOW_FIRST else -by
@@ -117,7 +118,7 @@ def show_board(
     with_roles = measure == words_heads.SHARPNESS and other is None and not sorted_by
     factor, unit = words_heads.unit(float(np.abs(numbers).max()))
 
-    def text(place: tuple[str, int, int], number: float) -> str:
+    def text(place: Place, number: float) -> str:
         kind, layer, head = place
         if sorted_by:
             return f"{say(words_heads.SHORT_KINDS[kind])[0]} {layer}.{head}"
@@ -126,11 +127,8 @@ def show_board(
             return source.mark(*place) or ("" if role == "mixed" else words_heads.short_role(role))
         return words_heads.short(number * factor, signed)
 
-    def name(kind: str, *place: int) -> str:
-        return " · ".join([words_heads.head(words.KINDS[kind].title, *place), *source.role(kind, *place)])
-
-    def in_rows(texts: list[str]) -> list[list[str]]:
-        return [texts[start : start + n_heads] for start in range(0, len(texts), n_heads)]
+    def in_rows(texts: Iterable[str]) -> list[list[str]]:
+        return np.reshape(list(texts), (-1, n_heads)).tolist()
 
     def clicked(row: int, column: int) -> None:
         on_click(*ordered[row * n_heads + column])
@@ -146,24 +144,29 @@ def show_board(
         known,
         rows,
         [str(number + sorted_by) for number in range(n_heads)],
-        texts=in_rows([text(*one) for one in zip(ordered, value_of(known).ravel())]),
-        names=in_rows([name(*place) for place in ordered]),
+        texts=in_rows(map(text, ordered, value_of(known).ravel())),
+        names=in_rows(source.about(*place, name=name_of(*place)) for place in ordered),
         value=value,
         signed=signed or None,
         low_is_good=measure in words_heads.LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
     explore.draw(plot, "role-board", ROLE_WIDTH if with_roles else None, on_click and clicked)
-    high, low = (places[at] for at in (numbers.argmax(), numbers.argmin()))
+    high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
     line = say(
         "Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).",
-        high=words_heads.head(words.KINDS[high[0]].title, *high[1:]),
-        low=words_heads.head(words.KINDS[low[0]].title, *low[1:]),
+        high=high,
+        low=low,
         most=numbers.max(),
         least=numbers.min(),
     )
     unit = "" if sorted_by or with_roles else unit
     st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
+
+
+def name_of(kind: str, layer: int, head: int) -> str:
+    """What a head is called."""
+    return words_heads.head(words.KINDS[kind].title, layer, head)
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
@@ -192,7 +195,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     """Show the role and the numbers of one head, a column per source; with an atlas also its rank among all heads."""
     kind, place = head.kind, (head.layer, head.head)
     rank = say("rank, largest first")
-    rows = {say("role"): {title: " · ".join(source.role(kind, *place)) for title, source in columns.items()}}
+    rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
     for measure in words_heads.MEASURES:
         for title, source in columns.items():
             if source.having(measure, [kind]):
@@ -223,7 +226,7 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
     explore.heading(title, say(spoken.rows))
     known = made(result, "result")
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
-    title = words_heads.head(spoken.title, head.layer, head.head)
+    title = name_of(head.kind, head.layer, head.head)
     explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import thread_time
 
@@ -15,7 +16,7 @@ from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.text import errors
 from viz.text.language import say
 from viz.views import cached, recipes
-from viz.views.cached import Request
+from viz.views.cached import Request, Result
 from viz.views.made import Made, Recipe, made
 
 UNKNOWN = SPECIAL_TOKENS[UNK_ID]
@@ -105,21 +106,21 @@ def side_of(name: str, text: str, beam: int) -> Side:
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
     """Which checkpoints can be loaded, the systems in their order, and why others cannot."""
-    systems, problems = {}, []
-    for name in names:
-        try:
-            systems[name] = catalogue.SYSTEMS.index(catalogue.system_of(cached.translator(name).config))
-        except ValueError as error:
-            problems.append(errors.sentence(error))
-    return sorted(systems, key=systems.__getitem__), problems
+    systems, problems = _each(names, lambda name: catalogue.system_of(cached.translator(name).config))
+    return sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name])), list(problems.values())
 
 
 def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
     """Translate with every model: the translations in order, and by name why the others could not translate."""
-    sides, problems = [], {}
+    sides, problems = _each(names, lambda name: side_of(name, text, beam))
+    return list(sides.values()), problems
+
+
+def _each(names: list[str], make: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, str]]:
+    found, problems = {}, {}
     for name in names:
         try:
-            sides.append(side_of(name, text, beam))
+            found[name] = make(name)
         except ValueError as error:
             problems[name] = errors.sentence(error)
-    return sides, problems
+    return found, problems
