@@ -125,8 +125,8 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         return
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
-    found = numbers(attention, kind)
-    source = heads_roles.of_weights(attention, {kind: found})
+    source = numbers(attention, kind)
+    found = source.kinds[kind]
     heads_roles.show_board(source, [kind], words_heads.SHARPNESS, head, recipe)
     st.caption(say(words_heads.ROLE))
     heads_roles.show_card(head, {say("this sentence"): source})
@@ -139,12 +139,12 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         heads_roles.show_table(found, kind)
 
 
-def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
+def numbers(attention: Attention, kind: str) -> heads_results.Source:
     """What the heads of a kind do; kept while the file is open."""
     known = st.session_state.setdefault(NUMBERS, {})
     if kind not in known or known[kind][0] is not attention:
         with st.spinner(say("Computing …")), TURNS.turn():
-            known[kind] = attention, heads_results.of_sentence(attention, kind)
+            known[kind] = attention, heads_results.of_weights(attention, [kind])
     return known[kind][1]
 
 

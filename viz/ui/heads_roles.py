@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,71 +16,15 @@ from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words, words_heads
 from viz.text.language import message, say
 from viz.ui import explore
-from viz.views import cached, heads_results, maps, recipes
-from viz.views.heads_results import Numbers
-from viz.views.made import Made, Recipe, made, the, value_of
+from viz.views import cached, maps, recipes
+from viz.views.heads_results import Numbers, Place, Source, name_of
+from viz.views.made import Recipe, made, the, value_of
 
 VALUES = {words_heads.SHARPNESS: message("sharpness")}  # figures say what they are called with
 ROLE_WIDTH = 84  # pixels that a role needs in a cell
-REPORT = "report = atlas.read(translator.folder, translator.config)"
-HERE = (
-    "words = agreement.of_words(translator, result)",
-    "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}",
-)
 SHARE = message("share")
 WHOLE = 0.995  # the mean of rows above which it need not be said
 KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # of a rollout
-
-
-Place = tuple[str, int, int]  # kind of attention, layer, head
-
-
-@dataclass(frozen=True)
-class Source:
-    """Numbers of heads by kind, and how they come about."""
-
-    kinds: Mapping[str, Numbers]
-    name: str  # what holds them by kind and measure, in Python
-    lines: tuple[str, ...]  # that make it
-
-    def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
-        """Those of some kinds of whose heads a measure is known, and means something."""
-        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
-        return [kind for kind in known if measure not in words_heads.IMPOSSIBLE.get(kind, ())]
-
-    def table(self, measure: str, kinds: Sequence[str]) -> Made:
-        """A measure of all heads of some kinds, layers of all of them in rows."""
-        here = made({kind: one.numbers for kind, one in self.kinds.items()}, self.name, *self.lines)
-        return the(np.concatenate)([here[kind][measure] for kind in kinds])
-
-    def places(self, kinds: Sequence[str]) -> list[Place]:
-        """Kind, layer and head of all heads of some kinds, in the order of `table`."""
-        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
-
-    def mark(self, kind: str, layer: int, head: int) -> str:
-        """Where a head is read as a word aligner, as it is said; "" where it is none."""
-        aligns = self.kinds[kind].aligns
-        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
-
-    def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
-        """The role of a head, and where it is read as a word aligner, after its name."""
-        role = words_heads.role(self.kinds[kind].roles[layer][head])
-        return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
-
-
-def of_report(report: dict) -> Source:
-    """What the atlas of a checkpoint says."""
-    return Source(heads_results.of_report(report), "report['kinds']", (REPORT,))
-
-
-def of_weights(result: cached.Shown | Attention, kinds: Mapping[str, Numbers]) -> Source:
-    """What the weights of one sentence say, of some kinds."""
-    known, lines = made(result, "result"), ["here = {}"]
-    for kind in kinds:
-        keys = maps.axis_tokens(known, kind, words.READ)[1]
-        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), keys)
-        lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
-    return Source(kinds, "here", tuple(lines))
 
 
 def show_board(
@@ -162,11 +105,6 @@ def show_board(
     )
     unit = "" if sorted_by or with_roles else unit
     st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
-
-
-def name_of(kind: str, layer: int, head: int) -> str:
-    """What a head is called."""
-    return words_heads.head(words.KINDS[kind].title, layer, head)
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,15 @@ from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
+from viz.text import words, words_heads
+from viz.text.language import say
 from viz.views import cached
 from viz.views.cached import remembered
+from viz.views.made import Made, made, the, value_of
 from viz.views.maps import axis_tokens
+
+Place = tuple[str, int, int]  # kind of attention, layer, head
+REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
 @remembered(16)
@@ -52,33 +59,78 @@ class Numbers:
     examples: list[list[list]] | None = None  # (L, H), as of `atlas.measure`, where there are any
 
 
-def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
-    """What the heads of a kind do in one sentence, as far as their weights say it."""
-    weights = result.attention(kind)
-    counted = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind, "read")[1])
-    divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
-    return Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
+@dataclass(frozen=True)
+class Source:
+    """Numbers of heads by kind, and how they come about."""
+
+    kinds: dict[str, Numbers]
+    name: str  # what holds them by kind and measure, in Python
+    lines: tuple[str, ...]  # that make it
+
+    def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
+        """Those of some kinds of whose heads a measure is known, and means something."""
+        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
+        return [kind for kind in known if measure not in words_heads.IMPOSSIBLE.get(kind, ())]
+
+    def table(self, measure: str, kinds: Sequence[str]) -> Made:
+        """A measure of all heads of some kinds, layers of all of them in rows."""
+        here = made({kind: one.numbers for kind, one in self.kinds.items()}, self.name, *self.lines)
+        return the(np.concatenate)([here[kind][measure] for kind in kinds])
+
+    def places(self, kinds: Sequence[str]) -> list[Place]:
+        """All heads of some kinds, in the order of `table`."""
+        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
+
+    def mark(self, kind: str, layer: int, head: int) -> str:
+        """Where a head is read as a word aligner, as it is said; "" where it is none."""
+        aligns = self.kinds[kind].aligns
+        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
+
+    def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
+        """The role of a head, and where it is read as a word aligner, after its name."""
+        role = words_heads.role(self.kinds[kind].roles[layer][head])
+        return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
+
+
+def name_of(kind: str, layer: int, head: int) -> str:
+    """What a head is called."""
+    return words_heads.head(words.KINDS[kind].title, layer, head)
+
+
+def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
+    """What the heads of some kinds do in one sentence, as far as their weights say it."""
+    found, lines, known = {}, ["here = {}"], made(result, "result")
+    for kind in kinds:
+        weights = result.attention(kind)
+        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), axis_tokens(known, kind, words.READ)[1])
+        lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
+        divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
+        counted = value_of(tally)
+        found[kind] = Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
+    return Source(found, "here", tuple(lines))
 
 
 @remembered(16)
-def of_request(request: cached.Request) -> dict[str, Numbers]:
-    """All that an atlas measures, of the translation of a request, by kind of attention."""
+def of_request(request: cached.Request) -> Source:
+    """All that an atlas measures, of the translation of a request."""
     loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     roles = {kind: head_roles.roles(one.tally, kind) for kind, one in counted.items()}
-    return {kind: Numbers(one.numbers(), roles[kind], one.divergence) for kind, one in counted.items()}
+    found = {kind: Numbers(one.numbers(), roles[kind], one.divergence) for kind, one in counted.items()}
+    count = "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}"
+    return Source(found, "here", ("words = agreement.of_words(translator, result)", count))
 
 
-def of_report(report: dict[str, Any]) -> dict[str, Numbers]:
-    """What an atlas says of the heads of each kind."""
+def of_report(report: dict[str, Any]) -> Source:
+    """What the atlas of a checkpoint says."""
     found = {}
     for kind, values in report["kinds"].items():
         names = (*atlas.ALWAYS[kind], *atlas.SOMETIMES)
         numbers = {name: np.array(values[name]) for name in names if name in values}
         more = values.get("aligns"), values["examples"]
         found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
-    return found
+    return Source(found, "report['kinds']", (REPORT,))
 
 
 @remembered(8)

@@ -12,8 +12,8 @@ from viz.figures import head_board
 from viz.text import words_heads
 from viz.text.language import message, say
 from viz.ui import controls, explore, shared
-from viz.ui.heads_roles import REPORT
 from viz.views import recipes
+from viz.views.heads_results import REPORT
 from viz.views.made import Recipe, made
 
 ERROR_RATE = message("error rate")  # figures say what they are called with

@@ -19,8 +19,8 @@ from viz.text import words, words_heads
 from viz.text.language import say
 from viz.text.words_heads import BOARD, CHANGE, HELD_OUT, PLACE, SCATTER, SENTENCE, SHARPNESS
 from viz.ui import choices, controls, explore, heads_roles, shared, ways
-from viz.ui.heads_roles import Source
 from viz.views import cached, changes, heads_results, recipes
+from viz.views.heads_results import Source
 from viz.views.made import Recipe
 from viz.views.view import View
 
@@ -87,14 +87,14 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
             alignment.show(request.checkpoint, report, at.choices)
     if part not in WITH_CARD:
         return
-    held = heads_roles.of_report(report) if report else None
+    held = heads_results.of_report(report) if report else None
     with at.choices:
         measures = choose_measures(part, held)
         over = choose_source(held, part)
     if over == HELD_OUT or set(measures) - {PLACE} <= set(head_roles.NUMBERS):
-        own = heads_roles.of_weights(result, {kind: heads_results.of_sentence(result, kind) for kind in KINDS})
+        own = heads_results.of_weights(result)
     else:
-        own = Source(heads_results.of_request(request), "here", heads_roles.HERE)
+        own = heads_results.of_request(request)
     known = Known(result, request, report, held, own, head)
     of_kind = (held if over == HELD_OUT else own).kinds[head.kind]
     with at.picture:
@@ -152,7 +152,7 @@ def show_measures(part: str, wanted: list[str], over: str, known: Known, beside:
 def alike(kind: str, over: str) -> tuple[str, ...]:
     """How the divergence of the heads of a kind comes about, in Python."""
     if over == HELD_OUT:
-        return heads_roles.REPORT, f"divergence = np.array(report['kinds'][{kind!r}]['divergence'])"
+        return heads_results.REPORT, f"divergence = np.array(report['kinds'][{kind!r}]['divergence'])"
     return (f"divergence = head_roles.divergences(result.attention({kind!r}))",)
 
 
