@@ -20,7 +20,7 @@ from tests.test_app.test_open_page import WHOLE
 from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.figures.wording import english
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import packing
 from viz.text.language import say
 from viz.ui import explore

@@ -33,8 +33,6 @@ def recorded(checkpoint: str) -> dict | None:
 
 
 def claim_table(found: list[Check]) -> pd.DataFrame:
-    """The claims as rows of plain text."""
-
     def row(one: Check) -> tuple[str, ...]:
         title = say(words_check.CLAIMS[one.claim][0])
         if not one.compared:
@@ -55,7 +53,6 @@ def claim_table(found: list[Check]) -> pd.DataFrame:
 
 
 def show(found: list[Check], recipe: Recipe) -> None:
-    """Draw the claims and say whether they hold."""
     claims, none = words_check.CLAIMS, -np.inf
     numbers = [(one.deviation, one.allowed, one.control) if one.compared else (none,) * 3 for one in found]
     numbers = made(
@@ -74,23 +71,20 @@ def show(found: list[Check], recipe: Recipe) -> None:
 
 
 def show_code() -> None:
-    """Show what is compared for one of the claims."""
     claims = words_check.CLAIMS
     names = {claim: title for claim, (title, _) in claims.items()}
-    claim = controls.among(say("What was compared"), list(claims), "claim", "rows", names, width="stretch")
+    claim = controls.among(say("What was compared"), names, "claim", "rows", width="stretch")
     shared.small(say(claims[claim][1]), "how")
     st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
 def on_sentence(result: cached.Shown, request: cached.Request) -> None:
-    """Measure the claims on a translation and show them."""
     found = measured(request)
     show(found, recipes.translation(request).then("found = checks.check(translator, result)"))
 
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     name, state = cached.default_checkpoint(), st.session_state
     try:
         kept = recorded(name)
@@ -101,7 +95,7 @@ def live() -> None:
     pictures, beside = shared.picture_first()
     with beside:
         runs = words_check.RUNS if kept else {words_check.MINE: words_check.RUNS[words_check.MINE]}
-        run = controls.choose(say("Measured"), list(runs), RUN, next(iter(runs)), runs, label_visibility="collapsed")
+        run = controls.choose(say("Measured"), runs, RUN, label_visibility="collapsed")
         if run == words_check.LAST:
             shared.small(say(words_check.OVER, n=kept["sentences"], data=kept["data"], model=name), "over")
             st.code(kept["command"], "bash", wrap_lines=True)

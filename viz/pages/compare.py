@@ -32,12 +32,7 @@ def usual(names: list[str], a: View) -> dict:
 
 
 def arrive(names: list[str], a: View) -> None:
-    """Choose what B is: by the address, or as it was before.
-
-    Args:
-        names: of the models.
-        a: what A is.
-    """
+    """Choose what B is: by the address, or as it was before."""
     state, query = st.session_state, st.query_params.to_dict()
     readers = {"versus": codes.one_of(VERSUS), "text-b": str, "model-b": codes.one_of(names)}
     found, problems = codes.read(query, readers | {"beam-b": codes.one_of(view.BEAMS)})
@@ -49,15 +44,7 @@ def arrive(names: list[str], a: View) -> None:
 
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
-    """The second row above the stage: in what B differs from A.
-
-    Args:
-        names: of the models.
-        a: what A is.
-
-    Returns:
-        What differs, a key of VERSUS, and what B is.
-    """
+    """The second row above the stage: what differs, a key of VERSUS, and what B is."""
     state = st.session_state
     for name in NAMES:  # those that were not drawn are forgotten by Streamlit
         state.setdefault(name, state[KEPT][name])
@@ -86,29 +73,12 @@ def address(names: list[str], a: View, versus: str) -> dict[str, str]:
     return {name: codes.code(chosen[name]) for name in ("versus", of) if chosen[name] != default[name]}
 
 
-def answer(versus: str, pair: Pair) -> tuple[str, Pair, tuple[cached.Shown, cached.Shown]] | None:
-    """Translate both; what cannot be translated is told in a sentence, and the last two stay; None without any."""
-    plain = replace(pair[0], text=view.EXAMPLE, reference=None)
-    examples = (SENTENCE, (plain, replace(plain, text=B_EXAMPLE)))
-    kept = shared.compute_or_keep(
-        "compare-answered",
-        (versus, pair),
-        lambda asked: tuple(map(cached.compute, asked[1])),
-        lambda before: before or examples,
-    )
-    return None if kept is None else (*kept[0], kept[1])
+def answer(asked: tuple[str, Pair]) -> tuple[cached.Shown, cached.Shown]:
+    return tuple(map(cached.compute, asked[1]))
 
 
 def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> bytes:
-    """The message of both.
-
-    Args:
-        versus: what differs, a key of VERSUS.
-        pair: what they are of.
-        results: the translations.
-        chosen: what is shown of them.
-        more: what the address says beside it.
-    """
+    """The message of both; more: what the address says beside what is shown."""
     a, b = (
         staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
         for result, request in zip(results, pair)
@@ -144,13 +114,7 @@ def note(versus: str, pair: Pair) -> str:
 
 
 def code(pair: Pair, kind: str, rows: str) -> str:
-    """Python that draws the difference of a head; {layer} and {head} stand for the opened one.
-
-    Args:
-        pair: what A and B are.
-        kind: of attention.
-        rows: as of a View.
-    """
+    """Python that draws the difference of a head; {layer} and {head} stand for the opened one, rows as of a View."""
     loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
@@ -166,22 +130,17 @@ def code(pair: Pair, kind: str, rows: str) -> str:
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The row that says in what B differs, and the stage with both.
-
-    Args:
-        names: of the models, the default one first.
-        chosen: what A is.
-        came: whether the visitor has just come.
-    """
+    """The row that says in what B differs, and the stage with both; arguments as of `staged.page`."""
     if came:
         arrive(names, chosen)
     a = cached.Request.of(chosen, names[0])
     versus, b = ask(names, a)
     more = address(names, chosen, versus)
-    answered = answer(versus, (a, b))
+    examples = SENTENCE, (a.example, replace(a.example, text=B_EXAMPLE))
+    answered = shared.compute_or_keep("compare-answered", (versus, (a, b)), answer, examples)
     if answered is None:
         return
-    versus, pair, results = answered
+    (versus, pair), results = answered
     st.session_state["shown-text"] = results[0].text
     view.keep(st.session_state, chosen)
     stage(told(versus, pair, results, chosen, more), staged.on_asked)

@@ -103,7 +103,6 @@ def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
 
 
 def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Shown:
-    """What the stage shows of a text."""
     writer, (result, logits) = cached.translator(name), read(name, text)
     recipe = Recipe(
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
@@ -131,7 +130,6 @@ def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Sho
 
 @st.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     with using(current()):  # asked once, not for each word
         _live()
 
@@ -154,7 +152,7 @@ def _live() -> None:
             f"language-model-answered-{name}",
             (name, shown.text),
             lambda asked: told(*asked, shown, chance),
-            lambda last: last or (name, said.EXAMPLE),
+            (name, said.EXAMPLE),
         )
     if answered is None:
         return

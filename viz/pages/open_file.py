@@ -43,7 +43,6 @@ def open_uploaded() -> None:
 
 
 def close() -> None:
-    """Forget the file."""
     st.session_state.pop("opened", None)
     st.session_state.pop(NUMBERS, None)
 
@@ -72,7 +71,6 @@ def choose_file() -> tuple[str, Attention] | None:
 
 
 def tell_problem(before: bool) -> None:
-    """Say why the file that was chosen last is not shown."""
     if "file-problem" in st.session_state:
         name, problem = st.session_state["file-problem"]
         shared.warn(" ".join([f"{name}: {problem}"] + [shared.kept(before)] * before))
@@ -91,14 +89,11 @@ def example() -> tuple[cached.Request, Attention]:
 
 
 def choose_kind(attention: Attention) -> str:
-    """Let the visitor choose one of the kinds of attention there are."""
     names = {kind: words.KINDS[kind].name for kind in attention.kinds}
-    default = "cross" if "cross" in names else attention.kinds[0]
-    return controls.choose(say("Attention"), attention.kinds, "kind", default, names)
+    return controls.choose(say("Attention"), names, "kind", "cross" if "cross" in names else None)
 
 
 def show_stage(attention: Attention, recipe: Recipe) -> None:
-    """Put the maps on the stage, and say of each kind what its rows add up to."""
     state = st.session_state
     if state.get(staged.PAGE) != PAGE:
         state[staged.PAGE], state[staged.QUERY] = PAGE, st.query_params.to_dict()
@@ -116,7 +111,6 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
 
 
 def show_roles(attention: Attention, recipe: Recipe) -> None:
-    """Draw what the heads of a kind do, the numbers of one, and which look alike."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose_kind(attention)
         head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
@@ -162,14 +156,7 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
 
 
 def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], str]:
-    """Follow attention through both stacks, or through the encoder where the decoder's maps do not allow more.
-
-    Args:
-        attention: of any model.
-
-    Returns:
-        The kinds of which it is followed, the rollouts, and a sentence on what is missing, or "".
-    """
+    """Follow attention through both stacks, or the encoder alone: the kinds, the rollouts, and what is missing."""
     encoder = [kind for kind in attention.kinds if kind == "encoder_self"]
     if "decoder_self" in attention.kinds:
         tried, problem = [attention.kinds, encoder], ""
@@ -192,11 +179,8 @@ SHOW = {spoken.MAPS: show_stage, spoken.ROLES: show_roles, spoken.ROLLOUT: show_
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        part = controls.choose(
-            say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS, label_visibility="collapsed"
-        )
+        part = controls.views(spoken.PARTS, "part")
         opened = choose_file()
         if opened is not None:
             st.button(say("Close this file"), key="close-file", on_click=close)

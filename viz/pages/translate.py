@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import streamlit as st
 
 from viz.stage import assets
@@ -16,20 +14,9 @@ from viz.views.view import View
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The stage, and under it the model's card and the report.
-
-    Args:
-        names: of the models that the page offers, the default one first.
-        chosen: what is asked for.
-        came: whether the visitor has just come.
-    """
+    """The stage, and under it the model's card and the report; arguments as of `staged.page`."""
     request = cached.Request.of(chosen, names[0])
-    answered = shared.compute_or_keep(
-        "answered",
-        request,
-        cached.compute,
-        lambda before: before or dataclasses.replace(request, text=view.EXAMPLE, reference=None),
-    )
+    answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:
         return
     shown, result = answered

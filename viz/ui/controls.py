@@ -6,7 +6,7 @@ address), what is chosen at first, and further settings of the widget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -26,21 +26,34 @@ EXAMPLE = next(iter(words.EXAMPLES.values()))
 TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an address: what, and how
 
 
-def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
-    """Let the visitor choose one of a few options; names are what they are called, in English."""
-    more = {"required": True, "wrap": True, **more}
-    return _one(st.segmented_control, label, options, key, default, names, **more)
+def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
+    """Let the visitor choose one of a few options, at first the first one.
 
-
-def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, **more) -> str:
-    """Let the visitor choose one of a list that opens, 200 pixels wide; names as for `choose`."""
-    return _one(st.selectbox, label, options, key, default, names, **{"width": 200, **more})
-
-
-def _one(widget: Callable, label: str, options: Sequence, key: str, default, names: dict | None = None, **more):
-    called = {"format_func": lambda option: say(names[option])} if names else {}
-    more |= {"key": key, "reader": codes.one_of(options), "default": default, **called}
+    Args:
+        label, key, more: as above.
+        options: what can be chosen; a mapping says what they are called, in English.
+        default: chosen at first, where that is not the first one.
+        names: what the options are called, where they are not a mapping.
+        widget: of Streamlit, in place of buttons beside each other.
+    """
+    names, options = options if isinstance(options, Mapping) else names, list(options)
+    default, called = options[0] if default is None else default, {}
+    if names:
+        called = {"format_func": lambda option: say(names[option])}
+    more |= {"key": key, "reader": codes.one_of(options), "default": default} | called
+    if widget is None:
+        widget, more = st.segmented_control, {"required": True, "wrap": True} | more
     return control(widget, label, options, **more)
+
+
+def views(names: Mapping, key: str, default=None):
+    """Let the visitor choose what a page shows; arguments as of `choose`."""
+    return choose(say("Show"), names, key, default, label_visibility="collapsed")
+
+
+def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
+    """Let the visitor choose one of a list that opens, 200 pixels wide; arguments as of `choose`."""
+    return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
 
 
 def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
@@ -61,7 +74,7 @@ def slider(label: str, low: float, high: float, default: float, key: str, **more
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
     """Let the visitor choose one of at least two numbers on a slider."""
-    return _one(st.select_slider, label, values, key, default, **more)
+    return choose(label, values, key, default, widget=st.select_slider, **more)
 
 
 def text(label: str, default: str, key: str, **more) -> str:
@@ -181,8 +194,7 @@ def one_translation(show: Callable[[cached.Shown, Request], None], beside: Delta
             no_model(error)
         return
     with main, st.container():
-        example = replace(request, text=EXAMPLE, reference=None)
-        kept = shared.compute_or_keep("answered", request, cached.compute, lambda before: before or example)
+        kept = shared.compute_or_keep("answered", request, cached.compute, request.example)
         if kept is not None and kept[0] is not request:
             shared.small(kept[1].source, "shown")
     if kept is not None:

@@ -41,9 +41,22 @@ def draw(
     column_width: int | None = None,
     on_click: Callable[..., None] | None = None,
     figure: Drawn | None = None,
+    height: int | None = None,
+    least: int = 0,
+    line: str | None = None,
 ) -> None:
-    """Show a figure, drawn already where the page adds something to it; the rest as for `viz.ui.plot.plot`."""
+    """Show a figure; the rest as for `viz.ui.plot.plot`.
+
+    Args:
+        figure: it as drawn, where the page adds something to it.
+        height, least: pixels, where they are not those of the figure.
+        line: says what it shows, under its title; None: it has no title over it.
+    """
+    if line is not None:
+        heading(plot.title, line)
     figure = figure or plot.draw(say)
+    if height or least:
+        figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)
     offer(plot, key, figure)
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.text import errors
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.text.markdown import literal
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
+INSTEAD = (  # what is shown where something else was asked for
+    message("Showing the example."),
+    message("Showing the last one that worked."),
+    message("Showing the sentence without changes."),
+)
 
 
 _STYLE = """
@@ -67,7 +72,7 @@ def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str
 
 def kept(before: object) -> str:
     """Say that the last thing that worked is shown, if there was one, else the example."""
-    return say("Showing the last one that worked.") if before else say("Showing the example.")
+    return say(INSTEAD[bool(before)])
 
 
 def warn(text: str) -> None:
@@ -76,34 +81,32 @@ def warn(text: str) -> None:
 
 
 def compute_or_keep(
-    key: str,
-    asked: Asked,
-    compute: Callable[[Asked], Result],
-    instead: Callable[[Asked | None], Asked],
+    key: str, asked: Asked, compute: Callable[[Asked], Result], *others: Asked
 ) -> tuple[Asked, Result] | None:
     """Compute what is asked for; where that raises a ValueError, a sentence tells it, and the last result stays.
 
     Args:
-        key: where the session keeps what was asked for last.
-        instead: what to compute in its place, given what was asked for last, if anything was.
+        key: where the session keeps what is shown.
+        others: what is computed where nothing was shown before; the last of them is the example.
 
     Returns:
-        What was computed and its result, or None if even the other cannot be computed.
+        What was computed and its result, or None if nothing of all that can be computed.
     """
-    before = st.session_state.get(key)
-    try:
-        result = compute(asked)
-        st.session_state[key] = asked
-        return asked, result
-    except ValueError as error:
-        problem = errors.sentence(error)
-    try:
-        other = instead(before)
-        result = compute(other)
-    except ValueError:  # a model that cannot even read the example
-        return warn(problem)
-    warn(f"{problem} {kept(before)}")
-    return other, result
+    state, problem = st.session_state, ""
+    for place, one in enumerate((asked, state.get(key), *others)):
+        if one is None:
+            continue
+        try:
+            result = compute(one)
+        except ValueError as error:
+            problem = problem or errors.sentence(error)
+            continue
+        if problem:
+            said = 1 if place == 1 else 0 if one is others[-1] else 2
+            warn(f"{problem} {say(INSTEAD[said])}")
+        state[key] = one
+        return one, result
+    return warn(problem)
 
 
 def opening(title: str, line: str) -> None:
@@ -116,6 +119,16 @@ def opening(title: str, line: str) -> None:
 def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
     """A place for a picture, and one beside it (on a phone: below) for the controls that change it."""
     return tuple(st.columns([8, 3], gap="medium"))
+
+
+def columns(items: Iterable[Asked], n: int | None = None, gap: str = "medium") -> Iterator[Asked]:
+    """Yield things, each in a column of its own, n beside each other (None: all)."""
+    items = list(items)
+    for start in range(0, len(items), n or len(items) or 1):
+        group = items[start : start + (n or len(items))]
+        for column, item in zip(st.columns(n or len(items), gap=gap), group):
+            with column:
+                yield item
 
 
 def small(text: str, key: str) -> None:

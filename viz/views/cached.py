@@ -28,7 +28,7 @@ from viz.app.turns import TURNS, queued
 from viz.text.language import current, message, say, using
 from viz.views.changes import STACKS, Changes
 from viz.views.maps import next_words
-from viz.views.view import BEAM, LENGTH_PENALTY, View
+from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
 
 Result = TypeVar("Result")
 COMPUTING, TRANSLATING = message("Computing …"), message("Translating …")
@@ -138,6 +138,11 @@ class Request:
     def plain(self) -> Request:
         """The same without changes."""
         return replace(self, changes=Changes())
+
+    @property
+    def example(self) -> Request:
+        """The example in its place, without changes."""
+        return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
     def is_plain(self) -> bool:

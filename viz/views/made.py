@@ -36,7 +36,8 @@ _MODULES = {
     "model.training.grid": "lines_of read_grid",
     "viz.figures": " ".join(figures.__all__),
     "viz.pages.pitfalls.common": "Sentence",
-    "viz.pages.pitfalls.demos": "DEMOS",
+    "viz.pages.pitfalls.demos": "PITFALLS",
+    "viz.pages.training.lab": "lines_at sample",
     "viz.views": "maps",
 }
 

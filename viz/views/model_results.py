@@ -57,7 +57,8 @@ class Side:
             line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", layer=layer, n=n_heads)
             return weights[layer].mean(axis=0), line
         head = min(head, n_heads - 1)
-        return weights[layer, head], say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
+        line = say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
+        return weights[layer, head], line
 
     def recipe(self) -> Recipe:
         """The translation in words, in Python called `result`, `written` and `read`."""

@@ -22,28 +22,19 @@ STEPS_AT_ONCE = 30  # rows of a tree; more are slow to draw
 
 
 def lock(ids: list[int]) -> None:
-    """Make the translation begin with these tokens."""
     st.session_state[CHANGES] = replace(st.session_state[ANSWERED].changes, locked=tuple(ids))
 
 
 def show_tree(request: cached.Request, result: cached.Shown) -> None:
-    """Draw the tree of the search and rank what ended."""
     title = say("Everything the search tried")
     explore.heading(title, say(words_steer.TREE_LINE))
     search, attended = tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
     with st.container(horizontal=True, gap="large"):
-        penalty = controls.slider(
-            say("Length penalty of the ranking"),
-            0.0,
-            2.0,
-            request.length_penalty,
-            step=0.1,
-            key="rescore",
-            help=say(words_steer.RESCORE),
-            width=280,
-        )
+        more = {"step": 0.1, "help": say(words_steer.RESCORE), "width": 280}
+        label = say("Length penalty of the ranking")
+        penalty = controls.slider(label, 0.0, 2.0, request.length_penalty, "rescore", **more)
         deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
         steps = None
         if deepest > STEPS_AT_ONCE:
@@ -52,7 +43,7 @@ def show_tree(request: cached.Request, result: cached.Shown) -> None:
             steps = (first, first + STEPS_AT_ONCE)
     ranked = search.rescored(penalty).hypotheses
     texts = [tokenizer.decode(one.ids) for one in ranked]
-    edits = ", edits" if request.changes.edits else ""
+    edits, known = ", edits" if request.changes.edits else "", made(nodes, "nodes")
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
     plot = (
         translation(request)
@@ -60,13 +51,13 @@ def show_tree(request: cached.Request, result: cached.Shown) -> None:
         .plot(
             title,
             search_tree,
-            made(np.array(nodes.log_probability), "np.array(nodes.log_probability)"),
-            made(nodes.parent, "nodes.parent"),
+            made(np.array, "np.array")(known.log_probability),
+            known.parent,
             made(tokens, "translator.tokenizer.target.tokens(nodes.token)"),
-            made(nodes.fate, "nodes.fate"),
+            known.fate,
             scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
             looked_at=made(attended, f"looked_at(translator, result.source, nodes{edits})"),
-            keys=made(result.source_tokens, "result.source_tokens"),
+            keys=made(result, "result").source_tokens,
             steps=steps,
         )
     )
