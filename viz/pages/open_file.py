@@ -20,7 +20,7 @@ from viz.stage.form import form
 from viz.stage.stage import stage
 from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
@@ -76,7 +76,7 @@ def tell_problem(before: bool) -> None:
         shared.warn(" ".join([f"{name}: {problem}"] + [shared.kept(before)] * before))
 
 
-@st.cache_data(max_entries=2, show_spinner=cached.Waiting(message("Translating …")))
+@cached.remembered(2, cached.TRANSLATING)
 def example() -> tuple[cached.Request, Attention]:
     """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
     ours = spoken.EXAMPLE_MODEL in available("transformer")

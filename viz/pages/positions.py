@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.interventions.edits import layer_counts
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
-from viz.text import words, words_masks, words_positions
+from viz.text import words, words_heads, words_masks, words_positions
 from viz.text.language import message, say
 from viz.text.words_positions import ENCODINGS
 from viz.ui import choices, controls, explore, shared, ways
@@ -232,11 +232,10 @@ def show_order(pictures, beside) -> None:
 
 
 def show_map(request: Request, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
-    kind, layer, number = head
-    title = say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=number)
-    recipe, axes, known = recipes.translation(request), words_masks.MASKS[kind].axes, made(result, "result")
-    plot = recipes.head(recipe, title, known, kind, (layer, number), **axes, mask=known.mask(kind))
-    draw(plot, f"map-{key}", LARGE)
+    kind, *place = head
+    title, recipe = words_heads.head(words.KINDS[kind].title, *place), recipes.translation(request)
+    axes, known = words_masks.MASKS[kind].axes, made(result, "result")
+    draw(recipes.head(recipe, title, known, kind, tuple(place), **axes, mask=known.mask(kind)), f"map-{key}", LARGE)
 
 
 VIEWS = dict(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 import torch
 
 from model.text.special import BOS_ID, UNK_ID
@@ -53,7 +52,7 @@ def _added(result: cached.Shown) -> tuple[int, np.ndarray]:
     return row, effects_of(SENTENCE, AGAINST[1]).heads("cross").sum((0, 1))[row]
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
+@cached.remembered()
 def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """What each word of the GRU's translation loses when a source word is replaced by <unk>.
 

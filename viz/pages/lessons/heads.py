@@ -13,7 +13,6 @@ from model.interventions.edits import Edits, Head
 from viz.pages.lessons.card import Story, asks, card
 from viz.stage.stage import stage
 from viz.text import errors
-from viz.text.language import message
 from viz.ui import staged, steering
 from viz.views import cached, heads_results
 from viz.views.cached import Request
@@ -41,13 +40,13 @@ def lost(request: Request) -> float:
     return -steering.cost(request)
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
+@cached.remembered()
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
     return sum(WORD in without([head]).translated().text for head in BOARD)
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
+@cached.remembered()
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
     return next((n for n in range(1, len(GREEDY) + 1) if WORD not in steer(without(GREEDY[:n])).text), 25) - 1

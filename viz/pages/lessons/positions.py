@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 import torch
 
 from model import masks
@@ -40,7 +39,7 @@ def _curves(answered: bool) -> Drawn:
     return curves(lines, marks=marks, x_axis=message("position"), y_axis=message("value"), say=say)
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
+@cached.remembered()
 def next_words() -> tuple[list[str], np.ndarray, float]:
     """What follows TWO without positions.
 

@@ -13,7 +13,7 @@ from model.analysis.comparison import beside
 from viz.pages.pitfalls.common import Demo, Sentence, number
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.text import words
-from viz.text.language import current, message, say
+from viz.text.language import current, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.codes import one_of
@@ -23,7 +23,7 @@ REMEMBERED = 8
 NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
 
 
-@st.cache_data(max_entries=REMEMBERED, show_spinner=cached.Waiting(message("Translating …")))
+@cached.remembered(REMEMBERED, cached.TRANSLATING)
 def record(checkpoint: str, text: str):
     """Translate greedily and keep everything recorded, or return what is remembered of it."""
     return replace(cached.translator(checkpoint).translate(text, beam=1), search=None)

@@ -126,17 +126,16 @@ class LiveRun:
 
     def _take_place(self) -> None:
         with self._place:
-            if self._has_place or self._ended.is_set():
-                return
-            if not _SLOTS.acquire(blocking=False):
-                raise Problem("{n} runs are already training on this machine: try again in a minute", n=MAX_RUNS)
-            self._has_place = True
+            if not (self._has_place or self._ended.is_set()):
+                if not _SLOTS.acquire(blocking=False):
+                    raise Problem("{n} runs are already training on this machine: try again in a minute", n=MAX_RUNS)
+                self._has_place = True
 
     def _leave_place(self) -> None:
         with self._place:
             if self._has_place:
-                self._has_place = False
                 _SLOTS.release()
+                self._has_place = False
 
     def _nobody_looks(self) -> bool:
         now = time.monotonic()
