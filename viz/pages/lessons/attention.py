@@ -45,22 +45,23 @@ def powered(weights: np.ndarray, power: float) -> np.ndarray:
     return raised / raised.sum(-1, keepdims=True)
 
 
-def _written(result: cached.Shown, answered: bool) -> Place:
+def _written(result: cached.Shown) -> Place:
     row = at(result.predicted_tokens, WORD)
-    place = {"kind": "cross", "layer": SHARP[0], "head": SHARP[1]}
-    ring = row, at(result.source_tokens, READ)
-    return place | ({"step": row, "pin": f"t{row}", "ring": ring} if answered else {"step": row - 1})
+    return {"step": row, "pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
+
+
+def _before(result: cached.Shown) -> Place:
+    return {"layer": SHARP[0], "head": SHARP[1], "step": at(result.predicted_tokens, WORD) - 1}
 
 
 def _inside(head: tuple[int, int], **answered: object) -> OnStage:
     """The row of the word in a head as it comes about, with something done differently in the answer."""
 
-    def place(result: cached.Shown, shows: bool) -> Place:
+    def place(result: cached.Shown) -> Place:
         row = at(result.predicted_tokens, WORD)
-        base = {"kind": "cross", "layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
-        return base | (answered if shows else {})
+        return {"layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
 
-    return OnStage(SENTENCE, place)
+    return OnStage(SENTENCE, place, answered)
 
 
 STORY = Story(
@@ -80,7 +81,7 @@ STORY = Story(
     right=1,
     answer="“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; the model found this "
     "out while it learned to translate.",
-    picture=OnStage(SENTENCE, _written),
+    picture=OnStage(SENTENCE, _before, _written),
 )
 def found() -> dict:
     weights = _weights(SHARP)

@@ -85,13 +85,15 @@ class OnStage:
 
     Attributes:
         before, after: what is shown before the guess and with the answer; None: the same.
-        place: what is open, or makes it of the translation and whether the answer shows; "ring" is the cell to frame.
+        place, then: what is open (of the cross-attention unless said), and what changes with the answer; functions
+            make them of the translation. "ring" is the cell to frame.
         chosen: how the maps are drawn.
         page: where the link leads.
     """
 
     before: Request
-    place: Place | Callable[[cached.Shown, bool], Place]
+    place: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
+    then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
     after: Request | None = None
     chosen: View = View()
     page: str = ""
@@ -113,8 +115,10 @@ class OnStage:
 
     def _set(self, answered: bool) -> tuple[Request, dict, View]:
         request = self.after if answered and self.after else self.before
-        place = self.place(steer(request), answered) if callable(self.place) else self.place
-        return request, dict(place), replace(self.chosen, text=request.text)
+        place = {"kind": "cross"}
+        for part in (self.place, self.then) if answered else (self.place,):
+            place |= part(steer(request)) if callable(part) else part
+        return request, place, replace(self.chosen, text=request.text)
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:

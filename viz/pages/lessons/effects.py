@@ -84,23 +84,18 @@ def _gru(answered: bool) -> Drawn:
     return head_board(lost, written, read, selected=(row, int(lost[row].argmax())), **more, say=say)
 
 
-def _head(_: cached.Shown, answered: bool) -> Place:
-    return {"kind": "cross", "layer": HEAD[0], "head": HEAD[1]} | (EFFECTS if answered else {})
+def _who(result: cached.Shown) -> Place:
+    return {"pin": f"t{at(result.predicted_tokens, WORD)}"}
 
 
-def _who(result: cached.Shown, answered: bool) -> Place:
-    place = {"kind": "cross", "pin": f"t{at(result.predicted_tokens, WORD)}"}
-    return place | (EFFECTS | {"against": AGAINST[1], "view": "parts"} if answered else {})
+def _where(result: cached.Shown) -> Place:
+    row = _added(result)[0]
+    return {"pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
 
 
-def _where(result: cached.Shown, answered: bool) -> Place:
+def _most(result: cached.Shown) -> Place:
     row, added = _added(result)
-    ring = {"ring": (row, int(added.argmax()) if answered else at(result.source_tokens, READ))}
-    return {"kind": "cross", "pin": f"t{row}"} | ring | (EFFECTS | {"against": AGAINST[1]} if answered else {})
-
-
-def _agree(_: cached.Shown, answered: bool) -> Place:
-    return {"kind": "cross"} | (EFFECTS | {"view": "agree"} if answered else {})
+    return EFFECTS | {"against": AGAINST[1], "ring": (row, int(added.argmax()))}
 
 
 STORY = Story(
@@ -120,7 +115,7 @@ STORY = Story(
     right=2,
     answer="{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. "
     "The head that adds most adds {most:.2f}.",
-    picture=OnStage(SENTENCE, _head),
+    picture=OnStage(SENTENCE, {"layer": HEAD[0], "head": HEAD[1]}, EFFECTS),
 )
 def small() -> dict:
     weights, sizes = steer(SENTENCE).attention("cross")[HEAD], _direct()
@@ -152,7 +147,7 @@ def harm() -> dict:
     right=2,
     answer="Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
     "decoder completes a word that it has begun. No map of weights shows that.",
-    picture=OnStage(SENTENCE, _who),
+    picture=OnStage(SENTENCE, _who, EFFECTS | {"against": AGAINST[1], "view": "parts"}),
 )
 def parts() -> dict:
     effects, row = effects_of(SENTENCE, AGAINST[1]), at(steer(SENTENCE).predicted_tokens, WORD)
@@ -169,7 +164,7 @@ def parts() -> dict:
     right=1,
     answer="The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
     "{own:.1f}. These columns are encoder positions, which already mix words.",
-    picture=OnStage(SENTENCE, _where, chosen=View(summary="mean", over="all")),
+    picture=OnStage(SENTENCE, _where, _most, chosen=View(summary="mean", over="all")),
 )
 def apart() -> dict:
     result = steer(SENTENCE)
@@ -187,7 +182,7 @@ def apart() -> dict:
     right=2,
     answer="{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, {input_gradient:.2f} "
     "with gradient times input. Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
-    picture=OnStage(SENTENCE, _agree),
+    picture=OnStage(SENTENCE, then=EFFECTS | {"view": "agree"}),
 )
 def rates() -> dict:
     return {name: float(np.nanmean(rates)) for name, rates in agreement_of(SENTENCE).items()}

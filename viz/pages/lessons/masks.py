@@ -10,7 +10,7 @@ import streamlit as st
 from model.experiments import cheater
 from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
-from viz.pages.lessons.card import Figures, OnStage, Place, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views import cached
 from viz.views.cached import compute as steer
@@ -96,10 +96,6 @@ def click(row: int, column: int) -> None:
         st.session_state[CELLS] = set(st.session_state.get(CELLS, ())) ^ {(row, column)}
 
 
-def _mask(_: cached.Shown, answered: bool) -> Place:
-    return {"kind": "encoder_self" if answered else "decoder_self", "view": "mask"}
-
-
 STORY = Story(
     name="The cheater",
     line="Why a decoder must not see the word that it is to write.",
@@ -169,7 +165,7 @@ def leaking() -> dict:
     right=0,
     answer="The source is complete from the start, and nobody has to predict it: all {open} of {all} cells are open. "
     "In the decoder {some} of {cells} are.",
-    picture=OnStage(SENTENCE, _mask),
+    picture=OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
 )
 def masks() -> dict:
     encoder, decoder = (steer(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))

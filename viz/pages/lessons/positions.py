@@ -93,7 +93,7 @@ STORY = Story(
     right=2,
     answer="“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes "
     "“{on}”",
-    picture=OnStage(asks(DOG), {"kind": "cross"}, asks(DOG, **OFF), page="steer"),
+    picture=OnStage(asks(DOG), after=asks(DOG, **OFF), page="steer"),
 )
 def text() -> dict:
     return {"on": steer(asks(DOG)).text, "off": steer(asks(DOG, **OFF)).text}
@@ -108,7 +108,7 @@ def text() -> dict:
     right=1,
     answer="The same: “{text}” Attention without positions reads a bag of words. Shuffling the words only shuffles the "
     "encoder's output, to within {off:.0e}; with positions the difference is {on:.1f}.",
-    picture=OnStage(asks(MAN), {"kind": "cross"}, asks(MAN, **OFF), page="steer"),
+    picture=OnStage(asks(MAN), after=asks(MAN, **OFF), page="steer"),
 )
 def swapped() -> dict:
     off, on = position_results.shuffled(MODEL, DOG, SEED)[1]
