@@ -7,9 +7,6 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.text import words, words_compare
 from viz.text.language import say
 from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
@@ -77,8 +74,8 @@ def answer(asked: tuple[str, Pair]) -> tuple[cached.Shown, cached.Shown]:
     return tuple(map(cached.compute, asked[1]))
 
 
-def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> bytes:
-    """The message of both; more: what the address says beside what is shown."""
+def put(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> None:
+    """Show both on the stage; more: what the address says beside what is shown."""
     a, b = (
         staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
         for result, request in zip(results, pair)
@@ -98,7 +95,7 @@ def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], ch
         "note": note(versus, pair),
         "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
     }
-    return stage_message.message(b, assets.PARTS.keep, a, comparing=comparing, owned=NAMES)
+    staged.put(b, a, comparing=comparing, owned=NAMES)
 
 
 def note(versus: str, pair: Pair) -> str:
@@ -143,7 +140,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     (versus, pair), results = answered
     st.session_state["shown-text"] = results[0].text
     view.keep(st.session_state, chosen)
-    stage(told(versus, pair, results, chosen, more), staged.on_asked)
+    put(versus, pair, results, chosen, more)
     for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
 

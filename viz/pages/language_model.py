@@ -10,9 +10,8 @@ import streamlit as st
 from model.catalogue import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars
-from viz.stage import assets, sampling
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
+from viz.stage import sampling
+from viz.stage.message import Shown
 from viz.text import errors, words
 from viz.text import words_language_model as said
 from viz.text.language import current, say, using
@@ -102,7 +101,7 @@ def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     }
 
 
-def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Shown:
+def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     writer, (result, logits) = cached.translator(name), read(name, text)
     recipe = Recipe(
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
@@ -157,7 +156,7 @@ def _live() -> None:
     if answered is None:
         return
     (name, _), of_stage = answered
-    stage(stage_message.message(of_stage, assets.PARTS.keep, owned=("seed",)), staged.on_asked)
+    staged.put(of_stage, owned=("seed",))
     shared.small(f"{say(said.START)} {words.describe_card(name, cached.translator(name).card)}", "card")
 
 

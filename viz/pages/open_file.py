@@ -13,11 +13,9 @@ from model.interventions.edits import Head
 from model.measures import contribution
 from model.translation import KINDS
 from viz.app.turns import TURNS
-from viz.stage import alone, assets
-from viz.stage import message as stage_message
+from viz.stage import alone
 from viz.stage.effects import Without
 from viz.stage.form import form
-from viz.stage.stage import stage
 from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
 from viz.text.language import say
@@ -104,7 +102,7 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     options = [one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens]
     told = replace(given, options=options, code=made_by, address=speaking.address(chosen.address()))
     told = replace(told, effects=Without(spoken.NO_EFFECTS))
-    stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
+    staged.put(told)
     for kind in attention.kinds:
         said = spoken.sums(attention.residual(kind), *attention.zero_rows(kind))
         shared.small(f"{say(words.KINDS[kind].name)}: {said}", f"sums-{kind}")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.text import words
 from viz.ui import explore, shared, staged
 from viz.views import cached, recipes, view
@@ -23,8 +20,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     st.session_state["shown-text"] = result.text
     view.keep(st.session_state, chosen)
     recipe = recipes.translation(shown)
-    told = staged.shown_of(result, shown, chosen, recipe)
-    stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
+    staged.put(staged.shown_of(result, shown, chosen, recipe))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         shared.small(words.describe_card(shown.checkpoint, shown.translator.card), "card")
         explore.offer_report(result, shown, recipe)

@@ -14,10 +14,11 @@ from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.translation import Translation
 from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
-from viz.stage import inside
+from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
 from viz.stage.form import form, options
+from viz.stage.stage import stage
 from viz.text import words, words_heads
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, speaking
@@ -121,6 +122,11 @@ def before(names: list[str]) -> View:
 def on_asked(query: dict[str, str]) -> None:
     """An option of the stage was chosen; the page runs again."""
     st.session_state[QUERY], st.session_state[ASKED] = query, True
+
+
+def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
+    """Show it on a stage that changes nothing; before and more as of `viz.stage.message.message`."""
+    stage(stage_message.message(shown, assets.PARTS.keep, *before, **more), asked)
 
 
 def search(names: list[str]) -> None:

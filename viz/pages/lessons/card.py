@@ -9,9 +9,6 @@ from typing import Protocol
 import streamlit as st
 
 from viz.figures import Drawn
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.ui import plot, staged
 from viz.views import cached
 from viz.views.cached import Request
@@ -106,7 +103,7 @@ class OnStage:
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
         shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=request.is_plain)
         setting = state[staged.QUERY] | {"ring": ring}
-        stage(stage_message.message(shown, assets.PARTS.keep, setting=setting), self._asked)
+        staged.put(shown, asked=self._asked, setting=setting)
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         request, place, chosen = self._set(True)
