@@ -28,7 +28,7 @@ def load() -> None:
 
     import torch
 
-    from viz.ui import staged, whole_report  # noqa: F401  what the first page imports
+    from viz.ui import explore, staged  # noqa: F401  what the first page imports
     from viz.views import cached
 
     # More threads than one cost more than they bring as soon as two visitors compute at a time.

@@ -285,15 +285,15 @@ FAULTS = (
     Fault(
         "address forgets a choice",
         "viz/views/view.py",
-        "if value != getattr(default, name)}",
-        "if value != getattr(default, name) and name != 'share'}",
+        "if value != default[name]}",
+        "if value != default[name] and name != 'share'}",
         f"{_VIZ}views/test_view.py",
     ),
     Fault(
         "cache shared between visitors",
         "viz/views/cached.py",
-        '@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Translating …")), show_time=True)',
-        "@st.cache_resource(max_entries=CACHED_RESULTS)",
+        "@remembered(line=TRANSLATING)",
+        "@st.cache_resource(max_entries=64)",
         f"{_APP}shared.py::TestCache",
     ),
     Fault(

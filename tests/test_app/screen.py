@@ -15,7 +15,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from viz.app.menu import MENU
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.demos import PITFALLS
 from viz.pages.training import words
 from viz.stage import packing
 from viz.stage.packing import unpack

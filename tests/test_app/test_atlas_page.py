@@ -18,7 +18,7 @@ from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
 from viz.text import words_heads
-from viz.ui.asking import EXAMPLE
+from viz.ui.controls import EXAMPLE
 from viz.views import view
 
 PAGE = "atlas.py"

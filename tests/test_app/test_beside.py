@@ -20,10 +20,10 @@ from tests.test_app.test_open_page import WHOLE
 from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.figures.wording import english
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import packing
 from viz.text.language import say
-from viz.ui import beside
+from viz.ui import explore
 from viz.views.made import Plot
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
@@ -40,7 +40,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, Plot]]:
     def keep(plot: Plot, key: str, figure: Drawn | None = None) -> None:
         found[key] = (figure or plot.draw(say)), plot
 
-    monkeypatch.setattr(beside, "offer", keep)
+    monkeypatch.setattr(explore, "offer", keep)
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
     return found
 
@@ -202,7 +202,7 @@ def test_atlas(offered, elsewhere, query, expected):
 
 def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     asked = []
-    monkeypatch.setattr(beside, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
+    monkeypatch.setattr(explore, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
     at = screen.open_page("atlas.py", text=SENTENCE)
     assert not at.code and not asked
     at.session_state["beside-role-board"] = True

@@ -16,7 +16,7 @@ from benchmarks.support import menu
 from model import load_translator
 from tests.support import PATIENCE
 from tests.test_app.systems import save_comparison, save_language_model
-from viz.pages.pitfalls.words import PITFALLS
+from viz.pages.pitfalls.demos import PITFALLS
 from viz.text.words_check import ALL_HOLD, CLAIMS
 from viz.text.words_heads import TO_STEER
 

@@ -17,8 +17,7 @@ from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
 from viz.pages.pitfalls.common import Sentence, both_written
-from viz.pages.pitfalls.demos import DEMOS
-from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
+from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 
 PAGE = screen.path("pitfalls.py")
 TEXT = "A man is too tired."
@@ -58,7 +57,7 @@ def test_it_is_in_the_navigation():
 def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     at = open_page(pitfall=key, text=TEXT)
     assert not at.exception and not at.error and not at.warning
-    demo = DEMOS[key](sentence)
+    demo = PITFALLS[key](sentence)
     for side, figure in (("wrong", demo.wrong), ("right", demo.right)):
         drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
         name = "z" if expected.type == "heatmap" else "y"
@@ -70,8 +69,7 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     assert all(line[1:] in screen.written(at) for line in demo.lines)
 
 
-def test_every_demo_has_its_words_and_they_are_two_sentences_and_python():
-    assert list(DEMOS) and set(DEMOS) == set(PITFALLS)
+def test_the_words_are_two_sentences_and_python():
     for words in PITFALLS.values():
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
         for line in (words.wrong_line, words.right_line):
@@ -93,7 +91,7 @@ def test_where_the_causal_mask_hides_the_mistake_the_page_says_0():
 
 
 def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
-    demo = DEMOS["best"](sentence)
+    demo = PITFALLS["best"](sentence)
     losses, _ = pitfalls.overfit()
     assert demo.difference == pytest.approx(losses[-1] - min(losses))
 
@@ -138,13 +136,13 @@ def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, 
 @pytest.mark.parametrize("text", ["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20])
 @pytest.mark.parametrize("key", list(PITFALLS))
 def test_odd_sentences_break_no_demo(recorded, key, text):
-    demo = DEMOS[key](Sentence(recorded, recorded.translate(text, beam=1)))
+    demo = PITFALLS[key](Sentence(recorded, recorded.translate(text, beam=1)))
     assert np.isfinite(demo.difference)
 
 
 def test_demos_leave_the_random_state_alone(sentence):
     before = torch.get_rng_state()
-    for demo in DEMOS.values():
+    for demo in PITFALLS.values():
         demo(sentence)
     assert torch.equal(before, torch.get_rng_state())
 

@@ -14,7 +14,7 @@ from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
 from viz.text import words_steer
-from viz.ui import whole_report
+from viz.ui import explore
 from viz.views.changes import NAMES, prefix_code, read_prefix
 
 SENTENCE = "A man is too tired."
@@ -348,7 +348,7 @@ class TestTree:
 def reports(monkeypatch):
     """What the button of the report is given, instead of being clicked."""
     given = []
-    monkeypatch.setattr(whole_report, "partial", lambda make, *arguments: given.append(arguments) or b"")
+    monkeypatch.setattr(explore, "partial", lambda make, *arguments: given.append(arguments) or b"")
     return given
 
 

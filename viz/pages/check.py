@@ -12,21 +12,18 @@ from model.measures.checks import Check
 from viz.app.turns import in_turn
 from viz.figures import deviations
 from viz.text import errors, words_check
-from viz.text.language import counted, message, say
-from viz.ui import asking, choices, controls, explore, shared
+from viz.text.language import counted, say
+from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.made import Recipe, made
 
 RUN = "run"
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
-def measured(checkpoint: str, text: str, beam: int, length_penalty: float, reference: str | None) -> list[Check]:
-    """Measure every claim about what is asked for (arguments as of a Request), or return what is remembered."""
-    loaded = cached.translator(checkpoint)
-    if reference is None:
-        return in_turn(checks.check)(loaded, loaded.translate(text, beam, length_penalty))
-    return in_turn(checks.check)(loaded, loaded.force(text, reference))
+@cached.remembered()
+def measured(request: cached.Request) -> list[Check]:
+    """Measure every claim about what is asked for, or return what is remembered."""
+    return in_turn(checks.check)(request.translator, request.translated())
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -36,8 +33,6 @@ def recorded(checkpoint: str) -> dict | None:
 
 
 def claim_table(found: list[Check]) -> pd.DataFrame:
-    """The claims as rows of plain text."""
-
     def row(one: Check) -> tuple[str, ...]:
         title = say(words_check.CLAIMS[one.claim][0])
         if not one.compared:
@@ -58,7 +53,6 @@ def claim_table(found: list[Check]) -> pd.DataFrame:
 
 
 def show(found: list[Check], recipe: Recipe) -> None:
-    """Draw the claims and say whether they hold."""
     claims, none = words_check.CLAIMS, -np.inf
     numbers = [(one.deviation, one.allowed, one.control) if one.compared else (none,) * 3 for one in found]
     numbers = made(
@@ -77,34 +71,31 @@ def show(found: list[Check], recipe: Recipe) -> None:
 
 
 def show_code() -> None:
-    """Show what is compared for one of the claims."""
     claims = words_check.CLAIMS
     names = {claim: title for claim, (title, _) in claims.items()}
-    claim = controls.among(say("What was compared"), list(claims), "claim", "rows", names, width="stretch")
+    claim = controls.among(say("What was compared"), names, "claim", "rows", width="stretch")
     shared.small(say(claims[claim][1]), "how")
     st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
-def on_sentence(result: cached.Shown, request: cached.Request, card: dict) -> None:
-    """Measure the claims on a translation and show them."""
-    found = measured(request.checkpoint, request.text, request.beam, request.length_penalty, request.reference)
+def on_sentence(result: cached.Shown, request: cached.Request) -> None:
+    found = measured(request)
     show(found, recipes.translation(request).then("found = checks.check(translator, result)"))
 
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     name, state = cached.default_checkpoint(), st.session_state
     try:
         kept = recorded(name)
     except ValueError as error:
         kept = shared.warn(errors.sentence(error))
-    if RUN not in state and any(key in st.query_params for key in asking.TRANSLATED):
+    if RUN not in state and any(key in st.query_params for key in controls.TRANSLATED):
         state[RUN] = words_check.MINE  # a link to a sentence
     pictures, beside = shared.picture_first()
     with beside:
         runs = words_check.RUNS if kept else {words_check.MINE: words_check.RUNS[words_check.MINE]}
-        run = controls.choose(say("Measured"), list(runs), RUN, next(iter(runs)), runs, label_visibility="collapsed")
+        run = controls.choose(say("Measured"), runs, RUN, label_visibility="collapsed")
         if run == words_check.LAST:
             shared.small(say(words_check.OVER, n=kept["sentences"], data=kept["data"], model=name), "over")
             st.code(kept["command"], "bash", wrap_lines=True)
@@ -113,7 +104,7 @@ def live() -> None:
             lines = (recipes.loading(name), "found = checks.kept(translator.folder)['claims']")
             show(kept["claims"], Recipe(kept["command"], lines))
         else:
-            asking.one_translation(on_sentence, beside)
+            controls.one_translation(on_sentence, beside)
     with beside:
         show_code()
 

@@ -7,15 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.text import words, words_compare
 from viz.text.language import say
 from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
 from viz.ui import choices, shared, staged
 from viz.views import cached, codes, maps, recipes, view
-from viz.views.made import call, made, with_imports
+from viz.views.made import made, with_imports
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
@@ -32,12 +29,7 @@ def usual(names: list[str], a: View) -> dict:
 
 
 def arrive(names: list[str], a: View) -> None:
-    """Choose what B is: by the address, or as it was before.
-
-    Args:
-        names: of the models.
-        a: what A is.
-    """
+    """Choose what B is: by the address, or as it was before."""
     state, query = st.session_state, st.query_params.to_dict()
     readers = {"versus": codes.one_of(VERSUS), "text-b": str, "model-b": codes.one_of(names)}
     found, problems = codes.read(query, readers | {"beam-b": codes.one_of(view.BEAMS)})
@@ -49,15 +41,7 @@ def arrive(names: list[str], a: View) -> None:
 
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
-    """The second row above the stage: in what B differs from A.
-
-    Args:
-        names: of the models.
-        a: what A is.
-
-    Returns:
-        What differs, a key of VERSUS, and what B is.
-    """
+    """The second row above the stage: what differs, a key of VERSUS, and what B is."""
     state = st.session_state
     for name in NAMES:  # those that were not drawn are forgotten by Streamlit
         state.setdefault(name, state[KEPT][name])
@@ -74,14 +58,9 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
             b = replace(a, checkpoint=st.selectbox(say("Model B"), names, key="model-b", **hidden))
         else:
             label, widths = say("Search of B"), list(words.BEAMS)
-            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=search, **hidden))
+            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=recipes.decoded, **hidden))
     state[KEPT] |= {name: state[name] for name in NAMES}
     return versus, b
-
-
-def search(width: int) -> str:
-    """The name of a search."""
-    return say("beam {width}", width=width) if width > 1 else say(words.BEAMS[1])
 
 
 def address(names: list[str], a: View, versus: str) -> dict[str, str]:
@@ -91,29 +70,12 @@ def address(names: list[str], a: View, versus: str) -> dict[str, str]:
     return {name: codes.code(chosen[name]) for name in ("versus", of) if chosen[name] != default[name]}
 
 
-def answer(versus: str, pair: Pair) -> tuple[str, Pair, tuple[cached.Shown, cached.Shown]] | None:
-    """Translate both; what cannot be translated is told in a sentence, and the last two stay; None without any."""
-    plain = replace(pair[0], text=view.EXAMPLE, reference=None)
-    examples = (SENTENCE, (plain, replace(plain, text=B_EXAMPLE)))
-    kept = shared.compute_or_keep(
-        "compare-answered",
-        (versus, pair),
-        lambda asked: tuple(map(cached.compute, asked[1])),
-        lambda before: before or examples,
-    )
-    return None if kept is None else (*kept[0], kept[1])
+def answer(asked: tuple[str, Pair]) -> tuple[cached.Shown, cached.Shown]:
+    return tuple(map(cached.compute, asked[1]))
 
 
-def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> bytes:
-    """The message of both.
-
-    Args:
-        versus: what differs, a key of VERSUS.
-        pair: what they are of.
-        results: the translations.
-        chosen: what is shown of them.
-        more: what the address says beside it.
-    """
+def put(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> None:
+    """Show both on the stage; more: what the address says beside what is shown."""
     a, b = (
         staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
         for result, request in zip(results, pair)
@@ -122,7 +84,7 @@ def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], ch
     differing = {
         SENTENCE: ("", ""),
         MODEL: tuple(request.checkpoint for request in pair),
-        SEARCH: tuple(search(request.beam) for request in pair),
+        SEARCH: tuple(recipes.decoded(request.beam) for request in pair),
     }[versus]
     scores = (float(result.log_probabilities.sum(dtype="float64")) for result in results)
     said = [say("log-probability {number:.2f}", number=score) for score in scores]
@@ -133,7 +95,7 @@ def told(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], ch
         "note": note(versus, pair),
         "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
     }
-    return stage_message.message(b, assets.PARTS.keep, a, comparing=comparing, owned=NAMES)
+    staged.put(b, a, comparing=comparing, owned=NAMES)
 
 
 def note(versus: str, pair: Pair) -> str:
@@ -149,22 +111,11 @@ def note(versus: str, pair: Pair) -> str:
 
 
 def code(pair: Pair, kind: str, rows: str) -> str:
-    """Python that draws the difference of a head; {layer} and {head} stand for the opened one.
-
-    Args:
-        pair: what A and B are.
-        kind: of attention.
-        rows: as of a View.
-    """
+    """Python that draws the difference of a head; {layer} and {head} stand for the opened one, rows as of a View."""
     loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
-        translator = loaded[request.checkpoint]
-        if request.reference is None:
-            written = call(f"{translator}.translate", request.text, **recipes.searching(request))
-        else:
-            written = call(f"{translator}.force", request.text, request.reference)
-        lines.append(f"{name} = {written}")
+        lines += recipes.translating(request, name, loaded[request.checkpoint])
     axes = [maps.axis_tokens(made(None, name), kind, rows)[:2] for name in "ba"]
     lines += [f"{name} = comparison.pairs({b!r}, {a!r})" for name, b, a in zip(("rows", "columns"), *axes)]
     both = ", ".join(f"{name}.attention({kind!r})[{{layer}}, {{head}}]" for name in "ba")
@@ -176,25 +127,20 @@ def code(pair: Pair, kind: str, rows: str) -> str:
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The row that says in what B differs, and the stage with both.
-
-    Args:
-        names: of the models, the default one first.
-        chosen: what A is.
-        came: whether the visitor has just come.
-    """
+    """The row that says in what B differs, and the stage with both; arguments as of `staged.page`."""
     if came:
         arrive(names, chosen)
-    a = cached.Request(chosen.model or names[0], chosen.text, chosen.beam, chosen.penalty, chosen.reference)
+    a = cached.Request.of(chosen, names[0])
     versus, b = ask(names, a)
     more = address(names, chosen, versus)
-    answered = answer(versus, (a, b))
+    examples = SENTENCE, (a.example, replace(a.example, text=B_EXAMPLE))
+    answered = shared.compute_or_keep("compare-answered", (versus, (a, b)), answer, examples)
     if answered is None:
         return
-    versus, pair, results = answered
+    (versus, pair), results = answered
     st.session_state["shown-text"] = results[0].text
     view.keep(st.session_state, chosen)
-    stage(told(versus, pair, results, chosen, more), staged.on_asked)
+    put(versus, pair, results, chosen, more)
     for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from model.catalogue import available, checkpoints_folder
 from model.writer import Writer
 from viz.figures import bars
-from viz.stage import assets, sampling
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
+from viz.stage import sampling
+from viz.stage.message import Shown
 from viz.text import errors, words
 from viz.text import words_language_model as said
 from viz.text.language import current, say, using
 from viz.ui import choices, shared, speaking, staged
 from viz.views import cached, view
-from viz.views.chance import READERS, Chance, chance_of
-from viz.views.language_model_results import continued, read
 from viz.views.made import Recipe, call, made, with_imports
-from viz.views.view import View
+from viz.views.view import CHANCES, Chance, View, chance_of
 
 KIND = "decoder_self"
 PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
@@ -49,7 +47,7 @@ def opened(names: list[str], came: bool) -> tuple[View, Chance]:
         query = state[staged.QUERY] = st.query_params.to_dict()
     else:
         query = {name: value for name, value in state[staged.QUERY].items() if name not in ("text", "model")}
-    if asked or any(name in query for name in (*view.NAMES, *READERS)):
+    if asked or any(name in query for name in (*view.NAMES, *CHANCES)):
         start = shown if asked else View(text=said.EXAMPLE)
         options = View(text=start.text, model=start.model)
         (shown, problems), (chance, more) = view.read(query, names, options), chance_of(query)
@@ -76,6 +74,21 @@ def ask(names: list[str], shown: View) -> View:
     return replace(shown, text=text or "", model="" if name == names[0] else name)
 
 
+@cached.remembered()
+def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
+    """What a model reads, and the logits of the next word float32 (V,); errors as `Writer.read`."""
+    writer = cached.translator(checkpoint)
+    result = writer.read(text)
+    return cached.cut(result, writer), result.trace["logits"][-1]
+
+
+@cached.remembered()
+def continued(checkpoint: str, text: str, chance: Chance) -> str:
+    """A text and what is drawn after it; errors as `Writer.write`."""
+    chosen = dict(vars(chance))
+    return cached.translator(checkpoint).write(text, chosen.pop("count"), **chosen)
+
+
 def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     """Python that makes the pictures that no translation has; {temperature} and the like stand for what is chosen."""
     chosen = {name: made(0, f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
@@ -88,14 +101,13 @@ def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     }
 
 
-def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Shown:
-    """What the stage shows of a text."""
+def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     writer, (result, logits) = cached.translator(name), read(name, text)
     recipe = Recipe(
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
         (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
     )
-    request = cached.Request(name, text, 1, cached.LENGTH_PENALTY)
+    request = cached.Request(name, text, 1)
     of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
     after = ""
     if chance.seed is not None:
@@ -117,7 +129,6 @@ def told(name: str, text: str, shown: View, chance: Chance) -> stage_message.Sho
 
 @st.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     with using(current()):  # asked once, not for each word
         _live()
 
@@ -140,12 +151,12 @@ def _live() -> None:
             f"language-model-answered-{name}",
             (name, shown.text),
             lambda asked: told(*asked, shown, chance),
-            lambda last: last or (name, said.EXAMPLE),
+            (name, said.EXAMPLE),
         )
     if answered is None:
         return
     (name, _), of_stage = answered
-    stage(stage_message.message(of_stage, assets.PARTS.keep, owned=("seed",)), staged.on_asked)
+    staged.put(of_stage, owned=("seed",))
     shared.small(f"{say(said.START)} {words.describe_card(name, cached.translator(name).card)}", "card")
 
 

@@ -2,184 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.catalogue import checkpoints_folder
 from model.experiments import masks as mask_experiments
 from model.interventions.edits import Cell, Edits
 from viz.figures import attention_heatmap, mask_heatmap
-from viz.text import errors, words, words_masks
+from viz.text import errors, words, words_heads, words_masks
 from viz.text.language import message, say
 from viz.text.words_masks import MASKS
 from viz.ui import choices, controls, explore, shared, ways
 from viz.views import cached
-from viz.views.made import made
-from viz.views.mask_results import Change, Request, Result, axes_made, compute, future_leaks, pad_differences, recipe
+from viz.views.made import made, value_of
+from viz.views.mask_results import Change, Request, Result, compute, future_leaks, pad_differences, recipe
 
 COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
 LARGE = 480  # pixels of the pictures that are seen first
+CELLS = "cells"
 
 
 def ask(checkpoint: str) -> Request:
-    """Ask for the sentences of the batch, or for the worked example."""
-    names = words_masks.BATCHES
-    help_ = say(words_masks.BATCH)
-    batch = controls.choose(say("Batch"), list(names), "batch", words_masks.SENTENCES, names, help=help_)
+    batch = controls.choose(say("Batch"), words_masks.BATCHES, "batch", help=say(words_masks.BATCH))
     if batch == words_masks.EXAMPLE:
         return Request(checkpoint)
-    count = controls.choose(say("Sentences"), list(COUNTS), "sentences", 3)
-    card = cached.translator(checkpoint).card
-    languages = (
-        words.language(card.get("source"), message("Source")),
-        words.language(card.get("target"), message("Target")),
-    )
-    texts: list[list[str]] = [[], []]
-    for number in range(1, count + 1):
-        for side, name in enumerate(("source", "target")):
-            example = words_masks.PAIRS[number - 1][side]
-            label = f"{languages[side]} {number}"
-            texts[side].append(controls.text(label, example, f"{name}{number}", live="200ms"))
-    return Request(checkpoint, tuple(texts[0]), tuple(texts[1]))
-
-
-def answer(request: Request) -> tuple[Request, Result]:
-    """Compute; what cannot be is told in a sentence, and the last batch stays.
-
-    Args:
-        request: the batch that is asked for.
-
-    Returns:
-        The batch that could be computed, and its result.
-
-    Raises:
-        ValueError: if the model cannot even read the worked example.
-    """
-    try:
-        result = compute(request)
-        st.session_state["masks-answered"] = request
-        return request, result
-    except ValueError as error:
-        before = st.session_state.get("masks-answered")
-        shared.warn(f"{errors.sentence(error)} {shared.kept(before)}")
-        before = before or Request(request.checkpoint)
-        return before, compute(before)
+    count, card = controls.choose(say("Sentences"), COUNTS, "sentences", 3), cached.translator(checkpoint).card
+    sides = {"source": message("Source"), "target": message("Target")}
+    languages = {side: words.language(card.get(side), other) for side, other in sides.items()}
+    pairs = [
+        [
+            controls.text(f"{languages[side]} {number}", example, f"{side}{number}", live="200ms")
+            for side, example in zip(sides, words_masks.PAIRS[number - 1])
+        ]
+        for number in range(1, count + 1)
+    ]
+    return Request(checkpoint, *zip(*pairs))
 
 
 def forget() -> None:
     """Leave the cells of another mask as they are."""
-    st.session_state["cells"] = []
+    st.session_state[CELLS] = []
 
 
-def flip(row: int, column: int) -> None:
+def flip(*cell: int) -> None:
     """Flip a cell, or let it be as it was."""
-    cells = st.session_state.get("cells", [])
-    cell = (row, column)
-    st.session_state["cells"] = [one for one in cells if one != cell] if cell in cells else [*cells, cell]
+    cells = st.session_state.get(CELLS, [])
+    st.session_state[CELLS] = [one for one in cells if one != cell] if cell in cells else [*cells, cell]
 
 
 class Page:
-    """What is chosen, and what came of it.
-
-    Args:
-        request: the batch.
-        result: of it, with its masks.
-    """
+    """What is chosen of a batch, and what came of it."""
 
     def __init__(self, request: Request, result: Result) -> None:
         names = {mask: spoken.name for mask, spoken in MASKS.items()}
-        numbers = list(range(1, len(result.lengths) + 1))
-        self.sentence = controls.choose(say("Sentence"), numbers, "sentence", 1, on_change=forget) - 1
-        self.mask = controls.among(
-            say("Mask"), list(MASKS), "mask", "decoder_self", names, width="stretch", on_change=forget
-        )
+        numbers, wide = range(1, len(result.lengths) + 1), {"width": "stretch"}
+        self.sentence = controls.choose(say("Sentence"), numbers, "sentence", on_change=forget) - 1
+        self.mask = controls.among(say("Mask"), names, "mask", "decoder_self", on_change=forget, **wide)
         self.spoken = MASKS[self.mask]
         self.kind = self.spoken.kind
-        self.place = controls.choose_place(*result.weights[self.kind].shape[1:3])
-        left_out = words_masks.LEFT_OUT
+        self.place = controls.choose_place(*result.own.weights[self.kind].shape[1:3])
         help_ = say(words_masks.WITHOUT)
-        out = controls.among(
-            say("Leave out"), list(left_out), "without", words_masks.NONE, left_out, width="stretch", help=help_
-        )
-        rows, columns = result.axes(self.kind, self.sentence)
+        out = controls.among(say("Leave out"), words_masks.LEFT_OUT, "without", help=help_, **wide)
+        rows, columns = map(value_of, result.axes(self.kind, self.sentence))
         spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(rows) for s, key in enumerate(columns)}
         cells = controls.some(
             st.multiselect,
             say("Flipped cells"),
             list(spots),
             [],
-            "cells",
+            CELLS,
             format_func=lambda cell: spots.get(tuple(cell), ""),
-            placeholder=say(words_masks.FLIPPED),
+            placeholder=say("Click a cell of the mask"),
             help=say(words_masks.CELLS),
         )
         self.request = request
         self.change = Change(out, self.kind if cells else "", tuple((self.sentence, *cell) for cell in sorted(cells)))
-        self.result = compute(request, self.change)
+        self.result = result = compute(request, self.change)
         self.made_by = recipe(request, self.change)
         self.changed = bool(self.change.arguments)
+        self.own = made(result.own, "result")
+        self.other = made(result.other, "changed") if self.changed else self.own
+        self.head_name = words_heads.head(words.KINDS[self.kind].title, *self.place)
 
-    def title(self, name: str) -> str:
-        """What a figure of this sentence is called."""
-        return say("{mask}, sentence {number}", mask=name, number=self.sentence + 1)
+    def title(self, name: str, sentence: int) -> str:
+        return say("{mask}, sentence {number}", mask=name, number=sentence + 1)
 
     def draw_mask(self, mask: str, sentence: int, key: str, convention: str = "", large: bool = False) -> None:
         """Draw a mask as it is changed, in a convention where there is one; a large one can be clicked."""
-        spoken, result = MASKS[mask], self.result
-        name = "changed" if self.changed else "result"
-        values = made(result.other_masks[mask][sentence], f"{name}.masks[{mask!r}][{sentence}]")
-        title = say("{mask}, sentence {number}", mask=say(spoken.name), number=sentence + 1)
+        spoken, known, values = MASKS[mask], self.own.masks, self.other.masks[mask][sentence]
+        title = self.title(say(spoken.name), sentence)
         more = {}
         if convention:
             more["written"] = made(mask_experiments.conventions, "conventions")(values)[convention]
             title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
-        elif mask != "look_ahead":
+        else:
             part = mask if spoken.kind != "decoder_self" else "target_padding"
-            more["padding"] = made(result.masks[part][sentence], f"result.masks[{part!r}][{sentence}]")
-        if spoken.kind == "decoder_self" and not convention and mask != "target_padding":
-            more["look_ahead"] = made(result.masks["look_ahead"][sentence], f"result.masks['look_ahead'][{sentence}]")
-        axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "legend": False}  # the page names colours
-        plot = self.made_by.plot(title, mask_heatmap, values, *axes_made(result, mask, sentence), **axes, **more)
-        figure = plot.draw(say)
-        if large:
-            figure.layout.height = max(LARGE, figure.layout.height)
-        explore.draw(plot, key, NARROW_COLUMN, flip if large and mask == spoken.kind else None, figure)
+            more["padding"] = known[part][sentence] if mask != "look_ahead" else None
+            if spoken.kind == "decoder_self" and mask != "target_padding":
+                more["look_ahead"] = known["look_ahead"][sentence]
+        more |= spoken.axes | {"legend": False}  # the page names colours
+        plot = self.made_by.plot(title, mask_heatmap, values, *self.result.axes(mask, sentence), **more)
+        clicked = flip if large and mask == spoken.kind else None
+        explore.draw(plot, key, NARROW_COLUMN, clicked, least=LARGE * large)
 
     def draw_head(self, key: str, changed: bool, name: str) -> None:
-        """Draw the head with its masks or with the changed ones."""
-        result, (layer, head) = self.result, self.place
-        weights, masks = (result.other_weights, result.other_masks) if changed else (result.weights, result.masks)
-        code = "changed" if changed and self.changed else "result"
-        at = f"[{self.kind!r}][{self.sentence}"
-        plot = self.made_by.plot(
-            self.title(name),
-            attention_heatmap,
-            made(weights[self.kind][self.sentence, layer, head], f"{code}.weights{at}, {layer}, {head}]"),
-            *axes_made(result, self.kind, self.sentence),
-            query_axis=MASKS[self.kind].query_axis,
-            key_axis=MASKS[self.kind].key_axis,
-            mask=made(masks[self.kind][self.sentence], f"{code}.masks{at}]"),
-        )
-        figure = plot.draw(say)
-        figure.layout.height = max(LARGE, figure.layout.height)
-        explore.draw(plot, key, NARROW_COLUMN, figure=figure)
-
-    @property
-    def head_name(self) -> str:
-        """The head in words."""
-        kind = say(words.KINDS[self.kind].title)
-        return say("{kind}, layer {layer}, head {head}", kind=kind, layer=self.place[0], head=self.place[1])
+        known, kind, sentence = self.other if changed else self.own, self.kind, self.sentence
+        weights, mask = known.weights[kind][sentence, *self.place], known.masks[kind][sentence]
+        axes, title = MASKS[kind].axes, self.title(name, sentence)
+        names = self.result.axes(kind, sentence)
+        plot = self.made_by.plot(title, attention_heatmap, weights, *names, **axes, mask=mask)
+        explore.draw(plot, key, NARROW_COLUMN, least=LARGE)
 
 
 def show_head(page: Page) -> None:
-    """Draw the mask large, the head beside it, and say what the changes did."""
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{page.title(say(page.spoken.name))}**")
+        st.markdown(f"**{page.title(say(page.spoken.name), page.sentence)}**")
         page.draw_mask(page.mask, page.sentence, "large-mask", large=True)
     with right:
         st.markdown(f"**{page.head_name}**")
@@ -194,16 +133,12 @@ def show_head(page: Page) -> None:
 def show_effect(page: Page) -> None:
     """Say what the changes did to the weights of the map, to the logits and to the likeliest next tokens."""
     result, here = page.result, (page.sentence, *page.place)
-    change = float(np.abs(result.weights[page.kind][here] - result.other_weights[page.kind][here]).max())
-    pairs = list(zip(result.predicted[page.sentence], result.other_predicted[page.sentence], strict=True))
+    pairs = result.likeliest[page.sentence]
     changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
-    line = say(
-        words_masks.EFFECT,
-        weight=words_masks.number(change),
-        logit=words_masks.number(result.difference[page.sentence]),
-        n=len(changed),
-        total=len(pairs),
-    )
+    change = np.abs(result.own.weights[page.kind][here] - result.other.weights[page.kind][here]).max()
+    numbers = {"weight": float(change), "logit": result.difference[page.sentence]}
+    numbers = {name: words_masks.number(one) for name, one in numbers.items()}
+    line = say(words_masks.EFFECT, **numbers, n=len(changed), total=len(pairs))
     shared.small(f"{line} {' · '.join(changed)}", "effect")
 
 
@@ -212,7 +147,7 @@ def link_to_steer(page: Page) -> None:
     n_source, n_target = page.result.lengths[page.sentence]
     n_keys = n_target if page.kind == "decoder_self" else n_source
     n_queries = n_source if page.kind == "encoder_self" else n_target
-    mask = page.result.masks[page.kind]
+    mask = page.result.own.masks[page.kind]
     cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
     if cells and not page.request.is_example:
         query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
@@ -220,7 +155,6 @@ def link_to_steer(page: Page) -> None:
 
 
 def lengths(result: Result, sentence: int) -> str:
-    """How much of a sentence is padding."""
     source, target = result.lengths[sentence]
     return say(
         "{source} of {sources} source tokens and {target} of {targets} target tokens are real, the rest is padding.",
@@ -232,12 +166,9 @@ def lengths(result: Result, sentence: int) -> str:
 
 
 def show_both(page: Page) -> None:
-    """Draw the head with its masks and with the changed ones, and the two numbers that masks are for."""
-    sides = ("with", words_masks.WITH_ALL), ("without", words_masks.CHANGED)
-    for column, (key, name) in zip(st.columns(2, gap="medium"), sides, strict=True):
-        with column:
-            st.markdown(f"**{say(name)}**")
-            page.draw_head(f"head-{key}", key == "without", f"{say(name)}: {page.head_name}")
+    for key, name in shared.columns((("with", say("With its masks")), ("without", say("Changed")))):
+        st.markdown(f"**{name}**")
+        page.draw_head(f"head-{key}", key == "without", f"{name}: {page.head_name}")
     if page.changed:
         show_effect(page)
     else:
@@ -247,71 +178,50 @@ def show_both(page: Page) -> None:
         count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
         explore.heading(say("Padding must change nothing"), say(words_masks.PADS, n=count))
         try:
-            on_off(words_masks.PADDING, pad_differences(page.request, page.sentence, count))
+            on_off(pad_differences(page.request, page.sentence, count))
         except ValueError as error:
             shared.warn(errors.sentence(error))
     with right:
         explore.heading(say("The future must not leak"), say(words_masks.LEAK))
         try:
-            on_off(words_masks.LOOK_AHEAD, future_leaks(page.request, page.sentence))
+            on_off(future_leaks(page.request, page.sentence))
         except ValueError:
             st.info(say(words_masks.NO_LEAK))
 
 
-def on_off(mask: str, values: tuple[float, float]) -> None:
-    """Show a number with a mask on and off, side by side."""
+def on_off(values: tuple[float, float]) -> None:
+    labels = say("Largest change, mask on"), say("Largest change, mask off")
     with st.container(horizontal=True, gap="large"):
-        for label, value in zip(words_masks.CHANGES, values, strict=True):
-            st.metric(say(label), words_masks.number(value))
-
-
-def _in_columns(items: list, n_columns: int, show: Callable) -> None:
-    """Show things side by side, so many in a row."""
-    for start in range(0, len(items), n_columns):
-        for column, item in zip(st.columns(n_columns), items[start : start + n_columns]):
-            with column:
-                show(item)
+        for label, value in zip(labels, values, strict=True):
+            st.metric(label, words_masks.number(value))
 
 
 def show_masks(page: Page) -> None:
-    """Draw every mask of the sentence."""
-
-    def show(mask: str) -> None:
+    for mask in shared.columns(MASKS, 3):
         explore.heading(say(MASKS[mask].name), say(MASKS[mask].line))
         page.draw_mask(mask, page.sentence, f"mask-{mask}")
 
-    _in_columns(list(MASKS), 3, show)
-
 
 def show_sentences(page: Page) -> None:
-    """Draw the mask for every sentence of the batch."""
-
-    def show(sentence: int) -> None:
+    for sentence in shared.columns(range(len(page.result.lengths)), 2):
         explore.heading(say("Sentence {number}", number=sentence + 1), lengths(page.result, sentence))
         page.draw_mask(page.mask, sentence, f"sentence-{sentence}")
 
-    _in_columns(list(range(len(page.result.lengths))), 2, show)
-
 
 def show_conventions(page: Page) -> None:
-    """Draw the mask in the four conventions, each with its lines of PyTorch."""
     st.caption(say(words_masks.CONVENTION_LINE))
-
-    def show(convention: str) -> None:
-        spoken = words_masks.CONVENTIONS[convention]
+    for convention, spoken in shared.columns(words_masks.CONVENTIONS.items(), 2):
         explore.heading(say(spoken.name), say(spoken.users))
         page.draw_mask(page.mask, page.sentence, f"convention-{convention}", convention)
         st.code(words_masks.code(page.mask, convention), language="python", wrap_lines=True)
-
-    _in_columns(list(words_masks.CONVENTIONS), 2, show)
 
 
 def show_nothing(page: Page) -> None:
     """Show a fully blocked row of the head, as four programs would compute it."""
     st.caption(say(words_masks.NO_KEYS))
-    scores = page.result.first_scores[page.kind][page.sentence, *page.place]
+    scores = page.result.own.scores[page.kind][page.sentence, *page.place, 0]
     rows = mask_experiments.nothing_to_attend(scores)
-    keys = page.result.axes(page.kind, page.sentence)[1]
+    keys = value_of(page.result.axes(page.kind, page.sentence)[1])
     table = pd.DataFrame({say("key"): keys, say("score"): [say("{x:.3f}", x=score) for score in scores]})
     for name, (title, _) in words_masks.TREATMENTS.items():
         table[say(title)] = ["NaN" if np.isnan(weight) else say("{x:.3f}", x=weight) for weight in rows[name]]
@@ -319,43 +229,35 @@ def show_nothing(page: Page) -> None:
     st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in words_masks.TREATMENTS.values()))
 
 
-VIEWS = {
-    words_masks.HEAD: show_head,
-    words_masks.COMPARE: show_both,
-    words_masks.MASKS_OF_ONE: show_masks,
-    words_masks.ONE_OF_ALL: show_sentences,
-    words_masks.CONVENTION: show_conventions,
-    words_masks.NOTHING: show_nothing,
-}
+VIEWS = dict(zip(words_masks.SHOWS, (show_head, show_both, show_masks, show_sentences, show_conventions, show_nothing)))
 
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     notes = st.container()
     pictures, beside = shared.picture_first()
     try:
         checkpoint = cached.default_checkpoint()
-        with beside:
-            chosen = st.container()
-            with st.popover(say("Sentences of the batch"), width="stretch"):
-                request = ask(checkpoint)
-        with notes, st.container():
-            request, result = answer(request)
-        with chosen:
-            page = Page(request, result)
+        card = cached.translator(checkpoint).card
     except ValueError as error:
-        st.error(say("No translation model found."))
-        folder = say("The folder is {folder}.", folder=checkpoints_folder())
-        shared.small(f"{errors.sentence(error)} {folder}", "no-model")
+        controls.no_model(error)
         return
+    with beside:
+        chosen = st.container()
+        with st.popover(say("Sentences of the batch"), width="stretch"):
+            request = ask(checkpoint)
+    with notes, st.container():
+        answered = shared.compute_or_keep("masks-answered", request, compute, Request(checkpoint))
+    if answered is None:
+        return
+    with chosen:
+        page = Page(*answered)
     with pictures:
-        shows = words_masks.SHOWS
-        show = controls.choose(say("Show"), list(shows), "show", words_masks.HEAD, shows, label_visibility="collapsed")
+        show = controls.views(words_masks.SHOWS, "show")
         with st.container():
             VIEWS[show](page)
     with beside:
-        shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), "card")
+        shared.small(words.describe_card(checkpoint, card), "card")
 
 
 shared.opening(say("Masks"), say(words_masks.INTRO))

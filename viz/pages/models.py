@@ -17,30 +17,22 @@ from viz.text import errors, words, words_masks, words_models
 from viz.text.language import say
 from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
-from viz.views import cached, codes
-from viz.views.made import Plot, Recipe, made
-from viz.views.model_results import Side, compare, map_made, recipe, usable
+from viz.views import cached
+from viz.views.made import Plot, Recipe, made, value_of
+from viz.views.model_results import Side, compare, usable
 
-IN_A_ROW = 2  # models beside each other
 LARGE = 480  # pixels of the map of one model
 VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
-Rows = list[tuple[int | None, ...]]
 
 
 def choose_direction(found: dict[catalogue.Direction, list[str]]) -> catalogue.Direction:
-    """Let the visitor choose the languages; the direction with most models is chosen at first."""
-    options = {"-".join(languages): languages for languages in found}
-    names = {option: words_models.direction(languages) for option, languages in options.items()}
-    default = max(options, key=lambda option: len(found[options[option]]))
-    return options[controls.choose(say("Direction"), list(options), "direction", default, names)]
+    names = {"-".join(languages): words_models.direction(languages) for languages in found}
+    default = "-".join(max(found, key=lambda languages: len(found[languages])))
+    return tuple(controls.choose(say("Direction"), names, "direction", default).split("-"))
 
 
 def ask(languages: catalogue.Direction) -> tuple[str, str, int, DeltaGenerator]:
-    """Ask for a sentence and how to search.
-
-    Returns:
-        The sentence, the example, the width of the search, and a place below the sentence.
-    """
+    """Ask for a sentence and how to search: the sentence, the example, the width, and a place below the sentence."""
     source = languages[0]
     examples = words_models.EXAMPLES.get(source, words.EXAMPLES)
     example = next(iter(examples.values()))
@@ -49,7 +41,7 @@ def ask(languages: catalogue.Direction) -> tuple[str, str, int, DeltaGenerator]:
     label = say("{language} sentence", language=say(words.LANGUAGES.get(source, source)))
     text = controls.sentence(label, example, key, examples)
     place = st.container()
-    beam = controls.choose(say("Beam width"), list(words.BEAMS), "beam", 4, words.BEAMS, help=say(words.SEARCH))
+    beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     return text, example, beam, place
 
 
@@ -64,55 +56,29 @@ def answer(names: list[str], text: str, example: str, beam: int) -> list[Side]:
         return sides
     problem = next(iter(problems.values()))
     sides, _ = compare(names, before or example, beam)
-    if not sides:
-        shared.warn(problem)
-        return []
-    shared.warn(f"{problem} {shared.kept(before)}")
-    shared.small(sides[0].result.source, "shown")
+    shared.warn(f"{problem} {shared.kept(before)}" if sides else problem)
+    if sides:
+        shared.small(sides[0].result.source, "shown")
     return sides
 
 
-def in_columns(sides: list[Side]):
-    """Yield every model with its number, in a column of its own."""
-    for start in range(0, len(sides), IN_A_ROW):
-        group = sides[start : start + IN_A_ROW]
-        for number, (column, side) in enumerate(zip(st.columns(len(group), gap="medium"), group, strict=True), start):
-            with column:
-                yield number, side
+def wrote(side: Side) -> str:
+    return side.result.text or say("(the model wrote nothing)")
 
 
 def choose_system(sides: list[Side]) -> int:
     """Show what every model wrote, how long it took and how probable it is; return the number of the chosen one."""
-    by_name = {side.name: side for side in sides}
-    captions = []
+    names, captions = {}, []
     for side in sides:
-        wrote = literal(side.result.text or say("(the model wrote nothing)"))
         score = float(side.result.log_probabilities.sum(dtype="float64"))
-        captions.append(f"{wrote}  \n{say(words_models.TOOK, ms=1000 * side.seconds, score=score)}")
-    name = choices.control(
-        st.radio,
-        say("System"),
-        list(by_name),
-        key="system",
-        reader=codes.one_of(by_name),
-        default=sides[0].name,
-        format_func=lambda name: f"{say(words_models.SYSTEMS[by_name[name].system].name)} · {literal(name)}",
-        captions=captions,
-        help=say(words_models.SCORE),
-    )
-    return list(by_name).index(name)
-
-
-def show_translation(number: int, side: Side) -> None:
-    """Show a translation."""
-    st.markdown(f"**{say(words_models.SYSTEMS[side.system].name)}**")
-    shared.large(side.result.text or say("(the model wrote nothing)"), f"translation-{number}")
-    if not side.result.finished:
-        st.caption(say("The translation stopped at the length limit."))
+        names[side.name] = f"{say(words_models.SYSTEMS[side.system].name)} · {literal(side.name)}"
+        took = say("{ms:.0f} ms · log-probability {score:.1f}", ms=1000 * side.seconds, score=score)
+        captions.append(f"{literal(wrote(side))}  \n{took}")
+    more = {"widget": st.radio, "captions": captions, "help": say(words_models.SCORE)}
+    return list(names).index(controls.choose(say("System"), names, "system", **more))
 
 
 def show_model(number: int, side: Side) -> None:
-    """Say what a model is, and what it does not know of the sentence."""
     shared.small(side.name, f"map-name-{number}")
     st.caption(say(words_models.SYSTEMS[side.system].line))
     for which in ("source", "target"):
@@ -126,93 +92,82 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     shapes = [side.weights.shape for side in sides if side.system == catalogue.TRANSFORMER]
     if not shapes:
         return 0, None
-    n_layers, n_heads = (max(sizes) for sizes in list(zip(*shapes))[:2])
-    layer_help, head_help = say(words_models.LAYER), say(words_models.HEAD)
-    layer = controls.choose(say("Layer"), list(range(n_layers)), "models-layer", n_layers - 1, help=layer_help)
+    n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
+    help_ = say(words_models.LAYER)
+    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, help=help_)
     heads = {words_models.MEAN: None} | {str(head): head for head in range(n_heads)}
-    head = controls.choose(say("Head"), list(heads), "models-head", words_models.MEAN, help=head_help)
-    return layer, heads[head]
-
-
-def word_table(sides: list[Side], rows: Rows, layer: int, head: int | None) -> pd.DataFrame:
-    """The translations word by word: beside each word the source word that it read most."""
-    table = {}
-    for at, side in enumerate(sides):
-        read = [say(words_models.NO_MAP)] * len(side.words)
-        if side.weights is not None:
-            weights, _ = side.map(layer, head)
-            best = weights.argmax(axis=1)
-            read = [say("{key} {x:.2f}", key=side.keys[key], x=weights[row, key]) for row, key in enumerate(best)]
-        places = [row[at] for row in rows]
-        table[side.name] = [words_models.NO_WORD if word is None else side.words[word] for word in places]
-        table[say("{name} reads", name=side.name)] = [
-            words_models.NO_WORD if word is None else read[word] for word in places
-        ]
-    return pd.DataFrame(table)
-
-
-def picture(side: Side, layer: int, head: int | None, made_by: Recipe) -> tuple[str, Plot]:
-    """What every output word of a model read of the source: a line about it, and the figure, without a title."""
-    names = made(side.words, "written.names")
-    if side.weights is None:
-        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": words_models.NUMBER_AXIS}
-        named = {"value": words_models.NUMBER, **axes, "most_labels": VECTOR_LABELS}
-        known = made(side.context, "result.trace['decoder.context'][firsts]")
-        return say(words_models.ONE_VECTOR, size=side.context.shape[1]), made_by.plot(
-            "", values_heatmap, known, names, **named
-        )
-    axes = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}
-    keys, known = made(side.keys, "read.names"), map_made(side, layer, head)
-    return side.map(layer, head)[1], made_by.plot("", attention_heatmap, known, names, keys, **axes)
+    return layer, heads[controls.choose(say("Head"), list(heads), "models-head", help=say(words_models.HEAD))]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the views show: the models' translations, and which of them and which map is chosen."""
+    """What the views show: the models' translations, and which of them and which map is chosen.
+
+    Attributes:
+        rows: as of `comparison.align`, the words that stand beside each other.
+        head: None for the mean of all.
+    """
 
     sides: list[Side]
-    rows: Rows
+    rows: list[tuple[int | None, ...]]
     chosen: int
     layer: int
     head: int | None
-    beam: int
 
 
-def draw_map(asked: Asked, number: int, height: int | None = None) -> None:
-    """Draw what every output word of a model read, in the same row as words of other models that belong to it."""
+def picture(asked: Asked, side: Side, made_by: Recipe) -> tuple[str, Plot]:
+    """What every output word of a model read of the source: a line about it, and the figure, without a title."""
+    names = made(side.words, "written.names")
+    if side.weights is None:
+        axes = {"row_axis": words_models.ROW_AXIS, "column_axis": words_models.NUMBER_AXIS}
+        known = made(side.context, "result.trace['decoder.context'][firsts]")
+        more = axes | {"value": words_models.NUMBER, "most_labels": VECTOR_LABELS}
+        line = say("No map: the same {size} numbers for every word.", size=side.context.shape[1])
+        return line, made_by.plot("", values_heatmap, known, names, **more)
+    known, line = side.map(asked.layer, asked.head)
+    axes, keys = {"query_axis": words_models.ASKS, "key_axis": words_models.KEY_AXIS}, made(side.keys, "read.names")
+    return line, made_by.plot("", attention_heatmap, known, names, keys, **axes)
+
+
+def draw_map(asked: Asked, number: int, least: int = 0) -> None:
     side = asked.sides[number]
-    made_by = recipe(side, asked.beam)
-    line, plot = picture(side, asked.layer, asked.head, made_by)
-    title = say(words_models.SYSTEMS[side.system].map)
+    made_by = side.recipe()
+    line, plot = picture(asked, side, made_by)
+    title = f"{say(words_models.SYSTEMS[side.system].map)}, {line}"
     places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
-    plot = made_by.plot(f"{title}, {line}", aligned_rows, plot, places, len(asked.rows))
-    figure = plot.draw(say)
-    figure.layout.height = max(height or 0, figure.layout.height)
-    explore.draw(plot, f"map-{number}", figure=figure)
-    st.caption(f"{title}, {line}")
+    explore.draw(made_by.plot(title, aligned_rows, plot, places, len(asked.rows)), f"map-{number}", least=least)
+    st.caption(title)
     if side.weights is None:
         difference = float(np.abs(side.context - side.context[0]).max())
         st.caption(say(words_models.SAME, difference=words_masks.number(difference)))
 
 
 def show_one(asked: Asked) -> None:
-    """Draw the map of the chosen model large."""
     draw_map(asked, asked.chosen, LARGE)
     show_model(asked.chosen, asked.sides[asked.chosen])
 
 
 def show_all(asked: Asked) -> None:
-    """Draw the maps of all models under their translations."""
-    for number, side in in_columns(asked.sides):
-        show_translation(number, side)
+    for number, side in shared.columns(enumerate(asked.sides), 2):
+        st.markdown(f"**{say(words_models.SYSTEMS[side.system].name)}**")
+        shared.large(wrote(side), f"translation-{number}")
+        if not side.result.finished:
+            st.caption(say("The translation stopped at the length limit."))
         draw_map(asked, number)
         show_model(number, side)
     st.caption(say(words_models.MAPS))
 
 
 def show_words(asked: Asked) -> None:
-    """Show the translations word by word."""
-    st.dataframe(word_table(asked.sides, asked.rows, asked.layer, asked.head), hide_index=True, key="words")
+    table = {}
+    for at, side in enumerate(asked.sides):
+        read = [say(words_models.NO_MAP)] * len(side.words)
+        if side.weights is not None:
+            weights = value_of(side.map(asked.layer, asked.head)[0])
+            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in weights]
+        for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
+            table[name] = ["" if row[at] is None else cells[row[at]] for row in asked.rows]
+    st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
     st.caption(f"{say(words_models.MAPS)} {say(words_models.ALIGNED)}")
 
 
@@ -230,26 +185,24 @@ def read_lengths(names: list[str]) -> dict[str, dict[str, list[lengths.Group]]]:
 
 def show_lengths(names: list[str]) -> None:
     """Draw the quality of every model by length of sentence, and say how it was measured."""
-    found = read_lengths(names)
-    measured: dict[str, list[lengths.Group]] = {}
+    found, measured = read_lengths(names), {}
     if found:
         with st.container(horizontal=True, gap="medium"):
-            test = controls.choose(say("Test set"), sorted(found), "test", sorted(found)[0])
-            names_of = words_models.QUALITIES
-            quality = controls.choose(say("Quality"), list(names_of), "quality", "bleu", names_of)
+            test = controls.choose(say("Test set"), sorted(found), "test")
+            quality = controls.choose(say("Quality"), words_models.QUALITIES, "quality")
         measured = found[test]
         lines = {
             name: np.array([[group.words, getattr(group, quality)] for group in groups]).T
             for name, groups in measured.items()
         }
-        axes = {"x_axis": words_models.LENGTH_AXIS, "y_axis": words_models.QUALITIES[quality]}
-        lines_code = (
+        code = (
             "lines = {}",
             f"for name in {list(measured)!r}:",
             f"    groups = lengths.read(load_translator(name).card)[{test!r}]",
             f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
         )
-        made_by, title = Recipe(f"{test} · {' · '.join(measured)}", lines_code), say("Quality by length of sentence")
+        axes = {"x_axis": words_models.LENGTH_AXIS, "y_axis": words_models.QUALITIES[quality]}
+        made_by, title = Recipe(f"{test} · {' · '.join(measured)}", code), say("Quality by length of sentence")
         explore.draw(made_by.plot(title, curves, made(lines, "lines"), **axes), "lengths")
         st.caption(say(words_models.LENGTHS))
         with st.expander(say("The numbers, and the commands that made them")):
@@ -260,27 +213,28 @@ def show_lengths(names: list[str]) -> None:
                 score = cached.translator(name).card["scores"][test]
                 command = score.get("command", say("no command on its card"))
                 shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
-    missing = [name for name in names if name not in measured]
-    if missing:
+    if missing := [name for name in names if name not in measured]:
         shared.small(say(words_models.NO_LENGTHS, names=", ".join(missing)), "no-lengths")
-        st.code("\n".join(words_models.MEASURE.format(name=name) for name in missing), "bash", wrap_lines=True)
+        commands(words_models.MEASURE.format(name=name) for name in missing)
+
+
+def commands(lines) -> None:
+    st.code("\n".join(lines), "bash", wrap_lines=True)
 
 
 def show_missing(languages: catalogue.Direction, names: list[str]) -> None:
     """Say which systems of a direction are not there, and how to train one."""
     here = {catalogue.system_of(cached.translator(name).config) for name in names}
     missing = [system for system in catalogue.SYSTEMS if system not in here]
-    if not missing:
-        return
-    systems = ", ".join(say(words_models.SYSTEMS[system].name) for system in missing)
-    st.caption(say(words_models.MISSING, systems=systems))
-    presets = words_models.PRESETS.get(languages, {})
-    commands = [words_models.TRAIN.format(preset=presets[system]) for system in missing if system in presets]
-    st.code("\n".join(commands or [say(words_models.OTHER_DIRECTION)]), "bash", wrap_lines=True)
+    if missing:
+        systems = ", ".join(say(words_models.SYSTEMS[system].name) for system in missing)
+        st.caption(say(words_models.MISSING, systems=systems))
+        presets = words_models.PRESETS.get(languages, {})
+        known = [words_models.TRAIN.format(preset=presets[system]) for system in missing if system in presets]
+        commands(known or [say(words_models.OTHER_DIRECTION)])
 
 
 def show_problems(problems: list[str]) -> None:
-    """Say which checkpoints could not be read, a sentence each."""
     if problems:
         st.warning(say("Left out, because it cannot be read:"))
         for number, problem in enumerate(problems):
@@ -291,11 +245,8 @@ VIEWS = {words_models.ONE: show_one, words_models.ALL: show_all, words_models.WO
 
 
 def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
-    """Ask for a sentence, and draw what every model of a direction makes of it."""
-    shows = words_models.SHOWS
     with pictures:
-        label = say("Show")
-        view = controls.choose(label, list(shows), "models-show", words_models.ONE, shows, label_visibility="collapsed")
+        view = controls.views(words_models.SHOWS, "models-show")
         if view == words_models.LENGTHS_OF:
             show_lengths(names)
     with beside:
@@ -311,27 +262,27 @@ def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenera
     if view in VIEWS:
         with pictures:
             rows = comparison.align([side.words for side in sides])
-            VIEWS[view](Asked(sides, rows, chosen, layer, head, beam))
+            VIEWS[view](Asked(sides, rows, chosen, layer, head))
 
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     found, unreadable = catalogue.by_direction()
+    problems = [errors.sentence(ValueError(problem)) for problem in unreadable]
     if not found:
         st.error(say("No translation model found."))
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
-        st.code(words_models.TRAIN.format(preset="multi30k-de-en"), "bash", wrap_lines=True)
-        show_problems([errors.sentence(ValueError(problem)) for problem in unreadable])
+        commands([words_models.TRAIN.format(preset="multi30k-de-en")])
+        show_problems(problems)
         return
     pictures, beside = shared.picture_first()
     with beside:
         languages = choose_direction(found)
-    names, problems = usable(found[languages])
+    names, broken = usable(found[languages])
     if names:
         show(languages, names, pictures, beside)
     show_missing(languages, names)
-    show_problems([errors.sentence(ValueError(problem)) for problem in unreadable] + problems)
+    show_problems(problems + broken)
 
 
 shared.opening(say("Four systems"), say(words_models.INTRO))

@@ -13,15 +13,13 @@ from model.interventions.edits import Head
 from model.measures import contribution
 from model.translation import KINDS
 from viz.app.turns import TURNS
-from viz.stage import alone, assets
-from viz.stage import message as stage_message
+from viz.stage import alone
 from viz.stage.effects import Without
 from viz.stage.form import form
-from viz.stage.stage import stage
 from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
-from viz.text.language import message, say
-from viz.ui import choices, controls, heads_roles, rollout, shared, speaking, staged
+from viz.text.language import say
+from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
 
@@ -43,7 +41,6 @@ def open_uploaded() -> None:
 
 
 def close() -> None:
-    """Forget the file."""
     st.session_state.pop("opened", None)
     st.session_state.pop(NUMBERS, None)
 
@@ -72,34 +69,29 @@ def choose_file() -> tuple[str, Attention] | None:
 
 
 def tell_problem(before: bool) -> None:
-    """Say why the file that was chosen last is not shown."""
     if "file-problem" in st.session_state:
         name, problem = st.session_state["file-problem"]
         shared.warn(" ".join([f"{name}: {problem}"] + [shared.kept(before)] * before))
 
 
-@st.cache_data(max_entries=2, show_spinner=cached.Waiting(message("Translating …")))
+@cached.remembered(2, cached.TRANSLATING)
 def example() -> tuple[cached.Request, Attention]:
     """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
     ours = spoken.EXAMPLE_MODEL in available("transformer")
-    request = (spoken.EXAMPLE_MODEL, spoken.EXAMPLE) if ours else (cached.default_checkpoint(), view.EXAMPLE)
-    result = cached.translate(*request, view.BEAM)
+    texts = (spoken.EXAMPLE_MODEL, spoken.EXAMPLE) if ours else (cached.default_checkpoint(), view.EXAMPLE)
+    request = cached.Request(*texts)
+    result = cached.compute(request)
     weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
     tokens = result.source_tokens, result.target_tokens
-    return cached.Request(*request, view.BEAM, cached.LENGTH_PENALTY), Attention(
-        *tokens, weights, masks, result.predicted_tokens
-    )
+    return request, Attention(*tokens, weights, masks, result.predicted_tokens)
 
 
 def choose_kind(attention: Attention) -> str:
-    """Let the visitor choose one of the kinds of attention there are."""
     names = {kind: words.KINDS[kind].name for kind in attention.kinds}
-    default = "cross" if "cross" in names else attention.kinds[0]
-    return controls.choose(say("Attention"), attention.kinds, "kind", default, names)
+    return controls.choose(say("Attention"), names, "kind", "cross" if "cross" in names else None)
 
 
 def show_stage(attention: Attention, recipe: Recipe) -> None:
-    """Put the maps on the stage, and say of each kind what its rows add up to."""
     state = st.session_state
     if state.get(staged.PAGE) != PAGE:
         state[staged.PAGE], state[staged.QUERY] = PAGE, st.query_params.to_dict()
@@ -110,14 +102,13 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     options = [one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens]
     told = replace(given, options=options, code=made_by, address=speaking.address(chosen.address()))
     told = replace(told, effects=Without(spoken.NO_EFFECTS))
-    stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
+    staged.put(told)
     for kind in attention.kinds:
         said = spoken.sums(attention.residual(kind), *attention.zero_rows(kind))
         shared.small(f"{say(words.KINDS[kind].name)}: {said}", f"sums-{kind}")
 
 
 def show_roles(attention: Attention, recipe: Recipe) -> None:
-    """Draw what the heads of a kind do, the numbers of one, and which look alike."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose_kind(attention)
         head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
@@ -126,8 +117,8 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         return
     if kind == "decoder_self" and kind not in attention.masks:
         st.caption(say(spoken.EVERY_KEY))
-    found = numbers(attention, kind)
-    source = heads_roles.of_weights(attention, {kind: found})
+    source = numbers(attention, kind)
+    found = source.kinds[kind]
     heads_roles.show_board(source, [kind], words_heads.SHARPNESS, head, recipe)
     st.caption(say(words_heads.ROLE))
     heads_roles.show_card(head, {say("this sentence"): source})
@@ -140,12 +131,12 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
         heads_roles.show_table(found, kind)
 
 
-def numbers(attention: Attention, kind: str) -> heads_results.Numbers:
+def numbers(attention: Attention, kind: str) -> heads_results.Source:
     """What the heads of a kind do; kept while the file is open."""
     known = st.session_state.setdefault(NUMBERS, {})
     if kind not in known or known[kind][0] is not attention:
         with st.spinner(say("Computing …")), TURNS.turn():
-            known[kind] = attention, heads_results.of_sentence(attention, kind)
+            known[kind] = attention, heads_results.of_weights(attention, [kind])
     return known[kind][1]
 
 
@@ -159,18 +150,11 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
         given = "result.weights"
         if kinds != attention.kinds:
             given = f"{{kind: result.weights[kind] for kind in {kinds!r}}}"
-        rollout.show(attention, flows, recipe.then(f"flows = contribution.rollouts({given})"))
+        heads_roles.show_rollout(attention, flows, recipe.then(f"flows = contribution.rollouts({given})"))
 
 
 def followed(attention: Attention) -> tuple[list[str], dict[str, np.ndarray], str]:
-    """Follow attention through both stacks, or through the encoder where the decoder's maps do not allow more.
-
-    Args:
-        attention: of any model.
-
-    Returns:
-        The kinds of which it is followed, the rollouts, and a sentence on what is missing, or "".
-    """
+    """Follow attention through both stacks, or the encoder alone: the kinds, the rollouts, and what is missing."""
     encoder = [kind for kind in attention.kinds if kind == "encoder_self"]
     if "decoder_self" in attention.kinds:
         tried, problem = [attention.kinds, encoder], ""
@@ -193,11 +177,8 @@ SHOW = {spoken.MAPS: show_stage, spoken.ROLES: show_roles, spoken.ROLLOUT: show_
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        part = controls.choose(
-            say("Look at"), list(SHOW), "part", spoken.MAPS, spoken.PARTS, label_visibility="collapsed"
-        )
+        part = controls.views(spoken.PARTS, "part")
         opened = choose_file()
         if opened is not None:
             st.button(say("Close this file"), key="close-file", on_click=close)

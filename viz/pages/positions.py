@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.catalogue import checkpoints_folder
 from model.interventions.edits import layer_counts
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
-from viz.text import errors, words, words_masks, words_positions
+from viz.text import words, words_heads, words_masks, words_positions
 from viz.text.language import message, say
 from viz.text.words_positions import ENCODINGS
 from viz.ui import choices, controls, explore, shared, ways
 from viz.views import cached, position_results, recipes, view
-from viz.views.made import Plot, Recipe, made, value_of
-from viz.views.position_results import table_code
+from viz.views.cached import Request, compute
+from viz.views.changes import Changes
+from viz.views.made import Plot, Recipe, lines_of, made, value_of
 
 WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
@@ -28,35 +28,25 @@ EXAMPLE = next(iter(words.EXAMPLES.values()))
 
 
 def draw(plot: Plot, key: str, height: int = SMALL, **more) -> None:
-    """Draw a figure of this height."""
-    figure = plot.draw(say)
-    figure.layout.height = height
-    explore.draw(plot, key, NARROW_COLUMN, figure=figure, **more)
+    explore.draw(plot, key, NARROW_COLUMN, height=height, **more)
 
 
 class Encodings:
-    """One encoding, or two that are compared, by "first" and "second".
-
-    Args:
-        places: which of these are to be chosen.
-    """
+    """One encoding, or two that are compared, by "first" and "second": which of these are to be chosen."""
 
     def __init__(self, *places: str) -> None:
-        names = {name: spoken.name for name, spoken in ENCODINGS.items()}
-        self.chosen = {}
+        names, self.chosen = {name: spoken.name for name, spoken in ENCODINGS.items()}, {}
         for place in places:
             default = words_positions.COMPARED[place]
             label = say(words_positions.CHOICES[place]) if places[1:] else say("Encoding")
-            self.chosen[place] = controls.among(label, list(names), place, default, names, width="stretch")
+            self.chosen[place] = controls.among(label, names, place, default, width="stretch")
         self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
-        self.d_model = d = controls.choose("d_model", list(WIDTHS), "width", 64)
-        self.tables = {place: made(position_results.table_of(name, n, d), place) for place, name in self.chosen.items()}
+        self.d_model = d = controls.choose("d_model", WIDTHS, "width", 64)
+        self.tables = {place: position_results.table(name, n, d).named(place) for place, name in self.chosen.items()}
         sizes = say("{positions} positions, {dimensions} dimensions", positions=n, dimensions=d)
-        lines = (f"{place} = {table_code(name, n, d)}" for place, name in self.chosen.items())
-        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), tuple(lines))
+        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), lines_of(self.tables))
 
     def name(self, place: str) -> str:
-        """What a chosen encoding is called."""
         return say(ENCODINGS[self.chosen[place]].name)
 
     def said(self, *places: str) -> list[str]:
@@ -64,8 +54,11 @@ class Encodings:
         legends = words_positions.LEGENDS
         return [say(legends[place], name=say(ENCODINGS[self.chosen[place]].short)) for place in places]
 
+    def draw(self, place: str, key: str, height: int = SMALL, **more) -> None:
+        title = say("Positional encoding: {name}", name=self.name(place))
+        draw(self.recipe.plot(title, positional_heatmap, self.tables[place]), key, height, **more)
+
     def line(self, place: str) -> str:
-        """A sentence on a chosen encoding."""
         line = say(ENCODINGS[self.chosen[place]].line)
         if self.chosen[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
@@ -74,7 +67,6 @@ class Encodings:
 
 
 def show_encoding(pictures, beside) -> None:
-    """Draw an encoding as a table, and some of its dimensions as waves beside it."""
     with beside:
         found = Encodings("first")
         d_model = found.d_model
@@ -82,14 +74,12 @@ def show_encoding(pictures, beside) -> None:
         kept = st.session_state.get("dimensions")
         if kept is not None:  # a narrower encoding lacks some
             st.session_state["dimensions"] = [one for one in kept if one in range(d_model)][:MAX_WAVES]
-        label, options = say("Dimensions"), list(range(d_model))
-        dimensions = controls.some(st.multiselect, label, options, default, "dimensions", max_selections=MAX_WAVES)
+        options = say("Dimensions"), range(d_model), default, "dimensions"
+        dimensions = controls.some(st.multiselect, *options, max_selections=MAX_WAVES)
     with pictures:
         left, right = st.columns([3, 2], gap="small")
         with left:
-            title = say("Positional encoding: {name}", name=found.name("first"))
-            plot = found.recipe.plot(title, positional_heatmap, found.tables["first"])
-            draw(plot, "table", LARGE, on_click=add_wave)
+            found.draw("first", "table", LARGE, on_click=add_wave)
         with right:
             if dimensions:
                 title = say("{name} as waves", name=found.name("first"))
@@ -103,7 +93,6 @@ def show_encoding(pictures, beside) -> None:
 
 
 def steer_address(query: dict[str, str]) -> str:
-    """Where Steer translates the visitor's sentence with changed positions."""
     kept = view.kept(st.session_state)
     return ways.address("steer", ({"text": kept.text} if kept else {}) | query)
 
@@ -116,49 +105,39 @@ def add_wave(_: int, dimension: int) -> None:
 
 
 def show_difference(pictures, beside) -> None:
-    """Draw two encodings and their difference."""
     with beside:
         found = Encodings("first", "second")
     with pictures:
         difference = found.tables["first"] - found.tables["second"]
-        plot = found.recipe.plot(
-            say("Difference of the encodings"), positional_heatmap, difference, value=message("difference")
-        )
-        draw(plot, "table-difference")
+        title, more = say("Difference of the encodings"), {"value": message("difference")}
+        draw(found.recipe.plot(title, positional_heatmap, difference, **more), "table-difference")
         largest = float(np.abs(value_of(difference)).max())
         said = [say(words_positions.DIFFERENCE, difference=words_masks.number(largest))]
         if set(found.chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
-            ordered = [
-                position_results.in_order(found.chosen[place], value_of(table)) for place, table in found.tables.items()
-            ]
-            largest = float(np.abs(ordered[0] - ordered[1]).max())
+            ordered = (position_results.in_order(found.chosen[at], value_of(one)) for at, one in found.tables.items())
+            largest = float(np.abs(np.subtract(*ordered)).max())
             said.append(say(words_positions.SAME_WAVES, difference=words_masks.number(largest)))
         st.caption(" ".join(said))
-        for column, place in zip(st.columns(2, gap="medium"), found.chosen, strict=True):
-            with column:
-                explore.heading(say(words_positions.TITLES[place], name=found.name(place)), found.line(place))
-                title = say("Positional encoding: {name}", name=found.name(place))
-                draw(found.recipe.plot(title, positional_heatmap, found.tables[place]), f"table-{place}")
+        for place in shared.columns(found.chosen):
+            explore.heading(say(words_positions.TITLES[place], name=found.name(place)), found.line(place))
+            found.draw(place, f"table-{place}")
 
 
 def show_similarity(pictures, beside) -> None:
-    """Draw how similar positions are, all pairs and by offset, with the residual."""
     with beside:
         found = Encodings("first", "second")
     with pictures:
-        results = {
-            place: position_results.similarity(name, found.n_positions, found.d_model)
-            for place, name in found.chosen.items()
-        }
-        for column, (place, (products, by_offset)) in zip(st.columns(2, gap="medium"), results.items(), strict=True):
-            with column:
-                title = say("Similarity of positions: {name}", name=found.name(place))
-                known = made(products, f"analysis.by_offset({place})[0]")
-                draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
-                label = say(words_positions.TITLES[place], name=say(words_positions.THE_RESIDUAL))
-                st.metric(label, words_masks.number(by_offset.residual))
+        means, sizes = [], (found.n_positions, found.d_model)
+        for place, name in shared.columns(found.chosen.items()):
+            products, by_offset = position_results.similarity(name, *sizes)
+            means.append(by_offset.means)
+            title = say("Similarity of positions: {name}", name=found.name(place))
+            known = made(products, f"analysis.by_offset({place})[0]")
+            draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
+            label = say(words_positions.TITLES[place], name=say(words_positions.THE_RESIDUAL))
+            st.metric(label, words_masks.number(by_offset.residual))
         st.caption(f"{say(words_positions.SIMILARITY)} {say(words_positions.RESIDUAL)}")
-        curves = np.stack([by_offset.means for _, by_offset in results.values()])
+        curves = np.stack(means)
         lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
         names = found.said(*found.chosen)
         plot = found.recipe.then(lines).plot(say("Similarity by offset"), offset_lines, made(curves, "means"), names)
@@ -166,7 +145,6 @@ def show_similarity(pictures, beside) -> None:
 
 
 def show_wavelengths(pictures, beside) -> None:
-    """Draw and list the wavelength of every pair of dimensions."""
     with beside:
         found = Encodings("first", "second")
     waves = {place: position_results.wavelengths(name, found.d_model) for place, name in found.chosen.items()}
@@ -190,39 +168,34 @@ def show_wavelengths(pictures, beside) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the encoder reads in two orders.
+    """What the encoder reads in two orders: its own, and the words shuffled with a seed."""
 
-    Attributes:
-        checkpoint: the model's name.
-        text: the sentence.
-        order: the seed of the shuffled words.
-        scale: of the encoder's positions, 0 for none.
-    """
-
-    checkpoint: str
-    text: str
+    own: Request
     order: int
-    scale: float
+
+    def shuffled(self) -> tuple[str, tuple[float, float]]:
+        """As of `position_results.shuffled`."""
+        return position_results.shuffled(self.own.checkpoint, self.own.text, self.order)
 
 
 def ask() -> tuple[Asked, tuple[str, int, int]]:
-    """Ask for a sentence, the order of its words and a head."""
     checkpoint = cached.default_checkpoint()
     loaded = cached.translator(checkpoint)
     language = words.language(loaded.card.get("source"), message("Source"))
     text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
-    order = controls.choose(say("Order"), list(ORDERS), "order", 1, help=say(words_positions.SHUFFLE))
+    order = controls.choose(say("Order"), ORDERS, "order", help=say(words_positions.SHUFFLE))
     trained = controls.switch(say("Positions as trained"), "trained", say(words_positions.TRAINED))
     counts = layer_counts(loaded.config)
     head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
-    return Asked(checkpoint, text, order, float(trained)), head
+    changes = Changes(scale=float(trained), stacks="encoder")
+    return Asked(Request(checkpoint, text, 1, changes=changes), order), head
 
 
-def both_orders(asked: Asked) -> dict[str, cached.Shown]:
+def both_orders(asked: Asked) -> dict[Request, cached.Shown]:
     """The translations of the sentence in its own order and shuffled, by what was read."""
-    own = position_results.read(asked.checkpoint, asked.text, asked.scale)  # says what is wrong with the sentence
-    other = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[0]
-    return {asked.text: own, other: position_results.read(asked.checkpoint, other, asked.scale)}
+    found = {asked.own: compute(asked.own)}  # says what is wrong with the sentence
+    other = replace(asked.own, text=asked.shuffled()[0])
+    return found | {other: compute(other)}
 
 
 def show_order(pictures, beside) -> None:
@@ -232,52 +205,37 @@ def show_order(pictures, beside) -> None:
             asked, head = ask()
     except ValueError as error:
         with pictures:
-            st.error(say("No translation model found."))
-            folder = say("The folder is {folder}.", folder=checkpoints_folder())
-            shared.small(f"{errors.sentence(error)} {folder}", "no-model")
+            controls.no_model(error)
         return
     with pictures:
-        kept = shared.compute_or_keep(
-            "positions-answered",
-            asked,
-            both_orders,
-            lambda before: replace(asked, text=before.text if before else EXAMPLE),
-        )
+        example = replace(asked, own=replace(asked.own, text=EXAMPLE))
+        kept = shared.compute_or_keep("positions-answered", asked, both_orders, example)
         if kept is None:
             return
         asked, found = kept
         if len(found) == 1:
             st.info(say(words_positions.ONE_WORD))
-        for column, (key, (text, result)) in zip(
-            st.columns(2, gap="medium"), zip(("own", "shuffled"), found.items()), strict=False
-        ):
-            with column:
-                shared.small(text, f"{key}-source")
-                shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
-                if not result.finished:
-                    st.caption(say("The translation stopped at the length limit."))
-                show_map(asked, text, result, head, key)
+        for key, (request, result) in shared.columns(zip(("own", "shuffled"), found.items()), 2):
+            shared.small(request.text, f"{key}-source")
+            shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
+            if not result.finished:
+                st.caption(say("The translation stopped at the length limit."))
+            show_map(request, result, head, key)
         texts = {result.text for result in found.values()}
         line = words_positions.SAME if len(texts) == 1 else words_positions.OTHER
         st.caption(f"{say(line)} {say(words_positions.SHUFFLED)}")
-        off, on = position_results.shuffled(asked.checkpoint, asked.text, asked.order)[1]
+        off, on = asked.shuffled()[1]
         with st.container(horizontal=True, gap="large"):
             st.metric(say("Largest difference, encoder's positions off"), words_masks.number(off))
             st.metric(say("Largest difference, as trained"), words_masks.number(on))
-        card = cached.translator(asked.checkpoint).card
-        shared.small(words.describe_card(asked.checkpoint, card), "card")
+        shared.small(words.describe_card(asked.own.checkpoint, asked.own.translator.card), "card")
 
 
-def show_map(asked: Asked, text: str, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
-    """Draw a head of one of the two orders."""
-    kind, layer, number = head
-    title = say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=number)
-    recipe = position_results.recipe(asked.checkpoint, text, asked.scale)
-    spoken = words_masks.MASKS[kind]
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis}
-    known = made(result, "result")
-    plot = recipes.head(recipe, title, known, kind, (layer, number), **axes, mask=known.mask(kind))
-    draw(plot, f"map-{key}", LARGE)
+def show_map(request: Request, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
+    kind, *place = head
+    title, recipe = words_heads.head(words.KINDS[kind].title, *place), recipes.translation(request)
+    axes, known = words_masks.MASKS[kind].axes, made(result, "result")
+    draw(recipes.head(recipe, title, known, kind, tuple(place), **axes, mask=known.mask(kind)), f"map-{key}", LARGE)
 
 
 VIEWS = dict(
@@ -287,11 +245,9 @@ VIEWS = dict(
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     pictures, beside = shared.picture_first()
     with pictures:
-        names, label = words_positions.VIEWS, say("Show")
-        chosen = controls.choose(label, list(names), "picture", "encoding", names, label_visibility="collapsed")
+        chosen = controls.views(words_positions.VIEWS, "picture")
         place = st.container()
     VIEWS[chosen](place, beside)
 

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import streamlit as st
 
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.text import words
-from viz.ui import shared, staged, whole_report
+from viz.ui import explore, shared, staged
 from viz.views import cached, recipes, view
 from viz.views.view import View
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The stage, and under it the model's card and the report.
-
-    Args:
-        names: of the models that the page offers, the default one first.
-        chosen: what is asked for.
-        came: whether the visitor has just come.
-    """
-    name = chosen.model or names[0]
-    request = cached.Request(name, chosen.text, chosen.beam, chosen.penalty, chosen.reference)
-    answered = shared.compute_or_keep(
-        "answered",
-        request,
-        cached.compute,
-        lambda before: before or dataclasses.replace(request, text=view.EXAMPLE, reference=None),
-    )
+    """The stage, and under it the model's card and the report; arguments as of `staged.page`."""
+    request = cached.Request.of(chosen, names[0])
+    answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:
         return
     shown, result = answered
     st.session_state["shown-text"] = result.text
     view.keep(st.session_state, chosen)
     recipe = recipes.translation(shown)
-    told = staged.shown_of(result, shown, chosen, recipe)
-    stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
-    card = cached.translator(shown.checkpoint).card
+    staged.put(staged.shown_of(result, shown, chosen, recipe))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(shown.checkpoint, card), "card")
-        whole_report.offer(result, shown, card, recipe)
+        shared.small(words.describe_card(shown.checkpoint, shown.translator.card), "card")
+        explore.offer_report(result, shown, recipe)
 
 
 staged.page("translate", staged.models(), show)

@@ -22,7 +22,6 @@ from viz.stage.form import options
 from viz.stage.message import Shown
 from viz.stage.shell import MARK, shell
 from viz.views import maps
-from viz.views.next_words import next_words
 from viz.views.view import View
 
 HEIGHT = 780  # pixels of the frame in a notebook
@@ -138,7 +137,7 @@ def _of_translation(result: Translation, translator: Translator | Writer | None)
     if translator is None or "logits" not in result.trace:
         return shown
     tokenizer = translator.tokenizer
-    found = next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
+    found = maps.next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
     return replace(shown, candidates=found.candidates, entropy=found.entropy)
 
 

@@ -168,7 +168,7 @@ def of_kind(found: Found, kind: str, limit: float) -> dict:
     if found.effects is None:
         return said
     did = (made.weights.sum(-1, dtype=np.float64) + made.removed).astype(np.float32)
-    sums = made.options.summary in (maps.SINGLE, "mean")
+    sums = made.options.summary in ("single", "mean")
     said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
     del said["roles"]
     if found.measured and not made.options.axes:

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from viz.text.language import message, say
-from viz.views import maps, view
+from viz.views import maps
 from viz.views.view import View
 
-SUMMARIES = {
-    "single": message("single heads"),
-    "mean": message("mean"),
-    "max": message("max"),
-    "deviation": message("standard deviation"),
-}
-OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("heads and layers")}
 ROWS = {"predicted": message("word being written"), "read": message("word just read")}
 SUMMARY_HELP = message("A summary is not a real head: no single head may look like it.")
 WORDS_HELP = message("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
@@ -23,7 +16,7 @@ SHARE_HELP = message("At 90 %, each row shows only its largest weights that toge
 
 def options(chosen: View) -> maps.Options:
     """The options of the maps as the maps take them."""
-    return maps.Options(view.SUMMARIES[chosen.summary], view.OVER[chosen.over], chosen.words, chosen.hide, chosen.share)
+    return maps.Options(chosen.summary, chosen.over, chosen.words, chosen.hide, chosen.share)
 
 
 def form(view: View) -> list[dict]:
@@ -42,8 +35,8 @@ def form(view: View) -> list[dict]:
         return field("switch", name, label, "1" if getattr(view, name) else "0", say(help))
 
     return [
-        choice("summary", message("Show"), SUMMARIES, help=SUMMARY_HELP),
-        choice("over", message("Summarised over"), OVER, enabled=view.summary != "single"),
+        choice("summary", message("Show"), maps.SUMMARIES, help=SUMMARY_HELP),
+        choice("over", message("Summarised over"), maps.OVER, enabled=view.summary != "single"),
         choice("rows", message("Rows are named by"), ROWS),
         switch("words", message("Words instead of subwords"), WORDS_HELP),
         switch("hide", message("Hide special tokens"), HIDE_HELP),

@@ -13,7 +13,7 @@ import numpy as np
 from viz.figures import labels, looks
 from viz.stage.form import field
 from viz.text.language import counted, message, say
-from viz.views.chance import MOST_DRAWN, SEEDS, TOP_KS, Chance
+from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 
 SHOWN = 20  # words that have a bar
 STEP = 0.05  # of temperature and top-p

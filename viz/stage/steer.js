@@ -1,5 +1,5 @@
 // What can be changed on the stage, and what became of it: switches on tiles, cells to force or to paint, chips.
-// The server computes every change; an action is sent to it as a small object (viz/views/changes.py).
+// The server computes every change; an action is sent to it as a small object (viz/ui/steering.py).
 
 import { at, fill } from "./data.js";
 import { copied, decimals, el, tabs } from "./dom.js";

@@ -19,6 +19,9 @@ from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 ROOT = Path(__file__).parents[2]
 # How many sentences each of these is given, the same one for one thing and for several.
 MARKS = {"model": {"Problem": 1, "Phrase": 1}, "viz": {"say": 1, "say_n": 2, "message": 1, "Problem": 1, "Phrase": 1}}
+# Where a table of words is made: the keywords that hold sentences.
+TABLES = {"card": {"look", "question", "guesses", "answer"}, "Story": {"name", "line"}}
+TABLES["pitfall"] = {"name", "explanation", "wrong_picture", "right_picture"}
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
@@ -26,13 +29,18 @@ _HEADER = "# Headlight in another language. The English is in the code; `make me
 @cache
 def calls() -> list[tuple[str, ast.Call, list[str]]]:
     """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
-    return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node, [one.value for one in given if isinstance(one, ast.Constant)])
-        for room, marks in MARKS.items()
-        for file in sorted((ROOT / room).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
-        if isinstance(node, ast.Call) and (given := node.args[: marks.get(getattr(node.func, "id", ""), 0)])
-    ]
+    found = []
+    for room, marks in MARKS.items():
+        for file in sorted((ROOT / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # Babel's own misses those in f-strings
+                if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in marks | TABLES:
+                    named = (one.value for one in node.keywords if one.arg in TABLES.get(name, ()))
+                    named = (text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one]))
+                    named = ([text] for text in named if not isinstance(text, ast.Call))
+                    for given in filter(None, [node.args[: marks.get(name, 0)], *named]):
+                        texts = [one.value for one in given if isinstance(one, ast.Constant)]
+                        found.append((f"{file.relative_to(ROOT)}:{node.lineno}", node, texts))
+    return found
 
 
 def sentences() -> Catalog:

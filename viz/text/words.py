@@ -53,6 +53,11 @@ class KindWords:
     query_axis: str
     key_axis: str
 
+    @property
+    def axes(self) -> dict[str, str]:
+        """The titles, as figures take them."""
+        return {"query_axis": self.query_axis, "key_axis": self.key_axis}
+
 
 NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 KINDS = {

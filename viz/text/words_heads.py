@@ -101,6 +101,10 @@ SINK = message(
     "Heads with nothing to do often attend to the start, the end or a full stop. Leave these keys out and the rest "
     "of each row is scaled up; the amount removed is shown below and beside each row."
 )
+LEFT_OUT = message(
+    "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights and "
+    "{contributions:.1%} of the contributions."
+)
 ROLLED = message(
     "Attention followed through all layers, heads averaged, the residual connection counted as much as the attention "
     "(Abnar and Zuidema 2020). Colours end at the largest value."

@@ -56,6 +56,11 @@ class MaskWords:
     additive: str
     has_batch: bool = True
 
+    @property
+    def axes(self) -> dict[str, str]:
+        """The titles, as figures take them."""
+        return {"query_axis": self.query_axis, "key_axis": self.key_axis}
+
 
 def _padding(ids: str) -> dict[str, str]:
     keep = f"({ids} != pad)[:, None, :]"
@@ -188,16 +193,13 @@ LEFT_OUT = {
     BOTH: message("both"),
 }
 WITHOUT = message("Leaves out the padding mask in encoder, decoder and cross-attention.")
-FLIPPED = message("Click a cell of the mask")
 CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
-WITH_ALL, CHANGED = message("With its masks"), message("Changed")
 EFFECT = message(
     "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
     "token changes at {n} of {total} steps."
 )
 UNCHANGED = message("Nothing is changed: leave a mask out, or click a cell under “Mask and head”.")
 
-CHANGES = message("Largest change, mask on"), message("Largest change, mask off")
 PADS = message("Appends {n} pads to source and target: the largest logit change at the sentence's real steps.")
 LEAK = message(
     "Replaces the last token by <unk>: the largest logit change before the last step. Training on whole sentences "

@@ -16,7 +16,6 @@ SHOWS = {
     WORDS: message("Word by word"),
     LENGTHS_OF: message("Quality by length"),
 }
-TOOK = message("{ms:.0f} ms · log-probability {score:.1f}")
 SCORE = message(
     "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
     "compared by it."
@@ -87,7 +86,6 @@ OTHER_DIRECTION = message(
 
 ALIGNED = message("One row per place in the translations; beside each word, the source word with the largest weight.")
 MAPS = message("Words that belong together share a row in every picture. Subwords are merged into words.")
-ONE_VECTOR = message("No map: the same {size} numbers for every word.")
 SAME = message(
     "Columns are the numbers of the source vector that each step read. Largest difference between two words: "
     "{difference}."
@@ -100,7 +98,7 @@ LAYER = message("Of a Transformer. A model with fewer layers shows its last one.
 HEAD = message(
     "Of a Transformer. The mean of all heads is not a real head; a model with fewer heads shows its last one."
 )
-NO_WORD, NO_MAP = "", message("the one vector")
+NO_MAP = message("the one vector")
 
 LENGTHS = message(
     "Each point is a group of sentences of similar length (x: mean number of words, split at spaces). Measured "

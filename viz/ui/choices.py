@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 def control(widget: Callable, *args: object, key: str, reader: Reader[Value], default: Value, **more: object) -> Value:
-    """A control whose choice is kept in the session and in the address.
+    """Show a control whose choice is kept in the session and in the address, and return what is chosen.
 
     Args:
         widget: of Streamlit.
@@ -36,9 +36,6 @@ def control(widget: Callable, *args: object, key: str, reader: Reader[Value], de
         key: in the session and in the address.
         reader: of the codes of what can be chosen.
         default: chosen at first, and where session or address hold nothing that can be.
-
-    Returns:
-        What is chosen.
     """
     state = st.session_state
     comes = key not in state or _is_back()
@@ -74,12 +71,9 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 
 @contextmanager
 def part(name: str = "") -> Iterator[None]:
-    """Draw a part of a page. Where it ends, the address says what is chosen, and the page what was missing.
+    """Draw a part of a page, or the whole one; at its end the address says what is chosen, the page what was missing.
 
     A part inside another one leaves that to it.
-
-    Args:
-        name: no other part of the page has it; none: the whole page.
     """
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
     parts = state.get(PARTS, {})

@@ -1,47 +1,65 @@
-"""The controls of the pages; what is chosen is kept, and stands in the address (see viz/ui/choices.py)."""
+"""The controls of the pages, and what pages about one translation begin with: a sentence and how it is translated.
+
+What is chosen is kept, and stands in the address (see viz/ui/choices.py). Controls take a label, a key (in session and
+address), what is chosen at first, and further settings of the widget.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from model.catalogue import available, checkpoints_folder
 from model.translation import KINDS
-from viz.text import words
-from viz.text.language import say
+from viz.text import errors, words
+from viz.text.language import message, say
+from viz.ui import shared
 from viz.ui.choices import control
 from viz.views import cached, codes, view
+from viz.views.cached import Request
+from viz.views.view import BEAM, LENGTH_PENALTY, View
 
-BEAM = 4  # at first
+EXAMPLE = next(iter(words.EXAMPLES.values()))
+TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an address: what, and how
 
 
-def choose(label: str, options: list, key: str, default, names: dict | None = None, **more):
-    """Let the visitor choose one of a few options.
+def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
+    """Let the visitor choose one of a few options, at first the first one.
 
     Args:
-        label: over the options.
-        options: what can be chosen.
-        key: in the session and in the address.
-        default: the option chosen at first.
-        names: what the options are called, in English.
-        more: further settings of the control.
-
-    Returns:
-        The chosen option.
+        label, key, more: as above.
+        options: what can be chosen; a mapping says what they are called, in English.
+        default: chosen at first, where that is not the first one.
+        names: what the options are called, where they are not a mapping.
+        widget: of Streamlit, in place of buttons beside each other.
     """
-    return control(
-        st.segmented_control,
-        label,
-        options,
-        key=key,
-        reader=codes.one_of(options),
-        default=default,
-        required=True,
-        format_func=lambda option: say(names[option] if names else str(option)),
-        wrap=True,
-        **more,
-    )
+    names, options = options if isinstance(options, Mapping) else names, list(options)
+    default, called = options[0] if default is None else default, {}
+    if names:
+        called = {"format_func": lambda option: say(names[option])}
+    more |= {"key": key, "reader": codes.one_of(options), "default": default} | called
+    if widget is None:
+        widget, more = st.segmented_control, {"required": True, "wrap": True} | more
+    return control(widget, label, options, **more)
+
+
+def views(names: Mapping, key: str, default=None):
+    """Let the visitor choose what a page shows; arguments as of `choose`."""
+    return choose(say("Show"), names, key, default, label_visibility="collapsed")
+
+
+def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
+    """Let the visitor choose one of a list that opens, 200 pixels wide; arguments as of `choose`."""
+    return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
+
+
+def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
+    """Let the visitor choose some of many options, with a widget of Streamlit."""
+    reader = codes.several_of(options, more.get("max_selections"))
+    return control(widget, label, options, key=key, reader=reader, default=default, **more)
 
 
 def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
@@ -49,49 +67,18 @@ def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help, disabled=disabled)
 
 
-def slider(
-    label: str, low: float, high: float, default: float, key: str, widget: Callable = st.slider, **more
-) -> float:
-    """Let the visitor choose a number.
-
-    Args:
-        label: over the slider.
-        low, high: its ends, both whole numbers or neither.
-        default: the number at first.
-        key: in the session and in the address.
-        widget: another one of Streamlit for a number.
-        more: further settings of the control.
-
-    Returns:
-        The number, of the type of the ends.
-    """
-    return control(widget, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
+def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
+    """Let the visitor choose a number of the type of both ends."""
+    return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
 
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
-    """Let the visitor choose one of some numbers on a slider.
-
-    Args:
-        label: over the slider.
-        values: that can be chosen, in order; at least two.
-        default: the one chosen at first.
-        key: in the session and in the address.
-        more: further settings of the control.
-
-    Returns:
-        The number.
-    """
-    return control(st.select_slider, label, values, key=key, reader=codes.one_of(values), default=default, **more)
-
-
-def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
-    """Let the visitor choose some of many options; arguments as of `choose`, the widget as of `control`."""
-    reader = codes.several_of(options, more.get("max_selections"))
-    return control(widget, label, options, key=key, reader=reader, default=default, **more)
+    """Let the visitor choose one of at least two numbers on a slider."""
+    return choose(label, values, key, default, widget=st.select_slider, **more)
 
 
 def text(label: str, default: str, key: str, **more) -> str:
-    """Let the visitor type a line; arguments as of `choose`."""
+    """Let the visitor type a line."""
     return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
@@ -102,138 +89,124 @@ def choose_head(
 
     Args:
         counts: of a kind, how many layers and heads there are.
-        default: the kind at first.
-        first: its layer and head at first.
-
-    Returns:
-        Kind, layer and head.
+        default, first: the kind at first, and its layer and head.
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
         kind = choose(say("Attention"), list(KINDS), "kind", default, names)
-        layer, head = choose_place(*counts(kind), first=first if kind == default else (0, 0))
-    return kind, layer, head
+        return kind, *choose_place(*counts(kind), first=first if kind == default else (0, 0))
 
 
 def choose_place(n_layers: int, n_heads: int, first: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-    """Let the visitor choose a layer and a head.
-
-    Args:
-        n_layers, n_heads: how many there are.
-        first: those chosen at first.
-
-    Returns:
-        Layer and head.
-    """
+    """Let the visitor choose a layer and a head of so many."""
     layer = choose(say("Layer"), list(range(n_layers)), "layer", first[0])
-    head = choose(say("Head"), list(range(n_heads)), "head", first[1])
-    return layer, head
-
-
-def among(label: str, options: list[str], key: str, default: str, names: dict | None = None, **more) -> str:
-    """Let the visitor choose one of a list that opens, 200 pixels wide; arguments as of `choose`."""
-    return control(
-        st.selectbox,
-        label,
-        options,
-        key=key,
-        reader=codes.one_of(options),
-        default=default,
-        format_func=lambda option: say(names[option]) if names else option,
-        **{"width": 200, **more},
-    )
+    return layer, choose(say("Head"), list(range(n_heads)), "head", first[1])
 
 
 def pick(label: str, names: list[str], key: str, **more) -> int:
-    """Let the visitor pick one of many things by its number; it is a step on the way and not kept in the address.
-
-    Args:
-        label: over the list.
-        names: of the things, plain text.
-        key: in the session.
-        more: further settings of the control.
-
-    Returns:
-        The number of the chosen one; the first where there is no longer such a one.
-    """
+    """Let the visitor pick one of many things by its number, which no address keeps; one that is gone is the first."""
     if st.session_state.get(key, 0) not in range(len(names)):
         st.session_state[key] = 0
     return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
 
 
 def sentence(label: str, example: str, key: str = "text", examples: dict[str, str] = words.EXAMPLES) -> str:
-    """Ask for a sentence; examples are one click away, and what is typed is translated while it is typed.
-
-    Args:
-        label: over the field.
-        example: the first sentence.
-        key: in the session and in the address.
-        examples: sentences by the name of their button, in English.
-
-    Returns:
-        What stands there.
-    """
-    hint = say("Type a sentence to translate it")
-    kept = view.kept(st.session_state)
-    if key == "text" and kept is not None and key not in st.session_state and key not in st.query_params:
-        st.session_state[key] = kept.text  # what was translated on the page before
-    typed = text(label, example, key, live="200ms", placeholder=hint)
+    """Ask for a sentence, translated while it is typed; examples, by the name of their button, are one click away."""
+    state, kept = st.session_state, view.kept(st.session_state)
+    if key == "text" and kept is not None and key not in state and key not in st.query_params:
+        state[key] = kept.text  # what was translated on the page before
+    typed = text(label, example, key, live="200ms", placeholder=say("Type a sentence to translate it"))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for number, (name, words_of_it) in enumerate(examples.items()):
-            st.button(say(name), key=f"example-{number}", on_click=_put, args=(key, words_of_it))
+        for number, (name, said) in enumerate(examples.items()):
+            st.button(say(name), key=f"example-{number}", on_click=state.update, args=({key: said},))
     if key == "text":
-        view.keep(st.session_state, replace(kept or view.View(), text=typed))
+        view.keep(state, replace(kept or view.View(), text=typed))
     return typed
 
 
-def _put(key: str, value: str) -> None:
-    st.session_state[key] = value
+def ask() -> Request:
+    """Ask for a sentence, the model and how to search for the translation.
+
+    The page begins with what was translated on the page before, unless the address says what.
+
+    Raises:
+        ValueError: if the model cannot be loaded.
+    """
+    state, kept = st.session_state, view.kept(st.session_state)
+    default = cached.default_checkpoint()
+    names = available("transformer") or [default]
+    if kept is not None and "text" not in state and not any(name in st.query_params for name in TRANSLATED):
+        state.update(text=kept.text, beam=kept.beam, penalty=kept.penalty)
+        state["model"] = kept.model if kept.model in names else default
+        if kept.reference is not None:
+            state.update(mode=words.FORCED, reference=kept.reference)
+    first = st.container()
+    with st.expander(say("Translation options")), st.container(horizontal=True, gap="medium"):
+        name = among(say("Model"), names, "model", default)
+        modes, help = [words.FREE, words.FORCED], say(words.DECODING)
+        mode = choose(say("Decoding"), modes, "mode", modes[0], help=help, on_change=_start_forcing)
+        forced, label, beams = mode == words.FORCED, say("Beam width"), words.BEAMS
+        beam = choose(label, list(beams), "beam", BEAM, beams, help=say(words.SEARCH), disabled=forced)
+        more = {"help": say(words.PENALTY), "disabled": forced or beam == 1, "width": 240, "step": 0.1}
+        penalty = slider(say("Length penalty"), 0.0, 2.0, LENGTH_PENALTY, "penalty", **more)
+    card = cached.translator(name).card
+    with first:
+        language = words.language(card.get("source"), "Source")
+        typed = sentence(say("{language} sentence", language=language), EXAMPLE)
+    reference = None
+    with st.container():
+        if forced:
+            language = words.language(card.get("target"), message("Target"))
+            hint = say("Type a translation for the model to read")
+            label = say("{language} reference", language=language)
+            reference = text(label, "", "reference", live="200ms", placeholder=hint)
+    before = view.kept(state) or View()
+    model = "" if name == default else name
+    if not model and before.model not in ("", *names):  # one that this page does not have
+        model = before.model
+    view.keep(state, replace(before, model=model, beam=beam, penalty=penalty, reference=reference))
+    return Request(name, typed, beam, penalty, reference)
 
 
 def _start_forcing() -> None:
     """Begin with the translation on the page as the reference: then it can be changed word by word."""
-    if st.session_state.get("mode") == words.FORCED and not st.session_state.get("reference"):
-        st.session_state["reference"] = st.session_state.get("shown-text", "")
+    state = st.session_state
+    if state.get("mode") == words.FORCED and not state.get("reference"):
+        state["reference"] = state.get("shown-text", "")
 
 
-def translation_options(names: list[str], default: str, forcing: bool = True) -> tuple[str, int, float, bool]:
-    """Let the visitor choose the model and how it decodes.
-
-    Args:
-        names: of the checkpoints.
-        default: the one that is chosen at first.
-        forcing: whether a reference can be read instead.
-
-    Returns:
-        Checkpoint, beam width, length penalty, and whether a reference is read.
-    """
-    with st.expander(say("Translation options")), st.container(horizontal=True, gap="medium"):
-        name = among(say("Model"), names, "model", default)
-        forced = False
-        if forcing:
-            modes = [words.FREE, words.FORCED]
-            mode = choose(
-                say("Decoding"), modes, "mode", words.FREE, help=say(words.DECODING), on_change=_start_forcing
-            )
-            forced = mode == words.FORCED
-        beam = choose(
-            say("Beam width"), list(words.BEAMS), "beam", BEAM, words.BEAMS, help=say(words.SEARCH), disabled=forced
-        )
-        penalty = slider(
-            say("Length penalty"),
-            0.0,
-            2.0,
-            cached.LENGTH_PENALTY,
-            step=0.1,
-            key="penalty",
-            help=say(words.PENALTY),
-            disabled=forced or beam == 1,
-            width=240,
-        )
-    return name, beam, penalty, forced
+def no_model(error: ValueError) -> None:
+    """Say that there is no model, why, and how to get one."""
+    st.error(say("No translation model found."))
+    folder = say("The folder is {folder}.", folder=checkpoints_folder())
+    shared.small(f"{errors.sentence(error)} {folder}", "no-model")
+    shared.small(say("To train one: python -m model train --help"), "train")
 
 
-def reference(label: str) -> str:
-    """Ask for the translation for the decoder to read."""
-    hint = say("Type a translation for the model to read")
-    return text(label, "", "reference", live="200ms", placeholder=hint)
+def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
+    """Ask for a sentence in a place, translate it, and show it and what the page is about; without a model say so."""
+    main = st.container()
+    try:
+        with beside:
+            request = ask()
+    except ValueError as error:
+        with main:
+            no_model(error)
+        return
+    with main, st.container():
+        kept = shared.compute_or_keep("answered", request, cached.compute, request.example)
+        if kept is not None and kept[0] is not request:
+            shared.small(kept[1].source, "shown")
+    if kept is not None:
+        shown, result = kept
+        st.session_state["shown-text"] = result.text
+        with beside, st.container(border=True, gap="xsmall"):
+            shared.small(words.language(shown.translator.card.get("target"), "Translation"), "language")
+            shared.large(result.text or say("(the model wrote nothing)"), "translation")
+            st.caption(words.how_decoded(shown.beam, shown.length_penalty, shown.reference is not None))
+            if not result.finished:
+                st.caption(say("The translation stopped at the length limit."))
+        with main:
+            show(result, shown)
+    with beside:
+        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")

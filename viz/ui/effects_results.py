@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.effects import RUNNER_UP, Effects
 from model.attribution import Lens
@@ -17,113 +15,100 @@ from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
 from viz.stage.effects import Found, Without
 from viz.text import errors
-from viz.text.language import message
-from viz.views import cached, heads_results
-from viz.views.made import Recipe, call, made, with_imports
+from viz.views import heads_results
+from viz.views.cached import Request, Shown, remembered
+from viz.views.made import Recipe, made, with_imports
 from viz.views.maps import Maps
-from viz.views.steer_results import Request, translated
 from viz.views.view import AGAINST, MEASURES
-
-CACHED = 32
-_WAITING = cached.Waiting(message("Computing …"))
 
 
 def found(
-    result: cached.Shown,
-    request: cached.Request,
-    query: Mapping[str, str],
-    built: Mapping[str, Maps],
-    rows: str,
-    recipe: Recipe,
+    result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
 ) -> Found | Without | None:
-    """The direct effects that an address asks for.
+    """The direct effects that an address asks for; None where it asks for none; why there are none, asked for or not.
 
     Args:
-        result: the translation.
-        request: what it is of.
-        query: parameters of the address.
-        built: by kind the maps of its weights.
+        built: by kind the maps of the weights of the translation.
         rows: whether steps are named by the token "predicted" or "read".
-        recipe: the lines that make the translation.
-
-    Returns:
-        Them; None where the address asks for none; why there are none, asked for or not.
     """
     if not isinstance(result.config, TransformerConfig):
         return Without(stage_effects.NO_EFFECTS)
     if query.get("measure") != MEASURES[1]:
         return None
-    against = query.get("against") if query.get("against") in AGAINST else AGAINST[0]
-    asked = Request(**{field.name: getattr(request, field.name) for field in fields(request)})
+    against, view = query.get("against"), query.get("view")
+    against = against if against in AGAINST else AGAINST[0]
     try:
-        effects = effects_of(asked, against)
-        view = query.get("view")
-        lens = lens_of(asked) if view == "lens" else None
-        left_out = left_out_of(asked) if view == "left-out" else None
-        agree = agreement_of(asked) if view == "agree" and asked.is_plain else None
+        effects = effects_of(request, against)
+        asked = {
+            "lens": lens_of(request) if view == "lens" else None,
+            "left_out": left_out_of(request) if view == "left-out" else None,
+            "agree": agreement_of(request) if view == "agree" and request.is_plain else None,
+        }
     except ValueError as error:
         return Without(errors.sentence(error))
-    others = None
-    if effects.others is not None:
-        others = cached.translator(request.checkpoint).tokenizer.target.tokens(effects.others.tolist())
-    maps_of = stage_effects.built(effects, result, built, rows)
-    measured = heads_results.usable_report(request.checkpoint)
-    pictures = {"lens": lens, "left_out": left_out, "agree": agree, "lacks": () if asked.is_plain else ("agree",)}
-    written = code(recipe, effects, result, against)
-    return Found(maps_of, effects, against, others, measured=measured, code=written, **pictures)
+    others = effects.others
+    return Found(
+        stage_effects.built(effects, result, built, rows),
+        effects,
+        against,
+        None if others is None else request.translator.tokenizer.target.tokens(others.tolist()),
+        **asked,
+        lacks=() if request.is_plain else ("agree",),
+        measured=heads_results.usable_report(request.checkpoint),
+        code=code(recipe, effects, result, against, bool(request.changes.edits)),
+    )
 
 
-@st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
+@remembered(32)
 def effects_of(request: Request, against: str) -> Effects:
     """The direct effects, against a name of AGAINST; errors as `Translator.effects`."""
-    translation, _ = translated(request)
     compared = RUNNER_UP if against == RUNNER_UP else None
-    return in_turn(cached.translator(request.checkpoint).effects)(translation, compared)
+    return in_turn(request.translator.effects)(request.translated(), compared)
 
 
-@st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
+@remembered(32)
 def lens_of(request: Request) -> Lens:
     """The layer lens; errors as `Translator.lens`."""
-    return in_turn(cached.translator(request.checkpoint).lens)(translated(request)[0])
+    return in_turn(request.translator.lens)(request.translated())
 
 
-@st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
+@remembered(32)
 def left_out_of(request: Request) -> np.ndarray:
     """What each word loses without each source token, float32 (T, S); errors as `Translator.occlusion`."""
-    translation, edits = translated(request)
+    translation = request.translated()
     with request.positions():
-        return in_turn(cached.translator(request.checkpoint).occlusion)(translation, edits)
+        return in_turn(request.translator.occlusion)(translation, request.changes.edits)
 
 
-@st.cache_data(max_entries=CACHED, show_spinner=_WAITING)
+@remembered(32)
 def agreement_of(request: Request) -> dict[str, np.ndarray]:
     """How far measures agree in a translation without changes, by name float (L, H): means over its words.
 
     The last one compares, over the words, the direct effect of a head with the loss when it alone is switched off.
     """
-    translation, loaded = translated(request)[0], cached.translator(request.checkpoint)
-    found = in_turn(agreement.of_words)(loaded, translation)["cross"]
+    found = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
     rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
     counted = {name: np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
     means = {name: np.nansum(one, axis=-1) / counted[name] for name, one in rates.items()}
     return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
 
 
-def code(recipe: Recipe, effects: Effects, result: cached.Shown, against: str) -> dict[str, str]:
+def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: bool) -> dict[str, str]:
     """Python that makes each picture, by kind and by view; {layer} and {head} stand for the opened head."""
+    translator, known = made(None, "translator"), made(result, "result")
     compared = {"against": RUNNER_UP if against == RUNNER_UP else None}
-    line = f"effects = {call('translator.effects', made(None, 'result'), **compared)}"
-    known, tokens = made(effects, "effects"), made(result, "result").predicted_tokens
+    all_of = translator.effects(known, **compared).named("effects").being(effects)
+    place, more = (made(0, "{layer}"), made(0, "{head}")), {"value": stage_effects.VALUE, "column_axis": "key"}
     found = {}
     for kind in effects.kinds:
-        place = made(0, "{layer}"), made(0, "{head}")
-        more = {"value": stage_effects.VALUE, "column_axis": "key"}
-        found[kind] = recipe.then(line).plot("", values_heatmap, known.heads(kind)[place], tokens, **more).code
-    parts = "for name, part in effects.parts.items():\n    print(name, part)"
-    lens = "for name, words in zip(lens.sublayers, lens.words):\n    print(name, [best[0] for best in words])"
-    found["parts"] = with_imports(*recipe.lines, line, parts)
-    found["lens"] = with_imports(*recipe.lines, "lens = translator.lens(result)", lens)
-    edited = ", edits" if any(one.startswith("edits = ") for one in recipe.lines) else ""
-    found["left-out"] = with_imports(*recipe.lines, f"print(translator.occlusion(result{edited}))")
-    found["agree"] = with_imports(*recipe.lines, "print(agreement.of_words(translator, result)['cross'])")
-    return found
+        values = all_of.heads(kind)[place]
+        found[kind] = recipe.plot("", values_heatmap, values, known.predicted_tokens, **more).code
+    edits = [made(None, "edits")] if edited else []
+    shown = {
+        "parts": f"for name, part in {translator.effects(known, **compared)!r}.parts.items():\n    print(name, part)",
+        "lens": "lens = translator.lens(result)\nfor name, words in zip(lens.sublayers, lens.words):\n"
+        "    print(name, [best[0] for best in words])",
+        "left-out": f"print({translator.occlusion(known, *edits)!r})",
+        "agree": "print(agreement.of_words(translator, result)['cross'])",
+    }
+    return found | {view: with_imports(*recipe.lines, lines) for view, lines in shown.items()}

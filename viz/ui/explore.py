@@ -1,16 +1,31 @@
-"""A figure of a page: its title, itself, and beside it what says, makes and keeps it."""
+"""A figure of a page: its title, itself, and beside it what says, makes and keeps it; and the report of a sentence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
+from viz.export import page
+from viz.export.report import ADDRESS, Settings, link_to, report
 from viz.figures import Drawn
-from viz.text.language import say
-from viz.ui import beside
+from viz.figures.export import titled
+from viz.text import words
+from viz.text.language import message, say
+from viz.ui import choices
+from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
-from viz.views.made import Plot
+from viz.views import cached, changes
+from viz.views.made import Plot, Recipe, with_imports
+from viz.views.view import FIELDS
+
+WORDS_HEIGHT = 200  # pixels; what is longer than a few lines scrolls
+FEW_LINES = 4
+LONGEST_NAME = 80  # characters; file systems take 255 bytes
+REPRODUCE = message("These lines make the same figure, in the folder of this project:")
+ONLY_HERE = message("This figure has no code: it exists only in this session.")
 
 
 def heading(title: str, line: str) -> None:
@@ -26,14 +41,89 @@ def draw(
     column_width: int | None = None,
     on_click: Callable[..., None] | None = None,
     figure: Drawn | None = None,
+    height: int | None = None,
+    least: int = 0,
+    line: str | None = None,
 ) -> None:
-    """Show a figure, and beside it what says, makes and keeps it.
+    """Show a figure; the rest as for `viz.ui.plot.plot`.
 
     Args:
-        plot: the figure.
-        key, column_width, on_click: as for `viz.ui.plot.plot`.
         figure: it as drawn, where the page adds something to it.
+        height, least: pixels, where they are not those of the figure.
+        line: says what it shows, under its title; None: it has no title over it.
     """
+    if line is not None:
+        heading(plot.title, line)
     figure = figure or plot.draw(say)
+    if height or least:
+        figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)
-    beside.offer(plot, key, figure)
+    offer(plot, key, figure)
+
+
+def file_name(title: str) -> str:
+    """The name of a file, without an ending: letters and digits of any script, at most LONGEST_NAME of them.
+
+    Example:
+        >>> file_name("Cross-attention, layer 0, head 3")
+        'headlight-cross-attention-layer-0-head-3'
+        >>> file_name("크로스 어텐션, 헤드 3")
+        'headlight-크로스-어텐션-헤드-3'
+    """
+    name = "headlight-" + (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "figure")
+    return name[:LONGEST_NAME].rstrip("-")
+
+
+def offer(plot: Plot, key: str, figure: Drawn) -> None:
+    """Show the button that opens words, code and files; they are made when it is opened, files when asked for."""
+    # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
+    label = say("Description · Python · Download")
+    popover = st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary")
+    if popover.open:
+        with popover:
+            _beside(plot, key, figure)
+
+
+def _beside(plot: Plot, key: str, figure: Drawn) -> None:
+    said = "\n".join([figure.description, *figure.table.in_words(say)])
+    st.caption(say("The figure in words:"))
+    with st.container(height=WORDS_HEIGHT if said.count("\n") > FEW_LINES else "content", key=f"words-{key}"):
+        st.text(said)
+    code = plot.code
+    st.caption(say(REPRODUCE if code else ONLY_HERE))
+    if code:
+        st.code(code, language="python", wrap_lines=True, height="content")
+    st.caption(say("The figure as a picture, an offline web page, or numbers:"))
+    name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
+    files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": figure.table.csv}
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        pictures(export, name, f"pictures_{key}")
+        for label, make in files.items():
+            kind = label.lower()
+            more = {"key": f"{kind}-{key}", "on_click": "ignore"}
+            st.download_button(label, cached.later(make), f"{name}.{kind}", f"text/{kind}", **more)
+
+
+def offer_report(
+    result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
+) -> None:
+    """Offer everything about a translation in one file, which is made when it is asked for.
+
+    Args:
+        recipe: the lines that make the translation.
+        page: the path of the page that shows it.
+        changed: as for `viz.export.report.Settings`.
+    """
+    # What is shown may be an earlier translation than what the address asks for.
+    asked = {name: value for name, value in choices.address().items() if name not in (*FIELDS, *changes.NAMES)}
+    settings = Settings(
+        checkpoint=request.checkpoint,
+        decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),
+        card=words.describe_card(request.checkpoint, request.translator.card),
+        link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
+        code=with_imports(*recipe.lines),
+        changes=changed,
+    )
+    make, label = partial(report, result, settings), say("Report of this sentence (HTML)")
+    more = {"key": "report", "help": say(words.REPORT), "on_click": "ignore"}
+    st.download_button(label, make, "headlight-report.html", "text/html", **more)

@@ -2,85 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model.adapters.attention_file import Attention
+from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import agreement
-from viz.figures import head_board, head_map
+from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words, words_heads
 from viz.text.language import message, say
 from viz.ui import explore
-from viz.views import cached, heads_results, maps, recipes
-from viz.views.heads_results import Numbers
-from viz.views.made import Made, Recipe, made, value_of
+from viz.views import cached, maps, recipes
+from viz.views.heads_results import Numbers, Place, Source, name_of
+from viz.views.made import Recipe, made, the, value_of
 
 VALUES = {words_heads.SHARPNESS: message("sharpness")}  # figures say what they are called with
 ROLE_WIDTH = 84  # pixels that a role needs in a cell
-REPORT = "report = atlas.read(translator.folder, translator.config)"
-HERE = (
-    "words = agreement.of_words(translator, result)",
-    "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}",
-)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Numbers of heads by kind, and how they come about.
-
-    Attributes:
-        kinds: by kind of attention.
-        name: what holds them by kind and measure, in Python.
-        lines: that make it.
-    """
-
-    kinds: Mapping[str, Numbers]
-    name: str
-    lines: tuple[str, ...]
-
-    def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
-        """Those of some kinds of whose heads a measure is known, and means something."""
-        return [
-            kind
-            for kind in kinds
-            if kind in self.kinds
-            and measure in self.kinds[kind].numbers
-            and measure not in words_heads.IMPOSSIBLE.get(kind, ())
-        ]
-
-    def table(self, measure: str, kinds: Sequence[str]) -> Made:
-        """A measure of all heads of some kinds, layers of all of them in rows."""
-        values = np.concatenate([self.kinds[kind].numbers[measure] for kind in kinds])
-        return made(values, f"np.concatenate([{self.name}[kind][{measure!r}] for kind in {list(kinds)!r}])")
-
-    def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Kind, layer and head of all heads of some kinds, in the order of `table`."""
-        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
-
-    def mark(self, kind: str, layer: int, head: int) -> str:
-        """Where a head is read as a word aligner, as it is said; "" where it is none."""
-        aligns = self.kinds[kind].aligns
-        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
-
-
-def of_report(report: dict) -> Source:
-    """What the atlas of a checkpoint says."""
-    return Source(heads_results.of_report(report), "report['kinds']", (REPORT,))
-
-
-def of_weights(result: cached.Shown | Attention, kinds: Mapping[str, Numbers]) -> Source:
-    """What the weights of one sentence say, of some kinds."""
-    keys = {kind: maps.axis_tokens(made(None, "result"), kind, words.READ)[1] for kind in kinds}
-    lines = [
-        f"here[{kind!r}] = head_roles.tally(result.attention({kind!r}), result.mask({kind!r}), {of}).numbers()"
-        for kind, of in keys.items()
-    ]
-    return Source(kinds, "here", ("here = {}", *lines))
+SHARE = message("share")
+WHOLE = 0.995  # the mean of rows above which it need not be said
+KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # of a rollout
 
 
 def show_board(
@@ -94,35 +38,30 @@ def show_board(
     other: Source | None = None,
     sort: str = words_heads.PLACE,
 ) -> None:
-    """Draw all heads of some kinds, coloured by a measure, in the order of their places or of a measure.
+    """Draw all heads of some kinds, coloured by a measure, and a frame round one.
 
     Args:
         source, other: of the numbers; whose are subtracted.
         kinds: of attention, which have all the measures.
         measure, sort: of MEASURES; PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
-        head: to draw a frame round.
-        recipe: lines that make the translation.
         on_click: called with kind, layer and head of a cell that is clicked.
     """
-    known, lines = source.table(measure, kinds), source.lines
-    if other is not None:
-        known, lines = known - other.table(measure, kinds), lines + other.lines
+    known = source.table(measure, kinds)
+    known = known if other is None else known - other.table(measure, kinds)
     numbers, places = value_of(known), source.places(kinds)
-    n_heads, sorted_by = numbers.shape[1], sort != words_heads.PLACE
-    order = np.arange(len(places))
+    n_heads, sorted_by, ordered = numbers.shape[1], sort != words_heads.PLACE, places
     if sorted_by:
-        sign = 1 if sort in words_heads.LOW_FIRST else -1
-        by = source.table(sort, kinds)
-        order = np.argsort(sign * value_of(by), axis=None, kind="stable")
-        lines += (f"values = {known!r}", f"order = np.argsort({sign} * {by!r}, axis=None, kind='stable')")
-        known = made(numbers.ravel()[order].reshape(numbers.shape), f"values.ravel()[order].reshape(-1, {n_heads})")
-    ordered = [places[at] for at in order]
+        by = source.table(sort, kinds).ravel()
+        by = by if sort in words_heads.LOW_FIRST else -by
+        order = the(np.argsort)(by, kind="stable").named("order")
+        ordered = [places[at] for at in value_of(order)]
+        known = known.named("values").ravel()[order].reshape(-1, n_heads)
     signed = other is not None or measure in words_heads.SIGNED
     value = VALUES.get(measure, words_heads.MEASURES[measure])
     with_roles = measure == words_heads.SHARPNESS and other is None and not sorted_by
     factor, unit = words_heads.unit(float(np.abs(numbers).max()))
 
-    def text(place: tuple[str, int, int], number: float) -> str:
+    def text(place: Place, number: float) -> str:
         kind, layer, head = place
         if sorted_by:
             return f"{say(words_heads.SHORT_KINDS[kind])[0]} {layer}.{head}"
@@ -131,10 +70,8 @@ def show_board(
             return source.mark(*place) or ("" if role == "mixed" else words_heads.short_role(role))
         return words_heads.short(number * factor, signed)
 
-    def name(kind: str, layer: int, head: int) -> str:
-        role = words_heads.role(source.kinds[kind].roles[layer][head])
-        said = words_heads.head(words.KINDS[kind].title, layer, head), role, source.mark(kind, layer, head)
-        return " · ".join(filter(None, said))
+    def in_rows(texts: Iterable[str]) -> list[list[str]]:
+        return np.reshape(list(texts), (-1, n_heads)).tolist()
 
     def clicked(row: int, column: int) -> None:
         on_click(*ordered[row * n_heads + column])
@@ -144,25 +81,25 @@ def show_board(
     else:
         rows = [f"{say(words_heads.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
     spot = (head.kind, head.layer, head.head)
-    plot = recipe.then(*lines).plot(
+    plot = recipe.plot(
         f"{say('All heads')}: {say(value)}",
         head_board,
         known,
         rows,
         [str(number + sorted_by) for number in range(n_heads)],
-        texts=_in_rows([text(*one) for one in zip(ordered, numbers.ravel()[order])], n_heads),
-        names=_in_rows([name(*place) for place in ordered], n_heads),
+        texts=in_rows(map(text, ordered, value_of(known).ravel())),
+        names=in_rows(source.about(*place, name=name_of(*place)) for place in ordered),
         value=value,
         signed=signed or None,
         low_is_good=measure in words_heads.LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
     explore.draw(plot, "role-board", ROLE_WIDTH if with_roles else None, on_click and clicked)
-    high, low = (places[at] for at in (numbers.argmax(), numbers.argmin()))
+    high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
     line = say(
         "Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).",
-        high=words_heads.head(words.KINDS[high[0]].title, *high[1:]),
-        low=words_heads.head(words.KINDS[low[0]].title, *low[1:]),
+        high=high,
+        low=low,
         most=numbers.max(),
         least=numbers.min(),
     )
@@ -170,61 +107,48 @@ def show_board(
     st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
 
 
-def _in_rows(texts: list[str], n: int) -> list[list[str]]:
-    return [texts[start : start + n] for start in range(0, len(texts), n)]
-
-
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
     """Draw two measures of all heads of some kinds, which have both, against each other."""
-    points = np.stack([value_of(source.table(measure, kinds)).ravel() for measure in (x, y)], axis=1)
-    both = ", ".join(f"{source.table(measure, kinds)!r}.ravel()" for measure in (x, y))
+    points = the(np.stack)([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (words_heads.MEASURES[x], words_heads.MEASURES[y])
     everything = list(words.KINDS)
     spot = (everything.index(head.kind), head.layer, head.head)
     known = [(everything.index(kind), *place) for kind, *place in places]
-    plot = recipe.then(*source.lines).plot(
+    plot = recipe.plot(
         say("{y} over {x}", x=say(axes[0]), y=say(axes[1])),
         head_map,
-        made(points, f"np.stack([{both}], axis=1)"),
+        points,
         known,
         [say(words_heads.SHORT_KINDS[kind]) for kind, *_ in places],
         axes=axes,
         selected=spot if spot in known else None,
     )
     explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
-    rate = agreement.spearman(*points.T)
-    line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(points), rate=rate)
+    rate = agreement.spearman(*value_of(points).T)
+    line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
     st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in (x, y))])))
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     """Show the role and the numbers of one head, a column per source; with an atlas also its rank among all heads."""
-    place, rows = (head.layer, head.head), {}
-    role, rank = say("role"), say("rank, largest first")
-    for title, source in columns.items():
-        of_kind = source.kinds[head.kind]
-        said = words_heads.role(of_kind.roles[head.layer][head.head]), source.mark(head.kind, *place)
-        rows.setdefault(role, {})[title] = " · ".join(filter(None, said))
+    kind, place = head.kind, (head.layer, head.head)
+    rank = say("rank, largest first")
+    rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
     for measure in words_heads.MEASURES:
         for title, source in columns.items():
-            if source.having(measure, [head.kind]):
-                row = rows.setdefault(words_heads.measure(measure, head.kind), {})
-                row[title] = say("{x:.3f}", x=source.kinds[head.kind].numbers[measure][place])
+            if source.having(measure, [kind]):
+                row, own = rows.setdefault(words_heads.measure(measure, kind), {}), source.kinds[kind].numbers[measure]
+                row[title] = say("{x:.3f}", x=own[place])
                 if rank not in row and source.name != "here":
-                    row[rank] = say("{n} of {total}", **_rank(source, measure, head))
+                    every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
+                    n = int((every > own[place]).sum()) + 1
+                    row[rank] = say("{n} of {total}", n=n, total=every.size)
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
-
-
-def _rank(source: Source, measure: str, head: Head) -> dict[str, int]:
-    """Which of how many heads it is by a measure, the largest first."""
-    every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
-    own = source.kinds[head.kind].numbers[measure][head.layer, head.head]
-    return {"n": int((every > own).sum()) + 1, "total": every.size}
 
 
 def show_table(shown: Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind, a row per head."""
-    places = list(np.ndindex(shown.numbers["entropy"].shape))
+    places = list(np.ndindex(np.shape(shown.roles)))
     columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
     columns[say("role")] = [words_heads.role(shown.roles[layer][head]) for layer, head in places]
     for name in words_heads.MEASURES:
@@ -235,41 +159,27 @@ def show_table(shown: Numbers, kind: str) -> None:
 
 def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
     """Draw a head in one sentence."""
-    spoken = words.KINDS[head.kind]
-    explore.heading(
-        say(
-            "{kind}, layer {layer}, head {head}, in this sentence",
-            kind=say(spoken.title),
-            layer=head.layer,
-            head=head.head,
-        ),
-        say(spoken.rows),
-    )
+    spoken, place = words.KINDS[head.kind], {"layer": head.layer, "head": head.head}
+    title = say("{kind}, layer {layer}, head {head}, in this sentence", kind=say(spoken.title), **place)
+    explore.heading(title, say(spoken.rows))
     known = made(result, "result")
     axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
-    title = words_heads.head(spoken.title, head.layer, head.head)
+    title = name_of(head.kind, head.layer, head.head)
     explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
 
 
 def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
-    """Draw which heads look alike, or say that there are too many to compare.
-
-    Args:
-        shown: the numbers of the head's kind.
-        head: to draw a ring round.
-        recipe: lines before.
-        divergence: an expression of Python for that of every pair.
-    """
+    """Draw which heads of a kind look alike, or say that there are too many; `divergence` of all pairs is Python."""
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
         return
-    points, kept = shown.layout
+    points, kept = head_roles.layout(shown.divergence)
     explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
-    plot = recipe.then(f"points, kept = head_roles.layout({divergence})").plot(
+    plot = recipe.plot(
         name,
         head_map,
-        made(points, "points"),
+        the(head_roles.layout)(made(shown.divergence, divergence))[0].being(points),
         list(np.ndindex(n_layers, n_heads)),
         [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
         selected=(head.layer, head.head),
@@ -279,5 +189,31 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
 
 def open_head(*place: int | str) -> None:
     """Open a head that was clicked, given its layer and number, and before them its kind where it may be another."""
-    for name, value in zip(("kind", "layer", "head")[-len(place) :], place):
-        st.session_state[name] = value
+    st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
+
+
+def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
+    """Draw where attention leads through all layers, every rollout of `contribution.rollouts` side by side."""
+    explore.heading(say("Through all layers"), say(words_heads.ROLLED))
+    drawn = {name: spoken for name, spoken in words_heads.ROLLOUTS.items() if name in flows}
+    if "source" in flows and "encoder" not in flows:
+        drawn["source"] = words_heads.TO_OUTPUTS
+    # One map alone would be as wide as the page.
+    for column, (name, spoken) in zip(st.columns(max(2, len(drawn)), gap="small"), drawn.items()):
+        with column:
+            flow, line = made(flows, "flows")[name], say(spoken.line)
+            mean = flows[name].sum(-1).mean()
+            if mean < WHOLE:
+                line += " " + say("Mean of a row: {share:.0%}.", share=mean)
+            explore.heading(say(spoken.name), line)
+            plot = recipe.plot(
+                say(spoken.title),
+                attention_heatmap,
+                the(np.clip)(flow, 0, 1),
+                *maps.axis_tokens(made(result, "result"), KINDS_OF[name], words.READ)[:2],
+                query_axis=spoken.query_axis,
+                key_axis=spoken.key_axis,
+                value=SHARE,
+                scale_to_max=True,
+            )
+            explore.draw(plot, f"rollout-{name}")

@@ -36,11 +36,9 @@ def plot(
     on_click: Callable[..., None] | None = None,
     column_width: int | None = None,
 ) -> None:
-    """Show a figure.
+    """Show a figure, under a key that no other part of the page has.
 
     Args:
-        figure: of a function of viz.figures.
-        key: a name that no other part of the page has.
         on_click: called before the page runs again because of a click, with the numbers of what was clicked: those
             that belong to a point (its customdata), else row and column of the cell.
         column_width: pixels that a column needs, where it needs more than its label; a page too narrow scrolls it.
@@ -65,13 +63,7 @@ def plot(
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
-    """Show a button for a PNG and one for an SVG of a figure; the browser draws them.
-
-    Args:
-        figure: with its title inside.
-        name: of the files.
-        key: a name that no other part of the page has.
-    """
+    """Show a button for a PNG and one for an SVG of a figure with its title inside; the browser draws the files."""
     data = packing.pack(
         _parts(figure)
         | {

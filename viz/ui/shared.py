@@ -1,22 +1,24 @@
-"""What every page needs: the model, cached translations, and ways to show text that a visitor or a file brought.
-
-State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
-"""
+"""What every page needs: its style and places, what is told when something fails, and text that others brought."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.text import errors
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.text.markdown import literal
 
 Asked = TypeVar("Asked")
 Result = TypeVar("Result")
+INSTEAD = (  # what is shown where something else was asked for
+    message("Showing the example."),
+    message("Showing the last one that worked."),
+    message("Showing the sentence without changes."),
+)
 
 
 _STYLE = """
@@ -58,21 +60,11 @@ def style() -> None:
 
 
 def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str) -> Result | None:
-    """What was measured of a checkpoint and is kept beside its weights; where it cannot be had, a sentence says why.
-
-    Args:
-        read: gives it, or None where nothing was measured; a ValueError where it cannot be used.
-        checkpoint: its name.
-        missing: what is said for None, in English.
-
-    Returns:
-        It, or None.
-    """
+    """What was measured of a checkpoint, as `read` gives it; a sentence says where it is missing or cannot be used."""
     try:
         found = read(checkpoint)
     except ValueError as error:
-        warn(errors.sentence(error))
-        return None
+        return warn(errors.sentence(error))
     if found is None:
         st.info(say(missing))
     return found
@@ -80,49 +72,41 @@ def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str
 
 def kept(before: object) -> str:
     """Say that the last thing that worked is shown, if there was one, else the example."""
-    return say("Showing the last one that worked.") if before else say("Showing the example.")
+    return say(INSTEAD[bool(before)])
 
 
 def warn(text: str) -> None:
-    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown.
-
-    A link could otherwise make the page show a picture from elsewhere, or a link of its own in the page's name.
-    """
-    st.warning(literal(text))
+    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown."""
+    st.warning(literal(text))  # else a link could make the page show a picture from elsewhere, or a link in its name
 
 
 def compute_or_keep(
-    key: str,
-    asked: Asked,
-    compute: Callable[[Asked], Result],
-    instead: Callable[[Asked | None], Asked],
+    key: str, asked: Asked, compute: Callable[[Asked], Result], *others: Asked
 ) -> tuple[Asked, Result] | None:
-    """Compute what is asked for; what cannot be computed is told in a sentence, and the last result stays.
+    """Compute what is asked for; where that raises a ValueError, a sentence tells it, and the last result stays.
 
     Args:
-        key: where the session keeps what was asked for last.
-        asked: what the visitor wants.
-        compute: raises ValueError where it cannot.
-        instead: what to compute in its place, given what was asked for last, if anything was.
+        key: where the session keeps what is shown.
+        others: what is computed where nothing was shown before; the last of them is the example.
 
     Returns:
-        What was computed and its result, or None if even the other cannot be computed.
+        What was computed and its result, or None if nothing of all that can be computed.
     """
-    try:
-        result = compute(asked)
-        st.session_state[key] = asked
-        return asked, result
-    except ValueError as error:
-        problem = errors.sentence(error)
-    before = st.session_state.get(key)
-    other = instead(before)
-    try:
-        result = compute(other)
-    except ValueError:  # a model that cannot even read the example
-        warn(problem)
-        return None
-    warn(f"{problem} {kept(before)}")
-    return other, result
+    state, problem = st.session_state, ""
+    for place, one in enumerate((asked, state.get(key), *others)):
+        if one is None:
+            continue
+        try:
+            result = compute(one)
+        except ValueError as error:
+            problem = problem or errors.sentence(error)
+            continue
+        if problem:
+            said = 1 if place == 1 else 0 if one is others[-1] else 2
+            warn(f"{problem} {say(INSTEAD[said])}")
+        state[key] = one
+        return one, result
+    return warn(problem)
 
 
 def opening(title: str, line: str) -> None:
@@ -137,18 +121,23 @@ def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
     return tuple(st.columns([8, 3], gap="medium"))
 
 
-def small(text: str, key: str) -> None:
-    """Show a line in small letters, exactly as it is: no Markdown, no HTML.
+def columns(items: Iterable[Asked], n: int | None = None, gap: str = "medium") -> Iterator[Asked]:
+    """Yield things, each in a column of its own, n beside each other (None: all)."""
+    items = list(items)
+    for start in range(0, len(items), n or len(items) or 1):
+        group = items[start : start + (n or len(items))]
+        for column, item in zip(st.columns(n or len(items), gap=gap), group):
+            with column:
+                yield item
 
-    Args:
-        text: any text.
-        key: a name that no other text of the page has.
-    """
+
+def small(text: str, key: str) -> None:
+    """Show a line in small letters, exactly as it is: no Markdown, no HTML; no other text of the page has the key."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 
 
 def large(text: str, key: str) -> None:
-    """Show a line in large letters, exactly as it is; arguments as for `small`."""
+    """Show a line in large letters, as `small` does."""
     with st.container(key=f"large-{key}"):
         st.text(text)

@@ -13,18 +13,19 @@ from model.catalogue import by_direction
 from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.translation import Translation
-from viz.stage import inside
+from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
+from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
 from viz.stage.form import form, options
+from viz.stage.stage import stage
 from viz.text import words, words_heads
 from viz.text.language import current, message, say, using
-from viz.ui import asking, choices, speaking
+from viz.ui import choices, controls, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, maps, recipes, view
-from viz.views.inside_results import layer_of
-from viz.views.made import Recipe, made
-from viz.views.view import View
+from viz.views.made import Made, Plot, Recipe, made, the
+from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
 
@@ -34,22 +35,16 @@ QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as th
 PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
 CAME = "stage-came"  # in the session: what a visitor who has just come is shown
 CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
-FIELDS = ("text", "model", "beam", "penalty", "reference")  # of a View: chosen in the row above the stage
 
 
 def models() -> list[str]:
     """The checkpoints that translate, the default one first."""
-    default = cached.default_checkpoint()
-    directions, _ = by_direction()
-    names = [name for direction in directions.values() for name in direction]
-    return [default, *(name for name in names if name != default)]
+    names = [name for direction in by_direction()[0].values() for name in direction]
+    return list(dict.fromkeys((cached.default_checkpoint(), *names)))
 
 
 def arrives(page: str, controls: tuple[str, ...] = CONTROLS) -> bool:
-    """Whether the visitor has just come to a page of the stage, whose controls hold nothing of their own yet.
-
-    Pages of the stage have the same controls; from one to the other Streamlit empties them.
-    """
+    """Whether the visitor has just come to a page of the stage, whose controls Streamlit empties between pages."""
     came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in controls)
     st.session_state[PAGE] = page
     return came
@@ -61,7 +56,6 @@ def page(name: str, names: list[str], show: Show) -> None:
     Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
 
     Args:
-        name: of the page.
         names: of the models that it offers, the default one first.
         show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
@@ -94,7 +88,7 @@ def _live(names: list[str], show: Show) -> None:
         text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
         with st.container(key="below"):
             if broken is not None:
-                asking.no_model(broken)
+                controls.no_model(broken)
                 return
             model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
             chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
@@ -103,15 +97,10 @@ def _live(names: list[str], show: Show) -> None:
 
 
 def arrive(names: list[str]) -> View:
-    """What a page shows at first, and its controls: by the address, or what was open on the page before.
-
-    Args:
-        names: of the models that it offers.
-    """
+    """What a page with these models shows at first, and its controls: by the address, or what was open before."""
     state, query = st.session_state, st.query_params.to_dict()
     state[QUERY], kept = query, view.kept(state)
-    addressed = view.is_addressed(query)
-    wanted, problems = view.read(query, names, View() if addressed or kept is None else kept)
+    wanted, problems = view.read(query, names, View() if view.is_addressed(query) or kept is None else kept)
     state["sentence"] = wanted.text
     choices.missed(problems)
     for name in FIELDS[1:]:
@@ -135,29 +124,30 @@ def on_asked(query: dict[str, str]) -> None:
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
+def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
+    """Show it on a stage that changes nothing; before and more as of `viz.stage.message.message`."""
+    stage(stage_message.message(shown, assets.PARTS.keep, *before, **more), asked)
+
+
 def search(names: list[str]) -> None:
     """How it is translated: the model, greedy or beam search, or a reference that the decoder reads."""
     state = st.session_state
-    beam = state["stage-beam"]
-    how = say("beam {width}", width=beam) if beam > 1 else say(words.BEAMS[1])
-    with st.popover(f"{state['stage-model']} · {say('reference') if state['stage-forced'] else how}", key="search"):
+    how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
+    with st.popover(f"{state['stage-model']} · {how}", key="search"):
         st.selectbox(say("Model"), names, key="stage-model")
         forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
         if forced:
             state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
             st.text_input(say("Reference"), key="stage-reference")
         beams = {width: say(name) for width, name in words.BEAMS.items()}
-        help = say(words.SEARCH)
-        beam = st.select_slider(
-            say("Beam width"), list(beams), key="stage-beam", format_func=beams.get, help=help, disabled=forced
-        )
-        off = forced or beam == 1
-        help = say(words.PENALTY)
-        st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, key="stage-penalty", help=help, disabled=off)
+        more = {"format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
+        off = st.select_slider(say("Beam width"), list(beams), key="stage-beam", **more) == 1 or forced
+        more = {"step": 0.1, "help": say(words.PENALTY), "disabled": off}
+        st.slider(say("Length penalty"), 0.0, 2.0, key="stage-penalty", **more)
         st.toggle(say("Translate while typing"), value=True, key="stage-live")
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
     found: dict[str, stage_message.Known] = {}
@@ -176,56 +166,70 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
 
 def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
-    named = view.ROWS[chosen.rows]
-    found = {}
+    known, found, alone = made(result, "result"), {}, not result.source_tokens
     for kind, maps_of in built.items():
-        axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
-        place = tuple(made(0, f"{{{name[:-1]}}}") if left else 0 for name, left in axes_left)
-        alone = not result.source_tokens
         axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows, alone)))
-        drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
-        found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
-        found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
+        found[kind] = _heatmap(recipe, known, maps_of, kind, chosen, axes).code
+        tokens = maps.axis_tokens(known, kind, chosen.rows)[:2]
+        found[f"mask {kind}"] = recipe.plot("", mask_heatmap, known.mask(kind), *tokens, **axes).code
     try:
-        found["positions"] = recipes.positions(recipe, result).code
+        found["positions"] = recipe.plot("", positional_heatmap, known.positional("source"), known.source_tokens).code
     except ValueError:  # a text without a source, or a file
         pass
     if isinstance(result, Translation):
-        found["words"] = recipes.candidates(recipe, "", result).code
+        lines = (
+            f"ids, logs = analysis.candidates(result.trace['logits'], {maps.CANDIDATES})",
+            "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
+        )
+        values, names = the(np.exp)(made(None, "logs")), made(None, "names")
+        more = {"written": the(np.exp)(known.log_probabilities)}
+        plot = recipe.then(*lines).plot("", candidates_heatmap, values, known.predicted_tokens, names, **more)
+        found["words"] = plot.code
     return found
+
+
+def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: View, axes: dict[str, str]) -> Plot:
+    """The opened head large: of the recording itself, or of what the options made of it."""
+    options, usual = vars(built.options), vars(maps.Options())
+    place = tuple(0 if name in built.options.axes else made(0, f"{{{name[:-1]}}}") for name in ("layers", "heads"))
+    queries, keys, others = maps.axis_tokens(result, kind, chosen.rows)
+    others = others if built.others is not None else None
+    shown, more = result, {}
+    weights, mask = result.attention(kind), result.mask(kind)
+    if options != usual:
+        changed = the(maps.Options)(**{name: one for name, one in options.items() if one != usual[name]})
+        shown = the(maps.build)(weights, mask, queries, keys, changed, others).named("built").being(built)
+        weights, mask, queries, keys = shown.weights, shown.mask, shown.queries, shown.keys
+        others = others and shown.others
+        more = {"shown": shown.shown[place], "value": shown.value}
+        more["removed"] = shown.removed[place] if built.options.hide else None
+    more |= {words.READ if chosen.rows == words.PREDICTED else words.PREDICTED: others}
+    more |= {"mask": None if built.mask.all() else mask, "scale_to_max": chosen.stretch or None}
+    return recipe.plot("", attention_heatmap, weights[place], queries, keys, **axes, **more)
 
 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
     """How the row comes about that the address asks for; None where it asks for none that there is."""
-    config = cached.translator(request.checkpoint).config
-    dropout = getattr(config, "attention_dropout", None) or getattr(config, "dropout", 0.0)
+    config = result.config
     if not isinstance(config, TransformerConfig):
         return None
-    asked = inside.asked(st.session_state[QUERY], dropout)
+    asked = inside.asked(st.session_state[QUERY], config.dropout)
     if asked is None:
         return None
     shape = result.attention(asked.kind).shape
     if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
-    arrays = layer_of(request, asked.kind, asked.layer)
+    arrays = cached.layer_of(request, asked.kind, asked.layer)
     queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
     keys = [stage_message.label(key) for key in keys]
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
-    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)
+    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, config.dropout)
 
 
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
-    """What the stage shows of a translation.
-
-    Args:
-        result: it.
-        request: what it is of.
-        chosen: what is shown of it.
-        recipe: the lines that make it.
-        rowwise: whether rows can be looked into where the model allows it.
-    """
+    """What the stage shows of the translation of a request; `rowwise`: also of its rows, where the model allows it."""
     built = stage_message.built(result, options(chosen), chosen.rows)
     notes = []
     if request.reference is not None:

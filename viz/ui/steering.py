@@ -1,99 +1,212 @@
-"""What a stage is told on which everything inside the model can be changed, and what a change there makes of it."""
+"""What a visitor changes inside the model: actions on the stage, and what the stage is told of what became of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, replace
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import comparison
-from model.interventions.edits import layer_counts
+from model.decoding import Search
+from model.interventions.edits import Cell, Edits, Force, Head, layer_counts
+from model.measures.search_attention import looked_at
+from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.text import words_steer
 from viz.text.language import message, say
 from viz.ui import staged
-from viz.views import cached, heads_results
+from viz.views import cached, heads_results, maps
 from viz.views import changes as change
+from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
-from viz.views.steer_results import Request, effect, recipe, steer
+from viz.views.recipes import translation
 from viz.views.view import View
 
-
-def codes(request: Request) -> dict[str, str]:
-    """The changes of a request, as an address holds them."""
-    return {name: str(getattr(request, name)) for name in change.NAMES}
-
-
-def fields(changes: Changes) -> dict:
-    """Changes, as a request holds them."""
-    prefix = change.prefix_code(changes.locked)
-    moved = {"scale": changes.scale, "shift": changes.shift, "stacks": changes.stacks}
-    return {"edits": changes.edits.code, "prefix": prefix} | moved
-
-
-def sentence(request: Request) -> change.Sentence:
-    """What changes can be made in."""
-    result = steer(request)
-    config = cached.translator(request.checkpoint).config
-    heads = {kind: (n_layers, config.n_heads) for kind, n_layers in layer_counts(config).items()}
-    tokens = result.source_tokens, result.predicted_tokens
-    encode = cached.translator(request.checkpoint).tokenizer.target.encode
-    return change.Sentence(*tokens, result.predicted_ids, result.candidate_ids, heads, encode)
+ANSWERED, CHANGES = "steer-answered", "steer-changes"  # where the session keeps the Request that is shown, and Changes
+MANY = 4  # edited cells of a mask from which on they share a chip
+_KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
+_SWITCHED = {"off": message("{kind} {layer}.{head} off"), "uniform": message("{kind} {layer}.{head} uniform")}
+_FORCE = message("step {step} attends to “{key}” × {strength:g}, {heads}")
+_FORCE_ENCODER = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
+_CELLS = {  # by the letter of their code: whether they are open, and what one and many are called
+    "b": (False, message("{kind} “{query}” → “{key}” blocked"), message("{n} mask cells blocked")),
+    "a": (True, message("{kind} “{query}” → “{key}” open"), message("{n} mask cells open")),
+}
 
 
 def after(request: Request, action: Mapping) -> Changes:
-    """The changes of a request after an action on the stage; a ValueError where the model refuses them."""
-    new = change.after(change.read(codes(request)), action, sentence(request))
-    steer(replace(request, **fields(new)))
+    """The changes of a request after an action on the stage; a switch that is used a second time is back as it was.
+
+    Args:
+        action: `do` and what belongs to it: "off", "uniform", "alone" with kind, layer, head; "layer" with kind, layer;
+            "force" with kind, row, key, strength, heads ([[layer, head], ...], [] for all); "cells" with kind, cells
+            ([[row, key], ...]), open; "write" with step, rank; "type" with step, text; "keep" with step; "lock" with
+            ids; "positions" with some of scale, shift, stacks; "drop" with code, as of `chips`; "reset".
+
+    Raises:
+        ValueError: for what is not an action, and where the model refuses the changes.
+    """
+    try:
+        new = _done(request, action)
+    except (KeyError, IndexError, TypeError):
+        raise ValueError(f"this change cannot be made here: {str(dict(action))[:80]}") from None
+    compute(replace(request, changes=new))
     return new
 
 
-def steering(request: Request, changes: Changes, problem: str = "", weighed: bool = False) -> dict:
-    """What the stage is told of the changes, beside both translations.
+def _done(request: Request, action: Mapping) -> Changes:
+    changes, edits, result = request.changes, request.changes.edits, compute(request)
+    written = tuple(result.predicted_ids)
+    match action["do"]:
+        case "off" | "uniform" | "alone" | "layer":
+            return replace(changes, edits=_switched(request, action))
+        case "cells":
+            return replace(changes, edits=replace(edits, cells=_painted(edits, action)))
+        case "force":
+            heads = tuple((int(layer), int(head)) for layer, head in action["heads"])
+            places = int(action["row"]), int(action["key"])
+            new = Force(*places, float(action["strength"]), heads, action.get("kind", "cross"))
+            forced = *(one for one in edits.forced if not _same_row(one, new)), new
+            # What stands before a step stays as it is, so that the cell means the same step.
+            locked = changes.locked if new.kind == "encoder_self" else written[: new.query]
+            return replace(changes, edits=replace(edits, forced=forced), locked=locked)
+        case "positions":
+            moved = {name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None}
+            return change.read(changes.address() | {"stacks": changes.stacks} | moved)
+        case "drop":
+            return _dropped(changes, action["code"])
+        case "reset":
+            return Changes()
+        case "lock":
+            return replace(changes, locked=tuple(map(int, action["ids"])))
+        case "keep":
+            return replace(changes, locked=written[: int(action["step"]) + 1])
+        case "write":
+            new = result.candidate_ids[int(action["step"])][int(action["rank"])]
+            return replace(changes, locked=(*written[: int(action["step"])], new))
+        case "type":
+            step, text = int(action["step"]), str(action["text"]).strip()
+            if 0 <= step < len(written) and text:
+                return replace(changes, locked=(*written[:step], *request.translator.tokenizer.target.encode(text)))
+    raise KeyError
 
-    Args:
-        request: what is shown.
-        changes: those of it.
-        problem: why what was asked for last cannot be.
-        weighed: whether tiles show what each head is worth.
-    """
+
+def _switched(request: Request, action: Mapping) -> Edits:
+    config, edits, kind = request.translator.config, request.changes.edits, action["kind"]
+    head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
+    every = {Head(kind, layer, one) for layer in range(layer_counts(config)[kind]) for one in range(config.n_heads)}
+    layer, others = {one for one in every if one.layer == head.layer}, every - {head}
+    off, uniform = set(edits.off), set(edits.uniform)
+    match action["do"]:
+        case "off":
+            off ^= {head}
+        case "layer":
+            off = off - layer if layer <= off else off | layer
+        case "uniform":
+            uniform ^= {head}
+            off -= uniform
+        case "alone":
+            alone = others <= off and head not in off
+            off = off - every | (set() if alone else others)
+    return replace(edits, off=tuple(off), uniform=tuple(uniform - off))
+
+
+def _same_row(one: Force, other: Force) -> bool:
+    """Whether both are of the same row of the same head."""
+    shared = not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
+    return (one.kind, one.query) == (other.kind, other.query) and shared
+
+
+def _painted(edits: Edits, action: Mapping) -> tuple[Cell, ...]:
+    kind, is_open = action["kind"], bool(action["open"])
+    places = {(int(row), int(key)) for row, key in action["cells"]}
+    edited = {(cell.query, cell.key): cell for cell in edits.cells if cell.kind == kind}
+    kept = [cell for cell in edits.cells if cell.kind != kind or (cell.query, cell.key) not in places]
+    # A cell that was edited is as it was before when it is flipped back.
+    new = [Cell(kind, *place, is_open) for place in places if place not in edited or edited[place].open == is_open]
+    return (*kept, *new)
+
+
+def _dropped(changes: Changes, code: str) -> Changes:
+    if code == "prefix":
+        return replace(changes, locked=())
+    if code == "positions":
+        return replace(changes, scale=1.0, shift=0)
+    if code in _CELLS:  # all opened, or all blocked cells
+        cells = tuple(cell for cell in changes.edits.cells if cell.open != _CELLS[code][0])
+        return replace(changes, edits=replace(changes.edits, cells=cells))
+    kept = [item for item in changes.edits.code.split("_") if item != code]
+    return replace(changes, edits=Edits.from_code("_".join(kept) if len(kept) > 1 else ""))
+
+
+def chips(request: Request) -> list[tuple[str, str]]:
+    """Every change of a request as a code, by which it can be taken back, and a short text."""
+    changes, result, made = request.changes, compute(request), []
     edits = changes.edits
-    told = {
-        "chips": chips(request, changes),
-        "off": [[head.kind, head.layer, head.head] for head in edits.off],
-        "uniform": [[head.kind, head.layer, head.head] for head in edits.uniform],
-        "forced": [
-            [force.kind, force.query, force.key, [list(head) for head in force.heads]] for force in edits.forced
-        ],
-        "cells": [[cell.kind, cell.query, cell.key, cell.open] for cell in edits.cells],
-        "locked": list(changes.locked),
-        "positions": [changes.scale, changes.shift, changes.stacks],
-        "stacks": [[code, say(name)] for code, name in change.STACK_NAMES.items()],
-    }
-    if changes:
-        old = steer(request.plain)
-        told["pairs"] = comparison.beside(old.text.split(), steer(request).text.split())
-        cost = effect(request)
-        told["cost"] = cost_of(float(cost.all.sum(dtype=np.float64) - old.log_probabilities.sum(dtype=np.float64)))
-        if cost.without_future is not None:
-            told["future"] = say(words_steer.FUTURE)
-    if problem:
-        told["problem"] = problem
-    if weighed:
-        told["importance"] = importance(request.plain)
-    return told
+    locked = request.translator.tokenizer.target.tokens(list(changes.locked))
+
+    def chip(text: str, *, query: int = 0, key: int = 0, more: Mapping = {}, **edit: tuple) -> None:
+        one = next(iter(edit.values()))[0]
+        rows, keys, _ = maps.axis_tokens(result, one.kind, "predicted")
+        names = {"kind": say(_KINDS[one.kind]), "query": _name(rows, query), "key": _name(keys, key)}
+        made.append((Edits(**edit).code.split("_")[1], say(text, **names | more)))
+
+    for name, text in _SWITCHED.items():
+        for head in getattr(edits, name):
+            chip(text, more={"layer": head.layer, "head": head.head}, **{name: (head,)})
+    for force in edits.forced:
+        heads = ", ".join(f"{layer}.{head}" for layer, head in force.heads)
+        heads = say("head {head}", head=heads) if heads else say("all heads")
+        more = {"step": force.query + 1, "strength": force.strength, "heads": heads}
+        text = _FORCE_ENCODER if force.kind == "encoder_self" else _FORCE
+        chip(text, query=force.query, key=force.key, more=more, forced=(force,))
+    for letter, (is_open, text, many) in _CELLS.items():
+        cells = [cell for cell in edits.cells if cell.open == is_open]
+        if len(cells) >= MANY:
+            made.append((letter, say(many, n=len(cells))))
+            continue
+        for cell in cells:
+            chip(text, query=cell.query, key=cell.key, cells=(cell,))
+    if locked and all(force.kind == "encoder_self" for force in edits.forced):
+        made.append(("prefix", say("word {step} → “{token}”", step=len(locked), token=_name(locked, len(locked) - 1))))
+    elif locked:
+        made.append(("prefix", say("first {n} tokens locked", n=len(locked))))
+    return [*made, ("positions", changes.moved)] if changes.moves else made
 
 
-def cost_of(change: float) -> str:
-    """How much less, or more, probable the old translation became.
+def _name(tokens: Sequence[str], place: int) -> str:
+    return stage_message.label(tokens[place]) if place < len(tokens) else str(place)
 
-    Args:
-        change: of its log-probability, in nats.
+
+@remembered()
+def cost(request: Request) -> float:
+    """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
+    edits, old = request.changes.edits, compute(request.plain)
+    n_steps = len(old.predicted_tokens)  # edits of later steps are none of it
+    cells = [cell for cell in edits.cells if cell.kind == "encoder_self" or cell.query < n_steps]
+    cells = tuple(cell for cell in cells if cell.kind != "decoder_self" or cell.key < n_steps)
+    edits = replace(edits, forced=tuple(force for force in edits.forced if force.query < n_steps), cells=cells)
+    with request.positions():
+        read = request.translator.force(request.text, old, edits)
+    return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
+
+
+@remembered(16)
+def tree(request: Request) -> tuple[Search, np.ndarray]:
+    """A search with the changes and everything it found, and float32 (N, S) what the step of every node attended to.
+
+    Means over layers and heads; errors as `compute`.
     """
+    found = request.translated().search
+    with request.positions():
+        return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
+
+
+def spoken_cost(change: float) -> str:
+    """How much less, or more, probable the old translation became, of the change of its log-probability in nats."""
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say(words_steer.EQUAL)
@@ -102,43 +215,45 @@ def cost_of(change: float) -> str:
     return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
 
 
-@st.cache_data(max_entries=16, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
-def importance(request: Request) -> dict[str, np.ndarray]:
-    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
-    *_, (_, found) = heads_results.importance(request)
-    return {kind: values.astype(np.float32) for kind, values in found.items()}
-
-
-def chips(request: Request, changes: Changes) -> list[tuple[str, str]]:
-    """Every change of a request as a code and a short text."""
-    target = cached.translator(request.checkpoint).tokenizer.target
-    return change.chips(changes, sentence(request), target.tokens(list(changes.locked)))
-
-
 def told(
     request: Request,
     result: cached.Shown,
     chosen: View,
-    changes: Changes,
     problem: str = "",
     weighed: bool = False,
     setting: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The message of both translations.
+    """The message of a translation with changes and of the one without.
 
     Args:
         request: what is shown.
-        result: the translation of it.
-        chosen: what is shown of that.
-        changes: those of the request.
-        problem, weighed: as of `steering`.
+        result, chosen: its translation, and what is shown of it.
+        problem: why what was asked for last cannot be.
+        weighed: whether tiles show what each head is worth.
         setting: as of `viz.stage.message.message`.
     """
-    after = staged.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
-    after = replace(after, address=dict(after.address) | changes.address())
-    before = None
+    changes, edits, plain, before = request.changes, request.changes.edits, request.plain, None
+    shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
+    shown = replace(shown, address=dict(shown.address) | changes.address())
+    steering = {
+        "chips": chips(request),
+        "off": list(map(astuple, edits.off)),
+        "uniform": list(map(astuple, edits.uniform)),
+        "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
+        "cells": list(map(astuple, edits.cells)),
+        "locked": changes.locked,
+        "positions": (changes.scale, changes.shift, changes.stacks),
+        "stacks": [(code, say(name)) for code, name in change.STACK_NAMES.items()],
+    }
     if changes:
-        plain = request.plain
-        before = staged.shown_of(steer(plain), plain, chosen, recipe(plain), rowwise=False)
-    steered = steering(request, changes, problem, weighed)
-    return stage_message.message(after, assets.PARTS.keep, before, steered, owned=change.NAMES, setting=setting)
+        old = compute(plain)
+        before = staged.shown_of(old, plain, chosen, translation(plain), rowwise=False)
+        steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
+        steering["cost"] = spoken_cost(cost(request))
+        if edits.without_future != edits:
+            steering["future"] = say(words_steer.FUTURE)
+    if problem:
+        steering["problem"] = problem
+    if weighed:
+        steering["importance"] = heads_results.importance(plain)
+    return stage_message.message(shown, assets.PARTS.keep, before, steering, owned=change.NAMES, setting=setting)

@@ -14,14 +14,7 @@ from viz.ui import speaking
 
 
 def address(page: str, query: Mapping[str, str] | None = None) -> str:
-    """Where a page is, seen from any other; in the language that is spoken.
-
-    Args:
-        page: its name in the address, "" for the first.
-        query: the codes of its choices.
-
-    Returns:
-        A relative address, for the app may be served below a path.
+    """Where a page ("" for the first) is, seen from any other, in the language that is spoken; relative to any path.
 
     Example:
         >>> address("atlas", {"kind": "encoder_self"})
@@ -32,10 +25,5 @@ def address(page: str, query: Mapping[str, str] | None = None) -> str:
 
 
 def link(label: str, target: str) -> str:
-    """A link in the same window, as HTML.
-
-    Args:
-        label: plain text.
-        target: an address.
-    """
+    """A link in the same window, as HTML, of plain text."""
     return f'<a href="{html.escape(target)}" target="_self" style="color: inherit">{html.escape(label)}</a>'

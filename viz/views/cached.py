@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -17,30 +19,34 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 
 from model.catalogue import available
 from model.errors import Problem
+from model.experiments import inside
+from model.experiments.positions import changed_positions
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
 from model.writer import Writer
 from viz.app.turns import TURNS, queued
 from viz.text.language import current, message, say, using
-from viz.views.next_words import next_words
+from viz.views.changes import STACKS, Changes
+from viz.views.maps import next_words
+from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
 
 Result = TypeVar("Result")
-
-LENGTH_PENALTY = 0.6  # exponent alpha of Wu et al. 2016
-CACHED_RESULTS = 64
+COMPUTING, TRANSLATING = message("Computing …"), message("Translating …")
 
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 
 class Waiting(str):
-    """What is said while something is computed: at import in English, and in the visitor's language when it is shown.
-
-    Caches are given their line once, for all visitors; they turn it into a string when they show it.
-    """
+    """What is said while something is computed, given to a cache once, which makes it a string for each visitor."""
 
     def __str__(self) -> str:
         return say(str.__str__(self))
+
+
+def remembered(entries: int = 64, line: str = COMPUTING) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Remembers what a function gives, so many results at most; while it computes, its visitor sees the line."""
+    return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
 
 
 def later(make: Callable[[], Result]) -> Callable[[], Result]:
@@ -54,10 +60,8 @@ def later(make: Callable[[], Result]) -> Callable[[], Result]:
 
 
 def end_unwanted() -> None:
-    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped.
-
-    Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
-    """
+    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped."""
+    # Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
     if (look := get_run_yield_check()) is not None:
         look()
 
@@ -75,17 +79,7 @@ def presence() -> Callable[[], bool]:
 
 @st.cache_resource(show_spinner=Waiting(message("Loading …")), show_time=True)
 def translator(name: str) -> Translator:
-    """Load a checkpoint once for all visitors.
-
-    Args:
-        name: of the checkpoint.
-
-    Returns:
-        The Translator, shared between threads.
-
-    Raises:
-        ValueError: if it cannot be loaded; the message says why.
-    """
+    """A checkpoint, loaded once for all visitors; a ValueError says why it cannot be."""
     try:
         return queued(load_translator(name))
     except OSError as error:
@@ -106,15 +100,9 @@ def preload() -> None:
         pass  # no usable checkpoint: the page tells its reader
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Shown(Translation):
-    """A translation cut down to what pages draw.
-
-    Attributes:
-        candidates: the most probable tokens of every step with their probabilities, the most probable first.
-        candidate_ids: their ids.
-        entropy: float32 (T,), of every step's distribution over the whole vocabulary, in nats.
-    """
+    """A translation cut down to what pages draw, with `viz.views.maps.NextWords`."""
 
     candidates: list[list[tuple[str, float]]]
     candidate_ids: list[list[int]]
@@ -125,80 +113,75 @@ def cut(result: Translation, translator: Translator | Writer) -> Shown:
     """Cut a translation, or what a language model read, down to what pages draw."""
     tokenizer = translator.tokenizer
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    candidates, ids, entropy = next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
-    return Shown(**kept, candidates=candidates, candidate_ids=ids, entropy=entropy)
+    return Shown(**kept, **next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)._asdict())
 
 
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Translating …")), show_time=True)
-def translate(checkpoint: str, text: str, beam: int, length_penalty: float = LENGTH_PENALTY) -> Shown:
-    """Translate a text, or return what is remembered of it.
-
-    Args:
-        checkpoint: name of the checkpoint.
-        text: what to translate.
-        beam: width of the search; 1 is greedy.
-        length_penalty: of the search.
-
-    Returns:
-        The Translation without its search, its trace cut down to weights, masks, positions and the one vector of a
-        GRU, with candidates.
-
-    Raises:
-        ValueError: as `Translator.translate`; errors are not remembered.
-    """
-    loaded = translator(checkpoint)
-    return cut(loaded.translate(text, beam, length_penalty), loaded)
-
-
-def check_reference(reference: str) -> None:
-    """Refuse an empty reference with a ValueError."""
-    if not reference.strip():
-        raise Problem("there is no reference: type the translation for the model to read")
-
-
-@st.cache_data(max_entries=CACHED_RESULTS, show_spinner=Waiting(message("Computing …")), show_time=True)
-def force(checkpoint: str, text: str, reference: str) -> Shown:
-    """Have the model read a given translation, or return what is remembered of it.
-
-    Args:
-        checkpoint: name of the checkpoint.
-        text: the source.
-        reference: what the decoder reads.
-
-    Returns:
-        The Translation, cut down as for `translate`.
-
-    Raises:
-        ValueError: as `Translator.force`.
-    """
-    check_reference(reference)
-    loaded = translator(checkpoint)
-    return cut(loaded.force(text, reference), loaded)
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Request:
-    """What to translate, and how.
-
-    Attributes:
-        checkpoint: its name.
-        text: what the visitor typed.
-        beam: width of the search.
-        length_penalty: of the search.
-        reference: what the decoder reads; None lets it run freely.
-    """
+    """What to translate, how, and what is changed inside the model meanwhile."""
 
     checkpoint: str
-    text: str
-    beam: int
-    length_penalty: float
-    reference: str | None = None
+    text: str  # what the visitor typed
+    beam: int = BEAM  # width of the search; 1 is greedy
+    length_penalty: float = LENGTH_PENALTY
+    reference: str | None = None  # what the decoder reads; None lets it run freely
+    changes: Changes = Changes()
+
+    @classmethod
+    def of(cls, view: View, model: str, **more: Changes) -> Request:
+        """What a view asks of a model; of that of the view where it has one."""
+        return cls(view.model or model, view.text, view.beam, view.penalty, view.reference, **more)
+
+    @property
+    def plain(self) -> Request:
+        """The same without changes."""
+        return replace(self, changes=Changes())
+
+    @property
+    def example(self) -> Request:
+        """The example in its place, without changes."""
+        return replace(self.plain, text=EXAMPLE, reference=None)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is changed."""
+        return not self.changes
+
+    @property
+    def translator(self) -> Translator:
+        """The model; errors as of `translator`."""
+        return translator(self.checkpoint)
+
+    def view(self) -> View:
+        """How it stands in an address, without the changes."""
+        return View(self.text, self.checkpoint, self.beam, self.length_penalty, self.reference)
+
+    def positions(self) -> AbstractContextManager[None]:
+        """Changes the positions of every pass in its block, in this thread only."""
+        layout, changes = getattr(self.translator.config, "positional", ""), self.changes
+        return changed_positions(layout, changes.scale, changes.shift, STACKS[changes.stacks])
+
+    def translated(self) -> Translation:
+        """Translate, or read the reference, with the changes and the whole trace; errors as `Translator.translate`."""
+        changes = self.changes
+        with self.positions():
+            if self.reference is None:
+                search = self.beam, self.length_penalty
+                return self.translator.translate(self.text, *search, changes.edits, changes.locked)
+            if not self.reference.strip():
+                raise Problem("there is no reference: type the translation for the model to read")
+            return self.translator.force(self.text, self.reference, changes.edits)
 
 
+@remembered(line=TRANSLATING)
 def compute(request: Request) -> Shown:
-    """Translate, or read the reference where there is one; errors as there."""
-    if request.reference is not None:
-        return force(request.checkpoint, request.text, request.reference)
-    return translate(request.checkpoint, request.text, request.beam, request.length_penalty)
+    """The translation of a request, without its search; errors as `Request.translated`, which are not remembered."""
+    return cut(request.translated(), request.translator)
+
+
+@remembered()
+def layer_of(request: Request, kind: str, layer: int) -> dict[str, np.ndarray]:
+    """What one layer recorded, which other pages do not need, as of `model.experiments.inside.recorded`."""
+    return inside.recorded(request.translated(), kind, layer)

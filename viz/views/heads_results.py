@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
@@ -18,114 +16,126 @@ from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
-from viz.text.language import message
+from viz.text import words, words_heads
+from viz.text.language import say
 from viz.views import cached
+from viz.views.cached import remembered
+from viz.views.made import Made, made, the, value_of
+from viz.views.maps import axis_tokens
 
-CACHED_RECORDINGS = 16
+Place = tuple[str, int, int]  # kind of attention, layer, head
+REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
-def importance(request: cached.Request) -> Iterator[tuple[float, dict[str, np.ndarray]]]:
-    """Score the translation without each head, some heads at a time.
-
-    Yields:
-        How much is done, from 0 to 1, and by kind the changes of the log-probability so far (L, H), NaN where unknown.
-    """
-    loaded, result = cached.translator(request.checkpoint), cached.compute(request)
+@remembered(16)
+def importance(request: cached.Request) -> dict[str, np.ndarray]:
+    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
+    loaded, result = request.translator, cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
-    found = {kind: np.full((n, loaded.config.n_heads), np.nan) for kind, n in layer_counts(loaded.config).items()}
-    total, done = sum(values.size for values in found.values()), 0
+    counts = layer_counts(loaded.config).items()
+    found = {kind: np.zeros((n, loaded.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
     for heads, scores in each_in_turn(without_each_head(loaded.model, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score.sum() - whole
-        done += len(heads)
-        yield done / total, found
+    return found
 
 
-@dataclass(frozen=True)
-class Added:
-    """What keys add, and where attention leads.
-
-    Attributes:
-        lengths: by kind float32 (L, H, T, S), as of `model.measures.contribution.contributions`.
-        flows: as of `model.measures.contribution.rollouts`.
-    """
-
-    lengths: dict[str, np.ndarray]
-    flows: dict[str, np.ndarray]
-
-
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")))
-def added(request: cached.Request) -> Added:
-    """What keys add in every head, and the rollout, of the translation of a request."""
-    loaded = cached.translator(request.checkpoint)
-    result = loaded.force(request.text, cached.compute(request))
-    lengths = {kind: contribution.contributions(loaded.model, result, kind) for kind in KINDS}
-    return Added(lengths, contribution.rollouts({kind: result.attention(kind) for kind in KINDS}))
+@remembered(16)
+def added(request: cached.Request) -> dict[str, np.ndarray]:
+    """What keys add in every head to the translation of a request, by kind, as `contribution.contributions`."""
+    result = request.translator.force(request.text, cached.compute(request))
+    return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the heads of one kind do.
+    """What the heads of one kind do."""
 
-    Attributes:
-        numbers: by measure of `model.measures.atlas` (L, H).
-        roles: L lists of H names.
-        divergence: of every pair (L * H, L * H); None where there are too many to compare.
-        aligns: L lists of H, as of `alignment.roles`, where that was measured.
-        examples: L lists of H, as of `atlas.measure`, where there are any.
-    """
-
-    numbers: dict[str, np.ndarray]
-    roles: list[list[str]]
-    divergence: np.ndarray | None
-    aligns: list[list[str]] | None = None
-    examples: list[list[list]] | None = None
-
-    @cached_property
-    def layout(self) -> tuple[np.ndarray, float]:
-        """Where each head is drawn among those like it (L * H, 2), and how much of the spread is kept."""
-        return head_roles.layout(self.divergence)
+    numbers: dict[str, np.ndarray]  # by measure of `model.measures.atlas` (L, H)
+    roles: list[list[str]]  # (L, H)
+    divergence: np.ndarray | None  # of every pair (L * H, L * H); None where there are too many to compare
+    aligns: list[list[str]] | None = None  # (L, H), as of `alignment.roles`, where that was measured
+    examples: list[list[list]] | None = None  # (L, H), as of `atlas.measure`, where there are any
 
 
-def of_sentence(result: cached.Shown | Attention, kind: str) -> Numbers:
-    """What the heads of a kind do in one sentence, as far as their weights say it."""
-    weights, mask = result.attention(kind), result.mask(kind)
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-    counted = head_roles.tally(weights, mask, keys)
-    divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
-    return Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
+@dataclass(frozen=True)
+class Source:
+    """Numbers of heads by kind, and how they come about."""
+
+    kinds: dict[str, Numbers]
+    name: str  # what holds them by kind and measure, in Python
+    lines: tuple[str, ...]  # that make it
+
+    def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
+        """Those of some kinds of whose heads a measure is known, and means something."""
+        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
+        return [kind for kind in known if measure not in words_heads.IMPOSSIBLE.get(kind, ())]
+
+    def table(self, measure: str, kinds: Sequence[str]) -> Made:
+        """A measure of all heads of some kinds, layers of all of them in rows."""
+        here = made({kind: one.numbers for kind, one in self.kinds.items()}, self.name, *self.lines)
+        return the(np.concatenate)([here[kind][measure] for kind in kinds])
+
+    def places(self, kinds: Sequence[str]) -> list[Place]:
+        """All heads of some kinds, in the order of `table`."""
+        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
+
+    def mark(self, kind: str, layer: int, head: int) -> str:
+        """Where a head is read as a word aligner, as it is said; "" where it is none."""
+        aligns = self.kinds[kind].aligns
+        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
+
+    def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
+        """The role of a head, and where it is read as a word aligner, after its name."""
+        role = words_heads.role(self.kinds[kind].roles[layer][head])
+        return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
 
 
-@st.cache_data(max_entries=CACHED_RECORDINGS, show_spinner=cached.Waiting(message("Computing …")), show_time=True)
-def of_request(request: cached.Request) -> dict[str, Numbers]:
-    """All that an atlas measures, of the translation of a request, by kind of attention."""
-    loaded = cached.translator(request.checkpoint)
+def name_of(kind: str, layer: int, head: int) -> str:
+    """What a head is called."""
+    return words_heads.head(words.KINDS[kind].title, layer, head)
+
+
+def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
+    """What the heads of some kinds do in one sentence, as far as their weights say it."""
+    found, lines, known = {}, ["here = {}"], made(result, "result")
+    for kind in kinds:
+        weights = result.attention(kind)
+        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), axis_tokens(known, kind, words.READ)[1])
+        lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
+        divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
+        counted = value_of(tally)
+        found[kind] = Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
+    return Source(found, "here", tuple(lines))
+
+
+@remembered(16)
+def of_request(request: cached.Request) -> Source:
+    """All that an atlas measures, of the translation of a request."""
+    loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
-    return {
-        kind: Numbers(one.numbers(), head_roles.roles(one.tally, kind), one.divergence) for kind, one in counted.items()
-    }
+    roles = {kind: head_roles.roles(one.tally, kind) for kind, one in counted.items()}
+    found = {kind: Numbers(one.numbers(), roles[kind], one.divergence) for kind, one in counted.items()}
+    count = "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}"
+    return Source(found, "here", ("words = agreement.of_words(translator, result)", count))
 
 
-def of_report(report: dict[str, Any]) -> dict[str, Numbers]:
-    """What an atlas says of the heads of each kind."""
+def of_report(report: dict[str, Any]) -> Source:
+    """What the atlas of a checkpoint says."""
     found = {}
     for kind, values in report["kinds"].items():
-        names = [name for name in (*atlas.ALWAYS[kind], *atlas.SOMETIMES) if name in values]
-        numbers = {name: np.array(values[name]) for name in names}
+        names = (*atlas.ALWAYS[kind], *atlas.SOMETIMES)
+        numbers = {name: np.array(values[name]) for name in names if name in values}
         more = values.get("aligns"), values["examples"]
         found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
-    return found
+    return Source(found, "report['kinds']", (REPORT,))
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@remembered(8)
 def report(checkpoint: str) -> dict[str, Any] | None:
-    """The atlas that ships with a checkpoint, or None.
-
-    Raises:
-        ValueError: if it cannot be used; the message says why.
-    """
+    """The atlas that ships with a checkpoint, or None; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)
     return atlas.read(loaded.folder, loaded.config)
 

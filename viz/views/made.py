@@ -7,7 +7,7 @@ translation, `result.attention("cross")[0, 3]` stands for a map of it. Values ar
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -19,50 +19,43 @@ from viz.figures import Drawn
 from viz.figures.wording import Say
 
 WIDTH = 84  # letters of a line
-_IMPORTS = {
-    "np": "import numpy as np",
-    "load_translator": "from model import load_translator",
-    "read_attention": "from model.adapters.attention_file import read_attention",
-    "analysis": "from model.analysis import maps as analysis",
-    "maps": "from viz.views import maps",
-}
+_ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
+_IMPORTS = {"np": "import numpy as np", "analysis": "from model.analysis import maps as analysis"}
 _MODULES = {
-    "model.analysis": ("comparison", "head_roles", "lengths"),
-    "model.measures": ("agreement", "atlas", "checks", "contribution"),
-    "model.catalogue": ("checkpoints_folder",),
-    "model.checkpoint": ("read_json",),
-    "model.experiments": ("learned_positions",),
-    "model.interventions.edits": ("Edits",),
-    "model.measures.head_importance": ("without_each_head",),
-    "model.experiments.inside": ("Switches", "recorded", "row"),
-    "model.experiments.masks": ("conventions", "read_batch", "run", "without_look_ahead", "worked_example"),
-    "model.experiments.positions": ("changed_positions",),
-    "model.positional": ("VARIANTS", "frequencies"),
-    "model.measures.search_attention": ("looked_at",),
-    "model.taps": ("intervene",),
-    "model.training": ("schedules",),
-    "model.training.grid": ("lines_of", "read_grid"),
-    "viz.figures": figures.__all__,
-    "viz.pages.pitfalls.common": ("Sentence",),
-    "viz.pages.pitfalls.demos": ("DEMOS",),
+    "model": "load_translator",
+    "model.adapters.attention_file": "read_attention",
+    "model.analysis": "comparison head_roles lengths",
+    "model.catalogue": "checkpoints_folder",
+    "model.experiments": "learned_positions",
+    "model.experiments.masks": "conventions read_batch run worked_example",
+    "model.experiments.positions": "changed_positions",
+    "model.interventions.edits": "Edits",
+    "model.measures": "agreement atlas checks contribution",
+    "model.measures.search_attention": "looked_at",
+    "model.positional": "VARIANTS frequencies",
+    "model.training": "schedules",
+    "model.training.grid": "lines_of read_grid",
+    "viz.figures": " ".join(figures.__all__),
+    "viz.pages.pitfalls.common": "Sentence",
+    "viz.pages.pitfalls.demos": "PITFALLS",
+    "viz.pages.training.lab": "lines_at sample",
+    "viz.views": "maps",
 }
 
 
 class Made:
-    """A value and the Python that makes it; nothing is computed before the value is asked for.
-
-    Args:
-        code: an expression.
-        make: gives the value.
+    """A value and the Python that makes it, an expression after some lines; nothing is computed before it is asked for.
 
     Example:
         >>> numbers = made([1, 2], "numbers")
         >>> numbers[1] - numbers[0], value_of(numbers[1] - numbers[0])
         (numbers[1] - numbers[0], 1)
+        >>> the(np.stack)([numbers, numbers]).named("both")[0], value_of(the(np.sum)(numbers)) == 3
+        (both[0], np.True_)
     """
 
-    def __init__(self, code: str, make: Callable[[], Any]) -> None:
-        self._code, self._make = code, make
+    def __init__(self, code: str, make: Callable[[], Any], lines: tuple[str, ...] = ()) -> None:
+        self._code, self._make, self._lines = code, make, lines
 
     def __repr__(self) -> str:
         return self._code
@@ -70,23 +63,57 @@ class Made:
     def __getattr__(self, name: str) -> Made:
         if name.startswith("_"):  # what Python or a library looks for
             raise AttributeError(name)
-        return Made(f"{self._code}.{name}", lambda: getattr(value_of(self), name))
+        return Made(f"{self._code}.{name}", lambda: getattr(value_of(self), name), self._lines)
 
     def __getitem__(self, place: Any) -> Made:
         code = ", ".join(map(repr, place)) if isinstance(place, tuple) else repr(place)
-        return Made(f"{self._code}[{code}]", lambda: value_of(self)[value_of(place)])
+        return Made(f"{self._code}[{code}]", lambda: value_of(self)[value_of(place)], lines_of(self, place))
 
     def __call__(self, *given: Any, **named: Any) -> Made:
-        values = {name: value_of(one) for name, one in named.items()}
-        return Made(call(self._code, *given, **named), lambda: value_of(self)(*map(value_of, given), **values))
+        code, lines = call(self._code, *given, **named), lines_of(self, given, named)
+        return Made(code, lambda: value_of(self)(*value_of(given), **value_of(named)), lines)
+
+    def __neg__(self) -> Made:
+        return Made(f"-{self._code}", lambda: -value_of(self), self._lines)
 
     def __sub__(self, other: Made) -> Made:
-        return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other))
+        return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other), lines_of(self, other))
+
+    def named(self, name: str) -> Made:
+        """The same, which a line of its own gives a name."""
+        return Made(name, self._make, (*self._lines, f"{name} = {self._code}"))
+
+    def being(self, value: Any) -> Made:
+        """The same, whose value is at hand."""
+        return Made(self._code, lambda: value, self._lines)
 
 
-def made(value: Any, code: str) -> Made:
-    """A value that is at hand, and the expression that makes it."""
-    return Made(code, lambda: value)
+def made(value: Any, code: str, *lines: str) -> Made:
+    """A value that is at hand, and the expression that makes it, after some lines."""
+    return Made(code, lambda: value, lines)
+
+
+def the(function: Callable) -> Made:
+    """A function of numpy, or of a module that `with_imports` knows."""
+    module, name = function.__module__, function.__name__
+    if name not in _MODULES.get(module, "").split():
+        name = f"{_ALIASES.get(module, module.rpartition('.')[2])}.{name}"
+    return made(function, name)
+
+
+def _parts(one: Any) -> Iterator[Any]:
+    """What a list, a tuple or a dictionary holds; else the thing itself."""
+    if type(one) in (list, tuple, dict):
+        for part in one.values() if type(one) is dict else one:
+            yield from _parts(part)
+    else:
+        yield one
+
+
+def lines_of(*some: Any) -> tuple[str, ...]:
+    """The lines that Mades need, each once."""
+    needed = (one._lines for one in _parts(some) if isinstance(one, Made))
+    return tuple(dict.fromkeys(line for lines in needed for line in lines))
 
 
 def value_of(one: Any) -> Any:
@@ -99,14 +126,7 @@ def value_of(one: Any) -> Any:
 
 
 def call(function: str, *arguments: object, **named: object) -> str:
-    """Write a call.
-
-    Args:
-        function: its name.
-        arguments, named: written with repr; None among the named ones is left out.
-
-    Returns:
-        The call, an argument a line where one line is too short.
+    """Write a call; arguments with repr, of the named ones not those that are None.
 
     Example:
         >>> print(call("bars", made(None, "values"), ["it's", "a"], value="pieces", top=None))
@@ -131,7 +151,7 @@ def with_imports(*lines: str) -> str:
     used = set().union(*(read for read, _ in found)).difference(*(written for _, written in found))
     imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
     for module, names in _MODULES.items():
-        if found := sorted(used & set(names)):
+        if found := sorted(used & set(names.split())):
             imports.add(f"from {module} import {', '.join(found)}")
     # Libraries first, then by name.
     return "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", body])
@@ -147,21 +167,13 @@ def _names(code: str) -> tuple[set[str], set[str]]:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of a page.
+    """A figure of a page."""
 
-    Attributes:
-        title: what it shows, as it stands in a file of it, said.
-        note: of what: the sentence, the checkpoint.
-        lines: of Python, which its arguments need.
-        function: of `viz.figures`; or a Made of a figure, without arguments.
-        arguments, named: of the function: Mades, another Plot, and what repr writes.
-    """
-
-    title: str
-    note: str
-    lines: tuple[str, ...]
-    function: Callable[..., Drawn] | Made
-    arguments: tuple = ()
+    title: str  # what it shows, as it stands in a file of it, said
+    note: str  # of what: the sentence, the checkpoint
+    lines: tuple[str, ...]  # of Python, with which its program begins
+    function: Callable[..., Drawn] | Made  # of `viz.figures`; or a Made of a figure, without arguments
+    arguments: tuple = ()  # Mades, another Plot, and what repr writes
     named: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, say: Say) -> Drawn:
@@ -175,9 +187,11 @@ class Plot:
     @property
     def code(self) -> str:
         """A program that makes the figure and shows it; empty where its arrays are kept nowhere else."""
-        if any(isinstance(one, np.ndarray) for given in (self.arguments, self.named.values()) for one in given):
+        given = self.function, self.arguments, self.named
+        if any(isinstance(one, np.ndarray) for one in _parts(given)):
             return ""
-        return with_imports(*self.lines, f"figure = {self!r}", "figure.show()")
+        lines = dict.fromkeys((*self.lines, *lines_of(given)))
+        return with_imports(*lines, f"figure = {self!r}", "figure.show()")
 
     def __repr__(self) -> str:
         if isinstance(self.function, Made):
@@ -187,19 +201,14 @@ class Plot:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the arrays of a page come about: what its figures are of, and the lines that all of them begin with.
-
-    Attributes:
-        note: of what the figures are.
-        lines: of Python.
-    """
+    """What the figures of a page are of, and the lines that the program of each begins with."""
 
     note: str
     lines: tuple[str, ...] = ()
 
-    def then(self, *lines: str, note: str = "") -> Recipe:
-        """The same with further lines, and something more to say."""
-        return Recipe(" · ".join(filter(None, (self.note, note))), (*self.lines, *lines))
+    def then(self, *lines: str) -> Recipe:
+        """The same with further lines."""
+        return Recipe(self.note, (*self.lines, *lines))
 
     def plot(self, title: str, function: Callable[..., Drawn] | Made, *arguments: Any, **named: Any) -> Plot:
         """A figure of these arrays; arguments as for Plot."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import compress, groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,90 +16,63 @@ from model.text.special import MARK
 from viz.figures import labels
 from viz.text.language import message, say
 
-SINGLE = message("single heads")
-SUMMARIES = (SINGLE, *analysis.AGGREGATES)
-OVER = {
-    message("heads"): ("heads",),
-    message("layers"): ("layers",),
-    message("heads and layers"): ("layers", "heads"),
+# What an address calls them, and what they are called.
+SUMMARIES = {
+    "single": message("single heads"),
+    "mean": message("mean"),
+    "max": message("max"),
+    "deviation": message("standard deviation"),
 }
+OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("heads and layers")}
 VALUES = {
-    SINGLE: message("weight"),
-    message("mean"): message("mean weight"),
-    message("max"): message("max"),
-    message("standard deviation"): message("deviation"),
+    "single": message("weight"),
+    "mean": message("mean weight"),
+    "max": message("max"),
+    "deviation": message("deviation"),
 }
-NO_SUMS = {
-    "max": message("Rows of this summary do not add up to 1."),
-    "standard deviation": message("Rows of this summary do not add up to 1."),
-}
+_HIDDEN = message(
+    "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is rescaled."
+)
+_LARGEST = message("Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.")
+CANDIDATES = 5  # tokens that could have been written at a step
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the visitor chose for the maps.
+    """What the visitor chose for the maps."""
 
-    Attributes:
-        summary: one of SUMMARIES.
-        over: a key of OVER; means nothing for single heads.
-        merge: draw words instead of tokens.
-        hide: leave special tokens out.
-        share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
-        mark: what marks words where the tokens of an axis have no mark, as for `analysis.words`.
-    """
-
-    summary: str = SINGLE
-    over: str = "heads"
-    merge: bool = False
-    hide: bool = False
-    share: int = 100
-    mark: str = MARK
+    summary: str = "single"  # a key of SUMMARIES
+    over: str = "heads"  # a key of OVER; means nothing for single heads
+    merge: bool = False  # words instead of tokens
+    hide: bool = False  # leave special tokens out
+    share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
+    mark: str = MARK  # of words where the tokens of an axis have no mark, as for `analysis.words`
 
     @property
     def axes(self) -> tuple[str, ...]:
         """What is summarised over: "layers", "heads", both or nothing."""
-        return () if self.summary == SINGLE else OVER[self.over]
+        if self.summary == "single":
+            return ()
+        return ("layers", "heads") if self.over == "all" else (self.over,)
 
 
 @dataclass(frozen=True)
 class Maps:
-    """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised.
+    """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised."""
 
-    Attributes:
-        weights: float32 (L, H, T, S), with the small ones that are not shown.
-        shown: bool (L, H, T, S), False = below the threshold.
-        mask: bool (T, S), True = may attend.
-        queries, keys: names of the rows and columns.
-        others: what the steps of the rows read or predicted beside their name; None in the encoder.
-        removed: float32 (L, H, T), the part of each row that went to hidden columns: where heads or layers are
-            summarised the mean over them.
-        row_of, column_of: for each token of the rows and the columns the row or column that draws it, -1 for none.
-        hidden: how many rows and columns are hidden.
-        layer_names, head_names: of the tiles, said.
-        value: what a number is, in English.
-        options: that made them.
-        counts: layers and heads of the recording.
-    """
-
-    weights: np.ndarray
-    shown: np.ndarray
-    mask: np.ndarray
-    queries: list[str]
+    weights: np.ndarray  # float32 (L, H, T, S), with the small ones that are not shown
+    shown: np.ndarray  # bool (L, H, T, S), False = below the threshold
+    mask: np.ndarray  # bool (T, S), True = may attend
+    queries: list[str]  # names of the rows
     keys: list[str]
-    others: list[str] | None
-    removed: np.ndarray
-    row_of: list[int]
+    others: list[str] | None  # what the steps of the rows read or predicted beside their name; None in the encoder
+    removed: np.ndarray  # float32 (L, H, T), the part of each row that went to hidden columns; of summaries the mean
+    row_of: list[int]  # for each token the row that draws it, -1 for none
     column_of: list[int]
-    hidden: tuple[int, int]
-    layer_names: list[str]
+    layer_names: list[str]  # of the tiles, said
     head_names: list[str]
-    value: str
-    options: Options
-    counts: tuple[int, int]
-
-    def place(self, layer: int, head: int) -> tuple[int, int]:
-        """Where the map of a chosen layer and head lies in the arrays."""
-        return (0 if "layers" in self.options.axes else layer), (0 if "heads" in self.options.axes else head)
+    value: str  # what a number is, in English
+    options: Options  # that made them
 
 
 def build(
@@ -109,72 +83,77 @@ def build(
     options: Options,
     others: Sequence[str] | None = None,
 ) -> Maps:
-    """Turn the recorded weights of one kind into the maps that are drawn.
+    """Turn the recorded weights (L, H, T, S) and the mask (T, S) of one kind into the maps that are drawn.
 
     Words are merged first, then special tokens left out, then heads summarised, then small cells left blank, so a
     summary is one of what single heads would show. Nothing is renormalised.
-
-    Args:
-        weights: (L, H, T, S).
-        mask: bool (T, S), True = may attend.
-        queries, keys: T and S tokens that name rows and columns.
-        options: what to do.
-        others: T tokens, the other ones of the steps.
-
-    Returns:
-        The maps.
     """
     counts = weights.shape[:2]
     special_rows, special_columns = analysis.is_special(queries), analysis.is_special(keys)
-    queries, keys = list(queries), list(keys)
-    others = None if others is None else list(others)
     row_of, column_of = list(range(len(queries))), list(range(len(keys)))
     if options.merge:
         from_words, to_words = (analysis.words(tokens, options.mark) for tokens in (queries, keys))
-        weights = analysis.merge_words(weights, from_words, to_words)
-        mask = _merge_any(mask, from_words, to_words)
-        special_rows, special_columns = _first(special_rows, from_words), _first(special_columns, to_words)
-        others = None if others is None else _join(others, from_words)
-        queries, keys = from_words.names, to_words.names
         row_of, column_of = from_words.of_token, to_words.of_token
-    rows = special_rows & options.hide & (not special_rows.all())
-    columns = special_columns & options.hide & (not special_columns.all())
-    weights, removed = analysis.hide(weights, rows, columns)
-    summed = {"layers": 0, "heads": 1}
+        weights = analysis.merge_words(weights, from_words, to_words)
+        rows, columns = np.nonzero(mask)
+        mask = np.zeros((len(from_words.names), len(to_words.names)), dtype=bool)
+        mask[np.array(row_of)[rows], np.array(column_of)[columns]] = True  # where any token may attend to any other
+        special_rows, special_columns = _first(special_rows, from_words), _first(special_columns, to_words)
+        if others is not None:
+            grouped = groupby(zip(row_of, others, strict=True), key=lambda one: one[0])
+            others = [" ".join(token for _, token in group) for _, group in grouped]
+        queries, keys = from_words.names, to_words.names
+    rows = ~special_rows | (not options.hide or special_rows.all())
+    columns = ~special_columns | (not options.hide or special_columns.all())
+    weights, removed = analysis.hide(weights, ~rows, ~columns)
     if options.axes:
-        weights = analysis.aggregate(weights, options.summary, options.axes)
-        removed = removed.mean(axis=tuple(summed[name] for name in options.axes), keepdims=True)
+        weights = analysis.aggregate(weights, SUMMARIES[options.summary], options.axes)
+        removed = removed.mean(axis=tuple({"layers": 0, "heads": 1}[name] for name in options.axes), keepdims=True)
     weights = weights.astype(np.float32)
     shown = analysis.top_share(weights, options.share / 100) if options.share < 100 else np.ones(weights.shape, bool)
     return Maps(
         weights=weights,
         shown=shown,
-        mask=mask[~rows][:, ~columns],
-        queries=_keep(queries, rows),
-        keys=_keep(keys, columns),
-        others=None if others is None else _keep(others, rows),
+        mask=mask[rows][:, columns],
+        queries=list(compress(queries, rows)),
+        keys=list(compress(keys, columns)),
+        others=None if others is None else list(compress(others, rows)),
         removed=removed.astype(np.float32),
         row_of=_drawn_at(row_of, rows),
         column_of=_drawn_at(column_of, columns),
-        hidden=(int(rows.sum()), int(columns.sum())),
-        layer_names=_layer_names(counts[0], options),
-        head_names=_head_names(counts[1], options),
+        layer_names=_names("layers", counts[0], options),
+        head_names=_names("heads", counts[1], options),
         value=VALUES[options.summary],
         options=options,
-        counts=counts,
     )
+
+
+def _drawn_at(of_token: list[int], kept: np.ndarray) -> list[int]:
+    """Where each token is drawn after some rows or columns were left out; -1 where it is not."""
+    return np.where(kept, np.cumsum(kept) - 1, -1)[of_token].tolist()
+
+
+def _first(marked: np.ndarray, words: analysis.Words) -> np.ndarray:
+    """Whether the first token of each word is marked; special tokens are words of their own."""
+    return marked[np.unique(words.of_token, return_index=True)[1]]
+
+
+def _names(axis: str, count: int, options: Options) -> list[str]:
+    """What the layers or the heads of the tiles are called."""
+    if axis in options.axes:
+        said = message("{summary} of {count} layers") if axis == "layers" else message("{summary} of {count} heads")
+        return [say(said, summary=say(SUMMARIES[options.summary]), count=count)]
+    return [{"layers": labels.layer_label, "heads": labels.head_label}[axis](number, say) for number in range(count)]
 
 
 def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
     """The tokens of the rows and of the columns of a kind, and the other tokens of the rows' steps.
 
+    These are None where rows are not steps, or it is not known what was predicted.
+
     Args:
         result: a recording, or a Made of one.
-        kind: of attention.
         named: whether steps are named by the token "read" or "predicted".
-
-    Returns:
-        Its tokens; the others are None where rows are not steps, or it does not know what was predicted.
     """
     if kind == "encoder_self":
         return result.source_tokens, result.source_tokens, None
@@ -184,102 +163,21 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
     return result.target_tokens, keys, result.predicted_tokens or None
 
 
-def title(maps: Maps, layer: int, head: int | None) -> str:
-    """Name the map of a head, or all maps of a layer (head is None), as the end of a heading."""
-    n_layers, n_heads = maps.counts
-    values = {"layer": layer, "head": head, "n_layers": n_layers, "n_heads": n_heads}
-    values["summary"] = say(maps.options.summary)
-    if maps.options.axes == ("heads",):
-        return say("{summary} of {n_heads} heads of layer {layer}", **values)
-    if maps.options.axes == ("layers",):
-        if head is None:
-            return say("{summary} of each head over {n_layers} layers", **values)
-        return say("{summary} of head {head} over {n_layers} layers", **values)
-    if maps.options.axes:
-        return say("{summary} of all {n_heads} heads of all {n_layers} layers", **values)
-    if head is None:
-        return say("layer {layer}, all {n_heads} heads", **values)
-    return say("layer {layer}, head {head}", **values)
-
-
-def heading(of: str, maps: Maps, layer: int, head: int | None) -> str:
-    """A whole heading: the title of a kind of attention, in English, and what `title` says."""
-    return say("{kind}, {place}", kind=say(of), place=title(maps, layer, head))
-
-
-def notes(maps: Maps, layer: int, head: int | None) -> list[str]:
-    """Say in sentences what was done to the maps that `title` names, so that nobody takes them for something else."""
-    options = maps.options
-    place = maps.place(layer, head or 0)[: 1 if head is None else 2]
-    said = []
+def notes(maps: Maps, layer: int, head: int) -> list[str]:
+    """Say in sentences what was done to a map, so that nobody takes it for something else."""
+    options, said = maps.options, []
     if options.axes:
         said.append(say("No single head looks like this."))
-    if options.summary in NO_SUMS:
-        said.append(say(NO_SUMS[options.summary]))
+    if options.summary in ("max", "deviation"):
+        said.append(say("Rows of this summary do not add up to 1."))
     if options.merge:
         said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
-        said.append(
-            say(
-                "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is "
-                "rescaled.",
-                share=maps.removed[place].mean(),
-            )
-        )
+        said.append(say(_HIDDEN, share=maps.removed[layer, head].mean()))
     if options.share < 100:
-        shown = maps.shown[place]
-        said.append(
-            say(
-                "Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.",
-                share=options.share,
-                n=shown.sum(),
-                total=shown.size,
-            )
-        )
+        shown = maps.shown[layer, head]
+        said.append(say(_LARGEST, share=options.share, n=shown.sum(), total=shown.size))
     return said
-
-
-def _keep(names: list[str], left_out: np.ndarray) -> list[str]:
-    return [name for name, out in zip(names, left_out, strict=True) if not out]
-
-
-def _drawn_at(of_token: list[int], left_out: np.ndarray) -> list[int]:
-    """Where each token is drawn after some rows or columns were left out; -1 where it is not."""
-    places = np.where(left_out, -1, np.cumsum(~left_out) - 1)
-    return [int(places[place]) for place in of_token]
-
-
-def _first(marked: np.ndarray, words: analysis.Words) -> np.ndarray:
-    """Whether the first token of each word is marked; special tokens are words of their own."""
-    return np.array([marked[words.of_token.index(word)] for word in range(len(words.names))], dtype=bool)
-
-
-def _join(tokens: list[str], words: analysis.Words) -> list[str]:
-    """The tokens of each word's positions in one string, a space between them."""
-    return [
-        " ".join(token for token, at in zip(tokens, words.of_token, strict=True) if at == word)
-        for word in range(len(words.names))
-    ]
-
-
-def _merge_any(mask: np.ndarray, queries: analysis.Words, keys: analysis.Words) -> np.ndarray:
-    """A word may attend to another where any of its tokens may to any of the other's."""
-    merged = np.zeros((len(queries.names), len(keys.names)), dtype=bool)
-    rows, columns = np.nonzero(mask)
-    merged[np.array(queries.of_token)[rows], np.array(keys.of_token)[columns]] = True
-    return merged
-
-
-def _layer_names(count: int, options: Options) -> list[str]:
-    if "layers" in options.axes:
-        return [say("{summary} of {count} layers", summary=say(options.summary), count=count)]
-    return [labels.layer_label(layer, say) for layer in range(count)]
-
-
-def _head_names(count: int, options: Options) -> list[str]:
-    if "heads" in options.axes:
-        return [say("{summary} of {count} heads", summary=say(options.summary), count=count)]
-    return [labels.head_label(head, say) for head in range(count)]
 
 
 def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
@@ -289,16 +187,13 @@ def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
 
 
 def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
-    """After minus before, on the axes of `after`.
+    """After minus before, on the axes of `after`, of the layers and heads that both have; the same options made them.
+
+    Rows and columns are those of the same token in both translations, aligned in order; where one has no counterpart,
+    its cells are not shown.
 
     Args:
-        before, after: maps of one kind, made with the same options; where models differ, of the layers and heads that
-            both have.
         replaced: whether tokens that replace each other are compared as well; their rows and columns have both names.
-
-    Returns:
-        Maps whose weights are differences, from -1 to 1. Rows and columns are those of the same token in both
-        translations, aligned in order; where one has no counterpart, its cells are not shown.
     """
     pairs = aligned(before, after)
     names = [(before.queries, after.queries), (before.keys, after.keys)]
@@ -330,5 +225,22 @@ def _both_names(old: Sequence[str], new: Sequence[str], pairs: Pairs) -> list[st
     names = list(new)
     for i, j in pairs:
         if old[i] != new[j]:
-            names[j] = f"{old[i].lstrip(MARK) or old[i]} → {new[j].lstrip(MARK) or new[j]}"
+            names[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
     return names
+
+
+class NextWords(NamedTuple):
+    """What a model could have written at T steps."""
+
+    candidates: list[list[tuple[str, float]]]  # T lists of tokens and probabilities, the most probable first
+    candidate_ids: list[list[int]]
+    entropy: np.ndarray  # float32 (T,), of the distribution over the whole vocabulary, in nats
+
+
+def next_words(logits: np.ndarray, names: Callable[[Sequence[int]], Sequence[str]]) -> NextWords:
+    """Read logits (T, V); `names` says what the tokens of some ids are called."""
+    ids, log_probabilities = analysis.candidates(logits, CANDIDATES)
+    logs = analysis.log_softmax(logits)  # (T, V); no logarithm of the probabilities again
+    entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
+    rows = zip(ids.tolist(), np.exp(log_probabilities).tolist(), strict=True)
+    return NextWords([list(zip(names(row), shares, strict=True)) for row, shares in rows], ids.tolist(), entropy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import thread_time
 
@@ -13,56 +14,63 @@ from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.text import errors
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.views import cached, recipes
-from viz.views.made import Made, Recipe, call, made
+from viz.views.cached import Request, Result
+from viz.views.made import Made, Recipe, made
 
 UNKNOWN = SPECIAL_TOKENS[UNK_ID]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One model's translation; T counts its words, S those of the source.
+    """One model's translation; T counts its words, S those of the source."""
 
-    Attributes:
-        name: of the checkpoint.
-        system: one of catalogue.SYSTEMS.
-        result: the translation.
-        words, keys: what was written and read, in words, the end included.
-        weights: float32 (L, H, T, S), what each word read; None without attention.
-        context: float32 (T, D), the vector that each word's step read where there is no attention; else None.
-        seconds: of computing that the translation took when it was made.
-    """
-
-    name: str
-    system: str
+    request: Request
+    system: str  # one of catalogue.SYSTEMS
     result: cached.Shown
-    words: list[str]
-    keys: list[str]
-    weights: np.ndarray | None
-    context: np.ndarray | None
-    seconds: float
+    words: list[str]  # written, the end included
+    keys: list[str]  # read
+    weights: np.ndarray | None  # float32 (L, H, T, S), what each word attends to; None without attention
+    context: np.ndarray | None  # float32 (T, D), the vector that each word's step read where there is no attention
+    seconds: float  # of computing, when it was made
+
+    @property
+    def name(self) -> str:
+        """The name of the checkpoint."""
+        return self.request.checkpoint
 
     def unknown(self, side: str) -> int:
         """How many words of the "source" or the "target" are <unk>."""
         return (self.keys if side == "source" else self.words).count(UNKNOWN)
 
-    def map(self, layer: int, head: int | None) -> tuple[np.ndarray, str]:
-        """What each word read, (T, S), and a line that says which map that is.
+    def map(self, layer: int, head: int | None) -> tuple[Made, str]:
+        """What each word attends to, (T, S), and a line that says which map that is.
 
-        Args:
-            layer, head: of a Transformer, the last one where there are fewer; no head: the mean of all.
+        Of a Transformer, the last layer or head where there are fewer; no head: the mean of all.
         """
-        n_layers, n_heads = self.weights.shape[:2]
+        weights, (n_layers, n_heads, *_) = made(self.weights, "weights"), self.weights.shape
         if self.system != catalogue.TRANSFORMER:
-            return self.weights[0, 0], say("One head; each row adds up to 1.")
+            return weights[0, 0], say("One head; each row adds up to 1.")
         layer = min(layer, n_layers - 1)
         if head is None:
             line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", layer=layer, n=n_heads)
-            return self.weights[layer].mean(axis=0), line
+            return weights[layer].mean(axis=0), line
         head = min(head, n_heads - 1)
         line = say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
-        return self.weights[layer, head], line
+        return weights[layer, head], line
+
+    def recipe(self) -> Recipe:
+        """The translation in words, in Python called `result`, `written` and `read`."""
+        lines = ["written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)"]
+        if self.weights is None:
+            lines.append("firsts = [written.of_token.index(word) for word in range(len(written.names))]")
+        else:
+            lines += [
+                "read = comparison.words_of(translator.tokenizer.source, result.source_tokens)",
+                "weights = analysis.merge_words(result.attention('cross'), written, read)",
+            ]
+        return recipes.translation(self.request).then(*lines)
 
 
 @st.cache_resource(show_spinner=False)
@@ -71,21 +79,20 @@ def _warm(name: str) -> None:
     cached.translator(name).translate("a", beam=1)
 
 
-@st.cache_data(max_entries=cached.CACHED_RESULTS, show_spinner=cached.Waiting(message("Translating …")), show_time=True)
-def _timed(name: str, text: str, beam: int) -> tuple[cached.Shown, float]:
+@cached.remembered(line=cached.TRANSLATING)
+def _timed(request: Request) -> tuple[cached.Shown, float]:
     """Translate, and measure how long this thread computes: waiting for other visitors does not count."""
-    loaded = cached.translator(name)
-    _warm(name)
+    _warm(request.checkpoint)
     began = thread_time()
-    result = loaded.translate(text, beam, cached.LENGTH_PENALTY)
+    result = request.translated()
     seconds = thread_time() - began
-    return cached.cut(result, loaded), seconds
+    return cached.cut(result, request.translator), seconds
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
-    """Translate with one model; errors as `cached.translate`."""
-    loaded = cached.translator(name)
-    result, seconds = _timed(name, text, beam)
+    """Translate with one model; errors as `cached.compute`."""
+    request = Request(name, text, beam)
+    loaded, (result, seconds) = request.translator, _timed(request)
     written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
     system = catalogue.system_of(loaded.config)
@@ -95,66 +102,26 @@ def side_of(name: str, text: str, beam: int) -> Side:
         context = result.trace["decoder.context"][firsts]
     else:
         weights = analysis.merge_words(result.attention("cross"), written, read)
-    return Side(name, system, result, written.names, read.names, weights, context, seconds)
+    return Side(request, system, result, written.names, read.names, weights, context, seconds)
 
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
     """Which checkpoints can be loaded, the systems in their order, and why others cannot."""
-    systems, problems = {}, []
-    for name in names:
-        try:
-            loaded = cached.translator(name)
-            systems[name] = catalogue.SYSTEMS.index(catalogue.system_of(loaded.config))
-        except ValueError as error:
-            problems.append(errors.sentence(error))
-    return sorted(systems, key=systems.__getitem__), problems
+    systems, problems = _each(names, lambda name: catalogue.system_of(cached.translator(name).config))
+    return sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name])), list(problems.values())
 
 
 def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
-    """Translate with every model.
+    """Translate with every model: the translations in order, and by name why the others could not translate."""
+    sides, problems = _each(names, lambda name: side_of(name, text, beam))
+    return list(sides.values()), problems
 
-    Args:
-        names: of checkpoints that can be loaded.
-        text: the sentence.
-        beam: width of the search.
 
-    Returns:
-        The translations in order, and for those that could not translate it by name why.
-    """
-    sides, problems = [], {}
+def _each(names: list[str], make: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, str]]:
+    found, problems = {}, {}
     for name in names:
         try:
-            sides.append(side_of(name, text, beam))
+            found[name] = make(name)
         except ValueError as error:
             problems[name] = errors.sentence(error)
-    return sides, problems
-
-
-def recipe(side: Side, beam: int) -> Recipe:
-    """The translation of a model in words, in Python called `result`, `written` and `read`."""
-    lines = [
-        recipes.loading(side.name),
-        f"result = {call('translator.translate', side.result.source, beam=beam)}",
-        "written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)",
-    ]
-    if side.weights is None:
-        lines.append("firsts = [written.of_token.index(word) for word in range(len(written.names))]")
-    else:
-        lines += [
-            "read = comparison.words_of(translator.tokenizer.source, result.source_tokens)",
-            "weights = analysis.merge_words(result.attention('cross'), written, read)",
-        ]
-    how = say("beam {width}", width=beam) if beam > 1 else say("greedy")
-    note = say("“{text}” · {checkpoint} · {how}", text=side.result.source, checkpoint=side.name, how=how)
-    return Recipe(note, tuple(lines))
-
-
-def map_made(side: Side, layer: int, head: int | None) -> Made:
-    """The map that `Side.map` gives."""
-    n_layers, n_heads = side.weights.shape[:2]
-    if side.system != catalogue.TRANSFORMER:
-        code = "weights[0, 0]"
-    else:
-        layer = min(layer, n_layers - 1)
-        code = f"weights[{layer}].mean(axis=0)" if head is None else f"weights[{layer}, {min(head, n_heads - 1)}]"
-    return made(side.map(layer, head)[0], code)
+    return found, problems

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, fields, replace
+from operator import itemgetter
 
 from model.translation import KINDS
 from viz.views import codes
 from viz.views.codes import code, one_of
+from viz.views.maps import OVER, SUMMARIES
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 BEAM, LENGTH_PENALTY = 4, 0.6  # alpha of Wu et al. 2016
 MOST_CHARACTERS = 2000  # of a sentence in an address
 
 BEAMS = range(1, 9)
-SUMMARIES = {"single": "single heads", "mean": "mean", "max": "max", "deviation": "standard deviation"}
-OVER = {"heads": "heads", "layers": "layers", "all": "heads and layers"}
-ROWS = {"predicted": "predicted", "read": "read"}
+ROWS = ("predicted", "read")
 VIEWS = ("map", "mask", "positions", "words", "inside")
 EFFECT_VIEWS = ("map", "parts", "lens", "left-out", "agree")  # where direct effects are shown in place of weights
 MEASURES = ("weights", "effects")
@@ -29,50 +29,33 @@ AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared 
 
 @dataclass(frozen=True)
 class View:
-    """What is translated, how, and what the maps show of it. What the browser alone chooses is in `Place`.
-
-    Attributes:
-        text: the sentence.
-        model: name of the checkpoint; empty: the default one.
-        beam: width of the search; 1 is greedy.
-        penalty: exponent of the length penalty.
-        reference: what the decoder reads instead of its own words; None: nothing.
-        summary: a key of SUMMARIES.
-        over: a key of OVER; means nothing for single heads.
-        rows: a key of ROWS: steps are named by the token that they predicted or read.
-        words: draw words instead of subwords.
-        hide: leave special tokens out.
-        stretch: colours end at the largest weight instead of 1.
-        share: percent of a row's mass that its drawn cells hold at least, the largest first; 100 draws all.
-    """
+    """What is translated, how, and what the maps show of it. What the browser alone chooses is in PLACE."""
 
     text: str = EXAMPLE
-    model: str = ""
-    beam: int = BEAM
-    penalty: float = LENGTH_PENALTY
-    reference: str | None = None
-    summary: str = "single"
+    model: str = ""  # name of the checkpoint; empty: the default one
+    beam: int = BEAM  # width of the search; 1 is greedy
+    penalty: float = LENGTH_PENALTY  # exponent
+    reference: str | None = None  # what the decoder reads instead of its own words
+    summary: str = "single"  # this and the others as of `viz.views.maps.Options`, where `words` is `merge`
     over: str = "heads"
-    rows: str = "predicted"
+    rows: str = "predicted"  # steps are named by the token that they predicted or read
     words: bool = False
     hide: bool = False
-    stretch: bool = False
+    stretch: bool = False  # colours end at the largest weight instead of 1
     share: int = 100
 
     def address(self) -> dict[str, str]:
         """The parameters of an address, without what equals the default."""
-        default = View()
-        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: code(value) for name, value in chosen.items() if value != getattr(default, name)}
+        default, chosen = vars(View()), vars(self)
+        return {name: code(value) for name, value in chosen.items() if value != default[name]}
 
 
 _KEPT = "kept-view"  # in a session; of no control
-
 NAMES = tuple(field.name for field in fields(View))
-EFFECTS = ("measure", "against")
+FIELDS = ("text", "model", "beam", "penalty", "reference")  # of which are chosen in the row above the stage
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", *EFFECTS, *ROW)
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
@@ -81,47 +64,31 @@ def is_addressed(query: Mapping[str, str]) -> bool:
 
 
 def read(query: Mapping[str, str], models: list[str], instead: View | None = None) -> tuple[View, list[str]]:
-    """Read an address.
+    """What an address asks to show, of some checkpoints, and what in it is not allowed, as name=code.
 
-    Args:
-        query: its parameters.
-        models: names of the checkpoints that can be chosen.
-        instead: what to take where the address says nothing; the defaults if None.
-
-    Returns:
-        What to show, and what in the address is not allowed, as name=code.
+    Where it says nothing, `instead` holds; the defaults if None.
     """
-    count = codes.number(0, MOST_CHARACTERS)
-    chosen, problems = codes.read(
-        query,
-        {
-            "text": _shortened,
-            "model": one_of(models),
-            "beam": one_of(BEAMS),
-            "penalty": codes.number(0.0, 2.0),
-            "reference": _shortened,
-            "summary": one_of(SUMMARIES),
-            "over": one_of(OVER),
-            "rows": one_of(ROWS),
-            "words": codes.switch,
-            "hide": codes.switch,
-            "stretch": codes.switch,
-            "share": codes.number(50, 100),
-            # What the browser chooses is only looked at.
-            "kind": one_of(KINDS),
-            "view": one_of(dict.fromkeys((*VIEWS, *EFFECT_VIEWS))),
-            "measure": one_of(MEASURES),
-            "against": one_of(AGAINST),
-            "layer": count,
-            "head": count,
-            "step": count,
-        },
-    )
+    shortened = itemgetter(slice(MOST_CHARACTERS))
+    readers = {
+        "text": shortened,
+        "model": one_of(models),
+        "beam": one_of(BEAMS),
+        "penalty": codes.number(0.0, 2.0),
+        "reference": shortened,
+        "summary": one_of(SUMMARIES),
+        "over": one_of(OVER),
+        "rows": one_of(ROWS),
+        "share": codes.number(50, 100),
+        # What the browser chooses is only looked at.
+        "kind": one_of(KINDS),
+        "view": one_of((*VIEWS, *EFFECT_VIEWS)),
+        "measure": one_of(MEASURES),
+        "against": one_of(AGAINST),
+    }
+    readers |= dict.fromkeys(("words", "hide", "stretch"), codes.switch)
+    readers |= dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS))
+    chosen, problems = codes.read(query, readers)
     return replace(instead or View(), **{name: chosen[name] for name in chosen if name in NAMES}), problems
-
-
-def _shortened(text: str) -> str:
-    return text[:MOST_CHARACTERS]
 
 
 def keep(state: MutableMapping, view: View) -> None:
@@ -132,3 +99,34 @@ def keep(state: MutableMapping, view: View) -> None:
 def kept(state: MutableMapping) -> View | None:
     """What was shown last in a session; None at first."""
     return state[_KEPT] if _KEPT in state else None
+
+
+TOP_KS = (0, 1, 5, 20, 100, 1000)
+MOST_DRAWN = 100  # words
+SEEDS = 10_000
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How a text is continued; temperature, top_k and top_p as for `model.decoding.sampling.restrict`."""
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    count: int = 30  # words
+    seed: int | None = None  # the same draws the same words; None: none are drawn
+
+
+CHANCES = {
+    "temperature": codes.number(0.0, 2.0),
+    "top-k": one_of(TOP_KS),
+    "top-p": codes.number(0.05, 1.0),
+    "count": codes.number(1, MOST_DRAWN),
+    "seed": codes.number(0, SEEDS - 1),
+}
+
+
+def chance_of(query: Mapping[str, str]) -> tuple[Chance, list[str]]:
+    """What an address says of drawing, and what in it is not allowed, as name=code."""
+    chosen, problems = codes.read(query, CHANCES)
+    return Chance(**{name.replace("-", "_"): value for name, value in chosen.items()}), problems

@@ -157,8 +157,8 @@ class TestFirstHead:
 
 
 class TestOptions:
-    @pytest.mark.parametrize(("how", "make"), [("mean", np.mean), ("max", np.max), ("standard deviation", np.std)])
-    @pytest.mark.parametrize(("over", "axes"), [("heads", 1), ("layers", 0), ("heads and layers", (0, 1))])
+    @pytest.mark.parametrize(("how", "make"), [("mean", np.mean), ("max", np.max), ("deviation", np.std)])
+    @pytest.mark.parametrize(("over", "axes"), [("heads", 1), ("layers", 0), ("all", (0, 1))])
     def test_summaries(self, tell, result, how, make, over, axes) -> None:
         for kind, told in kinds(tell(result, maps.Options(summary=how, over=over))).items():
             wanted = make(result.attention(kind).astype(np.float64), axis=axes)

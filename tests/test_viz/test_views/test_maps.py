@@ -7,7 +7,7 @@ import pytest
 
 from viz.views import maps
 
-HOW = {"mean": np.mean, "max": np.max, "standard deviation": np.std}
+HOW = {"mean": np.mean, "max": np.max, "deviation": np.std}
 QUERIES = ["<s>", "▁Das", "▁Ti", "er", "."]
 PREDICTED = ["▁Das", "▁Ti", "er", ".", "</s>"]
 KEYS = ["▁The", "▁an", "im", "al", ".", "</s>"]
@@ -29,21 +29,19 @@ class TestFunctions:
         np.testing.assert_array_equal(built.weights, weights)
         assert built.shown.all() and (built.queries, built.keys) == (QUERIES, KEYS)
         assert not built.removed.any() and maps.notes(built, 0, 0) == []
-        assert maps.title(built, 1, 2) == "layer 1, head 2"
 
     @pytest.mark.parametrize("how", HOW)
     def test_summaries(self, weights, how):
-        for over, shape in {"heads": (2, 1), "layers": (1, 3), "heads and layers": (1, 1)}.items():
+        for over, shape in {"heads": (2, 1), "layers": (1, 3), "all": (1, 1)}.items():
             built = build(weights, summary=how, over=over)
             assert built.weights.shape[:2] == shape == (len(built.layer_names), len(built.head_names))
-            layer, head = built.place(1, 2)
-            part = weights[slice(None) if "layers" in over else 1][..., slice(None) if "heads" in over else 2, :, :]
+            layer, head = shape[0] - 1, shape[1] - 1
+            part = weights[slice(None) if over != "heads" else 1][..., slice(None) if over != "layers" else 2, :, :]
             expected = HOW[how](part.reshape(-1, 5, 6), axis=0)
             np.testing.assert_allclose(built.weights[layer, head], expected, atol=1e-6)
-            notes = " ".join(maps.notes(built, 1, 2))
+            notes = " ".join(maps.notes(built, layer, head))
             assert "No single head looks like this" in notes
             assert ("do not add up to 1" in notes) == (how != "mean")
-        assert maps.title(build(weights, summary="mean"), 1, 2) == "mean of 3 heads of layer 1"
 
     def test_words_and_hidden_tokens(self, weights):
         built = build(weights, merge=True, hide=True, others=PREDICTED)
@@ -64,7 +62,7 @@ class TestFunctions:
         built = maps.build(
             np.ones((1, 1, 1, 1), np.float32), np.ones((1, 1), bool), ["<s>"], ["<s>"], maps.Options(hide=True)
         )
-        assert built.weights.shape == (1, 1, 1, 1) and built.hidden == (0, 0)
+        assert built.weights.shape == (1, 1, 1, 1)
 
     def test_a_word_typed_like_a_special_token_is_not_hidden(self, weights):
         assert not build(weights, hide=True).mask.shape == weights.shape[2:]
@@ -75,7 +73,7 @@ class TestFunctions:
             ["▁<", "s", ">"],
             maps.Options(merge=True, hide=True),
         )
-        assert built.hidden == (0, 0) and built.queries == ["<", "s", ">"]
+        assert built.queries == ["<", "s", ">"]
 
     def test_merged_masks(self):
         mask = np.tril(np.ones((5, 5), bool))

@@ -12,8 +12,8 @@ from viz.figures import head_board
 from viz.text import words_heads
 from viz.text.language import message, say
 from viz.ui import controls, explore, shared
-from viz.ui.heads_roles import REPORT
 from viz.views import recipes
+from viz.views.heads_results import REPORT
 from viz.views.made import Recipe, made
 
 ERROR_RATE = message("error rate")  # figures say what they are called with
@@ -27,7 +27,7 @@ def show(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator)
         st.info(say(words_heads.NO_LINKS, command=words_heads.COMMAND.format(name=checkpoint)))
         return
     with beside:
-        name = controls.choose(say("Links"), list(results), "links", next(iter(results)))
+        name = controls.choose(say("Links"), list(results), "links")
         result = results[name]
         if name in words_heads.LINK_SETS:
             st.caption(say(words_heads.LINK_SETS[name]))
@@ -35,19 +35,20 @@ def show(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator)
     for at, by_measure in result["aer"].items():
         read_at = say(words_heads.READ_AT[at])
         st.markdown(f"**{read_at}**")
-        for column, (what, rates) in zip(st.columns(2, gap="medium"), by_measure.items()):
-            with column:
-                measure = say(words_heads.ALIGNED_FROM[what])
-                st.markdown(say("From {measure}", measure=measure))
-                recipe = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint), REPORT))
-                recipe = recipe.then(f"rates = report['alignment'][{name!r}]['aer'][{at!r}][{what!r}]")
-                title = say("Alignment error rate, {read_at}, from {measure}", read_at=read_at, measure=measure)
-                show_board(rates, result, f"aer-{at}-{what}", title, recipe)
+        for what, rates in shared.columns(by_measure.items(), 2):
+            measure = say(words_heads.ALIGNED_FROM[what])
+            st.markdown(say("From {measure}", measure=measure))
+            lines = (
+                recipes.loading(checkpoint),
+                REPORT,
+                f"rates = report['alignment'][{name!r}]['aer'][{at!r}][{what!r}]",
+            )
+            title = say("Alignment error rate, {read_at}, from {measure}", read_at=read_at, measure=measure)
+            show_board(rates, result, f"aer-{at}-{what}", title, Recipe(f"{checkpoint} · {name}", lines))
     st.caption(f"{say(words_heads.GROUPED)} {say(words_heads.ALIGNMENT)}")
 
 
 def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: str, recipe: Recipe) -> None:
-    """Draw one board, and put its numbers in proportion."""
     heads = np.array(rates["heads"])
     every = np.column_stack([heads, *(rates[name] for name in SUMMARIES)])
     layers = [say("layer {n}", n=layer) for layer in range(len(heads))]

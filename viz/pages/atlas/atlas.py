@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -18,9 +17,9 @@ from viz.pages.atlas import alignment, contribution
 from viz.text import words, words_heads
 from viz.text.language import say
 from viz.text.words_heads import BOARD, CHANGE, HELD_OUT, PLACE, SCATTER, SENTENCE, SHARPNESS
-from viz.ui import asking, choices, controls, explore, heads_roles, shared, ways
-from viz.ui.heads_roles import Source
+from viz.ui import choices, controls, explore, heads_roles, shared, ways
 from viz.views import cached, changes, heads_results, recipes
+from viz.views.heads_results import Source
 from viz.views.made import Recipe
 from viz.views.view import View
 
@@ -28,9 +27,8 @@ NEIGHBOURS = 4
 WITH_CARD = (BOARD, SCATTER, words_heads.ALIKE, words_heads.TABLE)  # views of all heads
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where things stand: the picture and beside it what changes it; below them the card, the head and the sentence."""
+class Places(NamedTuple):
+    """Where things stand: the picture and beside it what changes it; below them the card and the head."""
 
     picture: DeltaGenerator
     choices: DeltaGenerator
@@ -38,8 +36,7 @@ class Places:
     head: DeltaGenerator
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """What there is to show: the translation and its request, the atlas if any, numbers of both, and the open head."""
 
     result: cached.Shown
@@ -51,23 +48,16 @@ class Known:
 
     @property
     def recipe(self) -> Recipe:
-        """The lines that translate the sentence."""
         return recipes.translation(self.request)
-
-    @property
-    def place(self) -> tuple[str, int, int]:
-        """Kind, layer and number of the head."""
-        return self.head.kind, self.head.layer, self.head.head
 
     def address(self, text: str, **how: Any) -> dict[str, str]:
         """The codes of a sentence, and of the head and the model, for other pages."""
         model = self.request.checkpoint
         model = "" if model == cached.default_checkpoint() else model
-        return View(text, model, **how).address() | dict(zip(("kind", "layer", "head"), map(str, self.place)))
+        return View(text, model, **how).address() | {name: str(one) for name, one in vars(self.head).items()}
 
 
 def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -> None:
-    """Draw a view, what it asks for beside it, and below it the card of the head that is open."""
     with at.card:
         missing = say(words_heads.NO_ATLAS, command=words_heads.COMMAND.format(name=request.checkpoint))
         report = shared.measured(heads_results.report, request.checkpoint, missing)
@@ -87,14 +77,14 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
             alignment.show(request.checkpoint, report, at.choices)
     if part not in WITH_CARD:
         return
-    held = heads_roles.of_report(report) if report else None
+    held = heads_results.of_report(report) if report else None
     with at.choices:
         measures = choose_measures(part, held)
         over = choose_source(held, part)
     if over == HELD_OUT or set(measures) - {PLACE} <= set(head_roles.NUMBERS):
-        own = heads_roles.of_weights(result, {kind: heads_results.of_sentence(result, kind) for kind in KINDS})
+        own = heads_results.of_weights(result)
     else:
-        own = Source(heads_results.of_request(request), "here", heads_roles.HERE)
+        own = heads_results.of_request(request)
     known = Known(result, request, report, held, own, head)
     of_kind = (held if over == HELD_OUT else own).kinds[head.kind]
     with at.picture:
@@ -111,7 +101,7 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
 def choose_source(held: Source | None, part: str) -> str:
     """Whether held-out sentences are shown, the visitor's own, or on the board what is different there."""
     options = [HELD_OUT, SENTENCE, *([CHANGE] if part == BOARD else [])] if held else [SENTENCE]
-    return controls.choose(say("Over"), options, "over-what", options[0], words_heads.SOURCES)
+    return controls.choose(say("Over"), options, "over-what", names=words_heads.SOURCES)
 
 
 def choose_measures(part: str, held: Source | None) -> list[str]:
@@ -131,10 +121,8 @@ def choose_measures(part: str, held: Source | None) -> list[str]:
 
 
 def show_measures(part: str, wanted: list[str], over: str, known: Known, beside: DeltaGenerator) -> None:
-    """Draw the board, or two measures against each other; arguments as of `choose_measures` and `show`."""
     with beside:
-        options = [words_heads.ALL_KINDS, *KINDS]
-        some = controls.choose(say("Heads"), options, "kinds", options[0], words_heads.BOARD_KINDS)
+        some = controls.choose(say("Heads"), words_heads.BOARD_KINDS, "kinds")
     source = known.held if over == HELD_OUT else known.own
     measures = [one for one in wanted if one != PLACE]
     kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in measures)]
@@ -152,18 +140,18 @@ def show_measures(part: str, wanted: list[str], over: str, known: Known, beside:
 def alike(kind: str, over: str) -> tuple[str, ...]:
     """How the divergence of the heads of a kind comes about, in Python."""
     if over == HELD_OUT:
-        return heads_roles.REPORT, f"divergence = np.array(report['kinds'][{kind!r}]['divergence'])"
+        return heads_results.REPORT, f"divergence = np.array(report['kinds'][{kind!r}]['divergence'])"
     return (f"divergence = head_roles.divergences(result.attention({kind!r}))",)
 
 
 def show_card(known: Known) -> None:
     """Show the numbers of a head, the sentences where it is strongest, heads like it, and it in this sentence."""
-    kind, layer, number = known.place
+    kind, layer, number = vars(known.head).values()
     source, request = known.held or known.own, known.request
     of_kind = source.kinds[kind]
     left, right = st.columns(2, gap="medium")
     with left:
-        said = filter(None, [words_heads.role(of_kind.roles[layer][number]), source.mark(*known.place)])
+        said = filter(None, [words_heads.role(of_kind.roles[layer][number]), source.mark(kind, layer, number)])
         explore.heading(words_heads.head(words.KINDS[kind].title, layer, number), " · ".join(said))
         if known.report:
             st.html(examples(known, of_kind.examples[layer][number]))
@@ -194,7 +182,7 @@ def neighbours(of_kind: heads_results.Numbers, head: Head) -> list[tuple[float, 
     own = np.ravel_multi_index((head.layer, head.head), shape)
     distances = np.sqrt(of_kind.divergence[own])
     nearest = [at for at in np.argsort(distances, kind="stable") if at != own][:NEIGHBOURS]
-    return [(float(distances[at]), *map(int, np.unravel_index(at, shape))) for at in nearest]
+    return [(distances[at], *map(int, np.unravel_index(at, shape))) for at in nearest]
 
 
 def examples(known: Known, found: list[list]) -> str:
@@ -202,7 +190,8 @@ def examples(known: Known, found: list[list]) -> str:
     of_effect, items = known.head.kind in agreement.DECODER, []
     for text, row, word, key, value in found:
         told = words_heads.ADDED_TO if of_effect else words_heads.ATTENDS
-        said = say(told, word=_shown(word), key=_shown(key), value=value)
+        word, key = (token.removeprefix("▁") or token for token in (word, key))
+        said = say(told, word=word, key=key, value=value)
         pin = {"pin": f"t{row}", "measure": "effects"} if of_effect else {"pin": f"s{row}"}
         source = known.report["texts"][text]
         link = ways.link(source, ways.address("", known.address(source, beam=1) | pin))
@@ -210,25 +199,19 @@ def examples(known: Known, found: list[list]) -> str:
     return f"<small>{html.escape(say(words_heads.STRONGEST))}</small><ol>{''.join(items)}</ol>"
 
 
-def _shown(token: str) -> str:
-    return token.removeprefix("▁") or token
-
-
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     picture, beside = shared.picture_first()
     card, below = shared.picture_first()
     with picture:
-        parts = words_heads.PARTS
-        part = controls.choose(say("Look at"), list(parts), "part", BOARD, parts, label_visibility="collapsed")
+        part = controls.views(words_heads.PARTS, "part")
     with beside:
         choose = st.container()
     with below if part in WITH_CARD else beside:
         at = Places(picture, choose, card, st.container())
         sentence = st.container()
     with picture:
-        asking.one_translation(lambda result, request, _: show(part, result, request, at), sentence)
+        controls.one_translation(lambda result, request: show(part, result, request, at), sentence)
 
 
 shared.opening(say("Head atlas"), say(words_heads.INTRO))

@@ -8,12 +8,12 @@ import numpy as np
 import streamlit as st
 
 from viz.figures import Drawn, attention_heatmap
-from viz.pages.lessons.card import MODEL, Card, OnStage, Place, Story, asks, at
+from viz.pages.lessons.card import MODEL, OnStage, Place, Story, asks, at, card
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.views import cached
-from viz.views.inside_results import layer_of
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
+from viz.views.cached import layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ, END = "▁Fahrrad", "▁bicycle", "</s>"
@@ -25,25 +25,18 @@ NEXT = (0, 7)  # of the encoder
 @st.cache_resource(max_entries=8, show_spinner=False)
 def cover(language: str) -> Drawn:
     """The head of the first card, for the list of lessons; drawn once for all visitors."""
-    result, spoken = steer(SENTENCE), words.KINDS["cross"]
-    axes = {"query_axis": words.named_by("cross", words.PREDICTED)[1], "key_axis": spoken.key_axis}
+    result = steer(SENTENCE)
+    axes = {"query_axis": words.named_by("cross", words.PREDICTED)[1], "key_axis": words.KINDS["cross"].key_axis}
     tokens = result.predicted_tokens, result.source_tokens
     figure = attention_heatmap(result.attention("cross")[SHARP], *tokens, **axes, say=say)
     figure.layout.height = max(COVER, figure.layout.height)
     return figure
 
 
-def _row() -> int:
-    return at(steer(SENTENCE).predicted_tokens, WORD)
-
-
-def _key(token: str = READ) -> int:
-    return at(steer(SENTENCE).source_tokens, token)
-
-
 def _weights(head: tuple[int, int]) -> np.ndarray:
     """The row of the word in a head, float64 (S,)."""
-    return steer(SENTENCE).attention("cross")[head][_row()].astype(np.float64)
+    result = steer(SENTENCE)
+    return result.attention("cross")[head][at(result.predicted_tokens, WORD)].astype(np.float64)
 
 
 def powered(weights: np.ndarray, power: float) -> np.ndarray:
@@ -52,156 +45,114 @@ def powered(weights: np.ndarray, power: float) -> np.ndarray:
     return raised / raised.sum(-1, keepdims=True)
 
 
-def root() -> float:
-    """What scores are divided by."""
-    return math.sqrt(cached.translator(MODEL).config.d_head)
-
-
-def _found() -> dict[str, object]:
-    weights = _weights(SHARP)
-    return {"key": steer(SENTENCE).source_tokens[int(weights.argmax())].strip("▁"), "weight": weights.max()}
-
-
-def _divided() -> dict[str, object]:
-    row, every = _weights(SOFT), steer(SENTENCE).attention("cross").astype(np.float64)
-    return {
-        "scaled": row.max(),
-        "unscaled": powered(row, root()).max(),
-        "mean": every.max(-1).mean(),
-        "mean_unscaled": powered(every, root()).max(-1).mean(),
-    }
-
-
-def _tempered() -> dict[str, object]:
-    row = _weights(SOFT)
-    return {"one": row.max(), "two": powered(row, 0.5).max(), "half": powered(row, 2.0).max()}
-
-
-def _handed() -> dict[str, object]:
-    layer, head = SINK
-    values = layer_of(SENTENCE, "cross", layer)["v"][head].astype(np.float64)  # (S, K)
-    weights = _weights(SINK)
-    sizes = weights * np.linalg.norm(values, axis=-1)
-    end, word = _key(END), _key()
-    return {"end": weights[end], "word": weights[word]} | {
-        "end_share": sizes[end] / sizes.sum(),
-        "word_share": sizes[word] / sizes.sum(),
-    }
-
-
-def _next() -> dict[str, object]:
-    keys = steer(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)
-    return {"n": int((keys == np.arange(1, len(keys) + 1)).sum()), "total": len(keys)}
-
-
-def _written(result: cached.Shown, answered: bool) -> Place:
-    layer, head = SHARP
+def _written(result: cached.Shown) -> Place:
     row = at(result.predicted_tokens, WORD)
-    place = {"kind": "cross", "layer": layer, "head": head}
-    if not answered:
-        return place | {"step": row - 1}
-    return place | {"step": row, "pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
+    return {"step": row, "pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
+
+
+def _before(result: cached.Shown) -> Place:
+    return {"layer": SHARP[0], "head": SHARP[1], "step": at(result.predicted_tokens, WORD) - 1}
 
 
 def _inside(head: tuple[int, int], **answered: object) -> OnStage:
     """The row of the word in a head as it comes about, with something done differently in the answer."""
 
-    def place(result: cached.Shown, shows: bool) -> Place:
+    def place(result: cached.Shown) -> Place:
         row = at(result.predicted_tokens, WORD)
-        base = {"kind": "cross", "layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
-        return base | (answered if shows else {})
+        return {"layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
 
-    return OnStage(SENTENCE, place)
-
-
-def _encoder(result: cached.Shown, answered: bool) -> Place:
-    return {"kind": "encoder_self", "layer": NEXT[0], "head": NEXT[1]}
+    return OnStage(SENTENCE, place, answered)
 
 
 STORY = Story(
-    name=message("What does “Fahrrad” attend to?"),
-    line=message("How one row of weights comes from queries and keys, and mixes values."),
+    name="What does “Fahrrad” attend to?",
+    line="How one row of weights comes from queries and keys, and mixes values.",
     minutes=5,
-    cards=(
-        Card(
-            look=message(
-                "The model has just written “einem”; “Fahrrad” comes next. Lines run from a written token to the "
-                "source tokens that it attends to, in one head of the cross-attention. The map below has one row per "
-                "written token."
-            ),
-            question=message("Which source token will “Fahrrad” attend to most?"),
-            guesses=("riding", "bicycle", "street"),
-            right=1,
-            answer=message(
-                "“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; the model found "
-                "this out while it learned to translate."
-            ),
-            numbers=_found,
-            picture=OnStage(SENTENCE, _written),
-        ),
-        Card(
-            look=message(
-                "A query says what a token looks for, a key what a token offers. The top bars are the query of "
-                "“Fahrrad” times each key, in another head. Below, they are divided by √d; the softmax makes weights "
-                "of them."
-            ),
-            question=message("What does dividing by √d do to the weights?"),
-            guesses=(message("It evens them out"), message("It makes the largest larger"), message("Nothing")),
-            right=0,
-            answer=message(
-                "It evens them out: {scaled:.2f} is the largest weight here, {unscaled:.2f} without the division, as "
-                "now drawn. Over all cross-attention rows of this sentence the means are {mean:.2f} and "
-                "{mean_unscaled:.2f}. The paper suspects that such peaked rows make learning hard."
-            ),
-            numbers=_divided,
-            picture=_inside(SOFT, unscaled=1),
-        ),
-        Card(
-            look=message(
-                "The softmax makes all weights positive and has them add up to 1. “Temperature”, above the bars, "
-                "divides the scores once more. Keep it at 1 until you have guessed."
-            ),
-            question=message("At temperature 2, what happens to the largest weight?"),
-            guesses=(message("It grows"), message("It shrinks"), message("It stays the same")),
-            right=1,
-            answer=message(
-                "It shrinks from {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the "
-                "tokens stays the same. Move the slider and see."
-            ),
-            numbers=_tempered,
-            picture=_inside(SOFT, temperature=2),
-        ),
-        Card(
-            look=message(
-                "A value is what a token hands over. Weights mix the values into one vector; the lowest bars show "
-                "weight times length of the value. This head gives its largest weight to the end token </s>."
-            ),
-            question=message("Which token hands over most?"),
-            guesses=(END, "bicycle", "street"),
-            right=1,
-            answer=message(
-                "“bicycle”: it has {word:.0%} of the weight but {word_share:.0%} of what is handed over, </s> "
-                "{end:.0%} of the weight and only {end_share:.0%}. Its value is short. A weight alone does not say "
-                "what a token contributes."
-            ),
-            numbers=_handed,
-            picture=_inside(SINK),
-        ),
-        Card(
-            look=message(
-                "Queries and keys can also come from the same sentence: self-attention. This is a head of the encoder; "
-                "rows and columns are the English tokens."
-            ),
-            question=message("Which token do most tokens attend to here?"),
-            guesses=(message("Themselves"), message("The next one"), message("The first one")),
-            right=1,
-            answer=message(
-                "The next one: {n} of {total} rows have their largest weight just right of the diagonal. The equation "
-                "is the same, softmax(QKᵀ/√d) V; only the source of Q, K and V differs."
-            ),
-            numbers=_next,
-            picture=OnStage(SENTENCE, _encoder),
-        ),
-    ),
     sources="Vaswani et al. 2017, 3.2 · Clark et al. 2019 · Kobayashi et al. 2020",
 )
+
+
+@card(
+    STORY,
+    look="The model has just written “einem”; “Fahrrad” comes next. Lines run from a written token to the source "
+    "tokens that it attends to, in one head of the cross-attention. The map below has one row per written token.",
+    question="Which source token will “Fahrrad” attend to most?",
+    guesses="riding bicycle street".split(),
+    right=1,
+    answer="“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; the model found this "
+    "out while it learned to translate.",
+    picture=OnStage(SENTENCE, _before, _written),
+)
+def found() -> dict:
+    weights = _weights(SHARP)
+    return {"key": steer(SENTENCE).source_tokens[int(weights.argmax())].strip("▁"), "weight": weights.max()}
+
+
+@card(
+    STORY,
+    look="A query says what a token looks for, a key what a token offers. The top bars are the query of “Fahrrad” "
+    "times each key, in another head. Below, they are divided by √d; the softmax makes weights of them.",
+    question="What does dividing by √d do to the weights?",
+    guesses=("It evens them out", "It makes the largest larger", "Nothing"),
+    right=0,
+    answer="It evens them out: {scaled:.2f} is the largest weight here, {unscaled:.2f} without the division, as now "
+    "drawn. Over all cross-attention rows of this sentence the means are {mean:.2f} and {mean_unscaled:.2f}. The paper "
+    "suspects that such peaked rows make learning hard.",
+    picture=_inside(SOFT, unscaled=1),
+)
+def divided() -> dict:
+    root = math.sqrt(cached.translator(MODEL).config.d_head)
+    row, every = _weights(SOFT), steer(SENTENCE).attention("cross").astype(np.float64)
+    means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).max(-1).mean()}
+    return {"scaled": row.max(), "unscaled": powered(row, root).max()} | means
+
+
+@card(
+    STORY,
+    look="The softmax makes all weights positive and has them add up to 1. “Temperature”, above the bars, divides the "
+    "scores once more. Keep it at 1 until you have guessed.",
+    question="At temperature 2, what happens to the largest weight?",
+    guesses=("It grows", "It shrinks", "It stays the same"),
+    right=1,
+    answer="It shrinks from {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens "
+    "stays the same. Move the slider and see.",
+    picture=_inside(SOFT, temperature=2),
+)
+def tempered() -> dict:
+    row = _weights(SOFT)
+    return {"one": row.max(), "two": powered(row, 0.5).max(), "half": powered(row, 2.0).max()}
+
+
+@card(
+    STORY,
+    look="A value is what a token hands over. Weights mix the values into one vector; the lowest bars show weight "
+    "times length of the value. This head gives its largest weight to the end token </s>.",
+    question="Which token hands over most?",
+    guesses="</s> bicycle street".split(),
+    right=1,
+    answer="“bicycle”: it has {word:.0%} of the weight but {word_share:.0%} of what is handed over, </s> {end:.0%} of "
+    "the weight and only {end_share:.0%}. Its value is short. A weight alone does not say what a token contributes.",
+    picture=_inside(SINK),
+)
+def handed() -> dict:
+    weights, (layer, head) = _weights(SINK), SINK
+    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)["v"][head].astype(np.float64), axis=-1)
+    end, word = (at(steer(SENTENCE).source_tokens, token) for token in (END, READ))
+    shares = sizes / sizes.sum()
+    return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
+
+
+@card(
+    STORY,
+    look="Queries and keys can also come from the same sentence: self-attention. This is a head of the encoder; rows "
+    "and columns are the English tokens.",
+    question="Which token do most tokens attend to here?",
+    guesses=("Themselves", "The next one", "The first one"),
+    right=1,
+    answer="The next one: {n} of {total} rows have their largest weight just right of the diagonal. The equation is "
+    "the same, softmax(QKᵀ/√d) V; only the source of Q, K and V differs.",
+    picture=OnStage(SENTENCE, {"kind": "encoder_self", "layer": NEXT[0], "head": NEXT[1]}),
+)
+def next_token() -> dict:
+    keys = steer(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)
+    return {"n": int((keys == np.arange(1, len(keys) + 1)).sum()), "total": len(keys)}

@@ -9,12 +9,12 @@ from typing import Protocol
 import streamlit as st
 
 from viz.figures import Drawn
-from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.stage import stage
 from viz.ui import plot, staged
 from viz.views import cached
-from viz.views.steer_results import Request, recipe, steer
+from viz.views.cached import Request
+from viz.views.cached import compute as steer
+from viz.views.changes import Changes
+from viz.views.recipes import translation
 from viz.views.view import ROW, View
 
 MODEL = "en-de"  # whose numbers the lessons are about
@@ -35,16 +35,11 @@ class Picture(Protocol):
 
 @dataclass(frozen=True)
 class Card:
-    """One card.
+    """What to look at, a question with two to four guesses, which of them is right, and the answer.
 
     Attributes:
-        look: what to look at.
-        question: to guess at.
-        guesses: two to four; those that are not tokens of the model are messages.
-        right: which of them is right, from 0.
-        answer: with places in braces for its numbers.
-        numbers: makes them, from the model or the files that ship.
-        picture: what stands beside it.
+        guesses: those that are not tokens of the model are messages.
+        numbers: makes those of the answer, from the model or the files that ship.
     """
 
     look: str
@@ -58,26 +53,22 @@ class Card:
 
 @dataclass(frozen=True)
 class Story:
-    """A lesson.
-
-    Attributes:
-        name: its title.
-        line: what it is about, in a sentence.
-        minutes: how long it takes.
-        cards: in their order.
-        sources: what to read.
-    """
+    """A lesson: its title, what it is about, how long it takes, and what to read."""
 
     name: str
     line: str
     minutes: int
-    cards: Sequence[Card]
     sources: str
+    cards: list[Card] = field(default_factory=list)
+
+
+def card(story: Story, **parts) -> Callable[[Callable], Callable]:
+    """Add a card to a lesson, with the function that makes the numbers of its answer; parts as of Card."""
+    return lambda numbers: story.cards.append(Card(**parts, numbers=numbers)) or numbers
 
 
 def asks(text: str, **changes: object) -> Request:
-    """A sentence for the model of the lessons, with what is changed inside it."""
-    return Request(MODEL, text, 4, cached.LENGTH_PENALTY, **changes)
+    return Request(MODEL, text, changes=Changes(**changes))
 
 
 def at(tokens: Sequence[str], token: str) -> int:
@@ -90,68 +81,65 @@ class OnStage:
     """The stage, as a card sets it.
 
     Attributes:
-        before: what is shown before the guess.
-        place: given the translation and whether the answer shows, what is open; "ring" is the cell to frame.
-        after: what is shown with the answer; None: the same.
+        before, after: what is shown before the guess and with the answer; None: the same.
+        place, then: what is open (of the cross-attention unless said), and what changes with the answer; functions
+            make them of the translation. "ring" is the cell to frame.
         chosen: how the maps are drawn.
         page: where the link leads.
     """
 
     before: Request
-    place: Callable[[cached.Shown, bool], Place]
+    place: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
+    then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
     after: Request | None = None
     chosen: View = View()
     page: str = ""
 
     def draw(self, answered: bool) -> None:
-        request, state = self._request(answered), st.session_state
-        result = steer(request)
-        place = {**self.place(result, answered), **state.get(ASKED, {})}
+        request, place, chosen = self._set(answered)
+        state = st.session_state
+        place |= state.get(ASKED, {})
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
-        chosen = replace(self.chosen, text=request.text)
-        shown = staged.shown_of(result, request, chosen, recipe(request), rowwise=request.is_plain)
+        shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=request.is_plain)
         setting = state[staged.QUERY] | {"ring": ring}
-        stage(stage_message.message(shown, assets.PARTS.keep, setting=setting), self._asked)
+        staged.put(shown, asked=self._asked, setting=setting)
 
     def link(self) -> tuple[str, Mapping[str, str]]:
-        request = self._request(True)
-        place = {name: str(one) for name, one in self.place(steer(request), True).items() if name != "ring"}
-        return self.page, replace(self.chosen, text=request.text).address() | changed(request) | place
+        request, place, chosen = self._set(True)
+        place = {name: str(one) for name, one in place.items() if name != "ring"}
+        return self.page, chosen.address() | request.changes.address() | place
 
-    def _request(self, answered: bool) -> Request:
-        return self.after if answered and self.after else self.before
+    def _set(self, answered: bool) -> tuple[Request, dict, View]:
+        request = self.after if answered and self.after else self.before
+        place = {"kind": "cross"}
+        for part in (self.place, self.then) if answered else (self.place,):
+            place |= part(steer(request)) if callable(part) else part
+        return request, place, replace(self.chosen, text=request.text)
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:
         st.session_state[ASKED] = {name: one for name, one in query.items() if name in (*ROW, "layer", "head")}
 
 
-def changed(request: Request) -> dict[str, str]:
-    """What the page Steer is told of the changes of a request, in its address."""
-    usual = request.plain
-    names = ("edits", "scale", "shift", "stacks")
-    found = {name: getattr(request, name) for name in names if getattr(request, name) != getattr(usual, name)}
-    return {name: f"{one:g}" if isinstance(one, float) else str(one) for name, one in found.items()}
-
-
 @dataclass(frozen=True)
 class Figures:
-    """Figures below each other, one or two.
+    """A figure, or two below each other.
 
     Attributes:
-        draws: given whether the answer shows, each figure and its height in pixels.
+        draws: given whether the answer shows, a figure, or several and their heights in pixels.
         page, query: where the link leads.
         on_click: called with the numbers of what was clicked in the first.
     """
 
-    draws: Callable[[bool], Sequence[tuple[Drawn, int]]]
+    draws: Callable[[bool], Drawn | list[tuple[Drawn, int]]]
     page: str
     query: Mapping[str, str] = field(default_factory=dict)
     on_click: Callable[..., None] | None = None
 
     def draw(self, answered: bool) -> None:
-        for number, (figure, height) in enumerate(self.draws(answered)):
+        drawn = self.draws(answered)
+        for number, (figure, height) in enumerate(drawn if isinstance(drawn, list) else [(drawn, HEIGHT)]):
             figure.layout.height = height
             plot.plot(figure, f"lesson-figure-{number}", on_click=self.on_click if number == 0 else None)
 

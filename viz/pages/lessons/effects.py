@@ -3,80 +3,56 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 import torch
 
 from model.text.special import BOS_ID, UNK_ID
 from viz.app.turns import in_turn
 from viz.figures import Drawn, bars, head_board, labels
-from viz.pages.lessons.card import HEIGHT, Card, Figures, OnStage, Place, Story, asks, at
+from viz.pages.lessons.card import HEIGHT, Figures, OnStage, Place, Story, asks, at, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
 from viz.views import cached, heads_results
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
 from viz.views.view import AGAINST, View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
 WORD, NOT, READ = "erte", "▁nicht", "▁because"
-GRU, CAPTION = "multi30k-de-en-gru", "Ein Mann fährt mit dem Fahrrad auf der Straße."
-BIKE = "bike"
+GRU, CAPTION, BIKE = "multi30k-de-en-gru", "Ein Mann fährt mit dem Fahrrad auf der Straße.", "bike"
+EFFECTS = {"measure": "effects"}
 
 
 def _direct() -> np.ndarray:
-    """What each head of cross-attention adds to each word directly, in logits over the runner-up, (L, H, T)."""
-    return effects_of(SENTENCE, AGAINST[0]).heads("cross").sum(-1)
+    """The mean size of what each head of cross-attention adds to a word directly, in logits over the runner-up."""
+    return np.abs(effects_of(SENTENCE, AGAINST[0]).heads("cross").sum(-1)).mean(-1)
 
 
 def _without() -> np.ndarray:
     """What the translation loses without each of them, in nats, (L, H)."""
-    *_, (_, found) = heads_results.importance(SENTENCE)
+    found = heads_results.importance(SENTENCE)
     return -found["cross"]
 
 
-def _small() -> dict[str, object]:
-    sizes = np.abs(_direct()).mean(-1)
-    weights = steer(SENTENCE).attention("cross")[HEAD]
-    return {"weight": weights.max(-1).mean(), "effect": sizes[HEAD], "most": sizes.max()}
-
-
-def _harm() -> dict[str, object]:
-    drops = _without()
-    return {"drop": drops[HEAD], "rank": int((drops > drops[HEAD]).sum()), "all": drops.size, "layer": HEAD[0]}
-
-
 def _boards(answered: bool) -> list[tuple[Drawn, int]]:
-    values = _without() if answered else np.abs(_direct()).mean(-1)
+    values = _without() if answered else _direct()
     namings = labels.layer_label, labels.head_label
-    rows, columns = ([name(n, say) for n in range(size)] for name, size in zip(namings, values.shape, strict=True))
+    names = [[name(n, say) for n in range(size)] for name, size in zip(namings, values.shape, strict=True)]
     value = message("loss without the head (nats)") if answered else message("mean size of the direct effect (logits)")
-    texts = [[f"{number:.2f}" for number in row] for row in values]
-    board = head_board(values, rows, columns, texts=texts, value=value, selected=HEAD, say=say)
+    board = head_board(values, *names, texts=_texts(values, 2), value=value, selected=HEAD, say=say)
     return [(board, HEIGHT - 120)]
 
 
-def _parts() -> dict[str, object]:
-    effects = effects_of(SENTENCE, AGAINST[1])
-    row = at(steer(SENTENCE).predicted_tokens, WORD)
-    cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
-    fed = effects.parts["decoder.layers.0.feed_forward"][row]
-    return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
+def _texts(values: np.ndarray, digits: int) -> list[list[str]]:
+    return [[f"{number:.{digits}f}" for number in row] for row in values]
 
 
-def _apart() -> dict[str, object]:
-    result = steer(SENTENCE)
+def _added(result: cached.Shown) -> tuple[int, np.ndarray]:
+    """The row of "nicht", and what all heads add to it from each source token (S,)."""
     row = at(result.predicted_tokens, NOT)
-    weights = result.attention("cross").mean((0, 1))[row]
-    effects = effects_of(SENTENCE, AGAINST[1]).heads("cross").sum((0, 1))[row]
-    key, read = int(effects.argmax()), at(result.source_tokens, READ)
-    return {"read": READ.strip("▁"), "weight": weights[read], "effect": effects[key], "own": effects[read]}
+    return row, effects_of(SENTENCE, AGAINST[1]).heads("cross").sum((0, 1))[row]
 
 
-def _rates() -> dict[str, object]:
-    return {name: float(np.nanmean(rates)) for name, rates in agreement_of(SENTENCE).items()}
-
-
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
+@cached.remembered()
 def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """What each word of the GRU's translation loses when a source word is replaced by <unk>.
 
@@ -94,150 +70,136 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
         return logs.gather(1, tgt[0, 1:, None])[:, 0].numpy()
 
     whole = score(source)
-    without = ([UNK_ID if i == place else one for i, one in enumerate(source)] for place in range(len(source)))
+    without = ([*source[:place], UNK_ID, *source[place + 1 :]] for place in range(len(source)))
     lost = np.stack([whole - score(ids) for ids in without], axis=1)
     return result.predicted_tokens, result.source_tokens, lost, np.exp(whole)
 
 
-def _occluded() -> dict[str, object]:
-    written, read, lost, _ = left_out()
-    row, words = lost[at(written, BIKE)], [token for token in read if token.isalpha()]
-    return {"word": BIKE, "key": read[int(row.argmax())], "drop": row.max(), "words": len(words)}
-
-
-def _gru(answered: bool) -> list[tuple[Drawn, int]]:
+def _gru(answered: bool) -> Drawn:
     written, read, lost, chances = left_out()
     if not answered:
-        return [(bars(chances[:, None], written, value=message("probability"), top=1.0, say=say), HEIGHT)]
-    texts = [[f"{number:.1f}" for number in row] for row in lost]
-    more = {"value": message("drop of the log-probability (nats)"), "signed": True}
-    selected = at(written, BIKE), int(lost[at(written, BIKE)].argmax())
-    return [(head_board(lost, written, read, texts=texts, selected=selected, **more, say=say), HEIGHT)]
+        return bars(chances[:, None], written, value=message("probability"), top=1.0, say=say)
+    more = {"value": message("drop of the log-probability (nats)"), "signed": True, "texts": _texts(lost, 1)}
+    row = at(written, BIKE)
+    return head_board(lost, written, read, selected=(row, int(lost[row].argmax())), **more, say=say)
 
 
-def _head(result: cached.Shown, answered: bool) -> Place:
-    place = {"kind": "cross", "layer": HEAD[0], "head": HEAD[1]}
-    return place | ({"measure": "effects"} if answered else {})
+def _who(result: cached.Shown) -> Place:
+    return {"pin": f"t{at(result.predicted_tokens, WORD)}"}
 
 
-def _who(result: cached.Shown, answered: bool) -> Place:
-    place = {"kind": "cross", "pin": f"t{at(result.predicted_tokens, WORD)}"}
-    return place | ({"measure": "effects", "against": AGAINST[1], "view": "parts"} if answered else {})
+def _where(result: cached.Shown) -> Place:
+    row = _added(result)[0]
+    return {"pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
 
 
-def _where(result: cached.Shown, answered: bool) -> Place:
-    row = at(result.predicted_tokens, NOT)
-    place = {"kind": "cross", "pin": f"t{row}"}
-    if not answered:
-        return place | {"ring": (row, at(result.source_tokens, READ))}
-    key = int(effects_of(SENTENCE, AGAINST[1]).heads("cross").sum((0, 1))[row].argmax())
-    return place | {"measure": "effects", "against": AGAINST[1], "ring": (row, key)}
-
-
-def _agree(result: cached.Shown, answered: bool) -> Place:
-    return {"kind": "cross"} | ({"measure": "effects", "view": "agree"} if answered else {})
+def _most(result: cached.Shown) -> Place:
+    row, added = _added(result)
+    return EFFECTS | {"against": AGAINST[1], "ring": (row, int(added.argmax()))}
 
 
 STORY = Story(
-    name=message("Is attention an explanation?"),
-    line=message("A weight says where a head looks. What a head does is another question."),
+    name="Is attention an explanation?",
+    line="A weight says where a head looks. What a head does is another question.",
     minutes=6,
-    cards=(
-        Card(
-            look=message(
-                "Head 6 of layer 0 of the cross-attention. Its weights are sharp: most rows have one large cell. With "
-                "the answer, the map shows direct effects: what the head adds itself to the logit of each written word."
-            ),
-            question=message("How much does it add to a word's logit, on average?"),
-            guesses=(message("More than 2"), message("About 1"), message("Less than 0.1")),
-            right=2,
-            answer=message(
-                "{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on "
-                "average. The head that adds most adds {most:.2f}."
-            ),
-            numbers=_small,
-            picture=OnStage(SENTENCE, _head),
-        ),
-        Card(
-            look=message(
-                "All 24 heads of the cross-attention by the size of their direct effect; bright is large. Our head, "
-                "framed, is dark."
-            ),
-            question=message("So can it be switched off without harm?"),
-            guesses=(message("Yes, nothing changes"), message("No, it is among the most harmful to lose")),
-            right=1,
-            answer=message(
-                "No. Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. It acts "
-                "through later layers, which read what it wrote. A direct effect is not the whole effect either."
-            ),
-            numbers=_harm,
-            picture=Figures(_boards, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
-        ),
-        Card(
-            look=message(
-                "“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention "
-                "looked while the decoder wrote it."
-            ),
-            question=message("Which part of the decoder wrote “erte”?"),
-            guesses=(
-                message("Cross-attention, by reading “cross”"),
-                message("Self-attention of the last layer"),
-                message("The feed-forward layer 0"),
-            ),
-            right=2,
-            answer=message(
-                "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
-                "decoder completes a word that it has begun. No map of weights shows that."
-            ),
-            numbers=_parts,
-            picture=OnStage(SENTENCE, _who),
-        ),
-        Card(
-            look=message(
-                "The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the "
-                "framed cell."
-            ),
-            question=message("Which source token adds most to the logit of “nicht”?"),
-            guesses=("because", "' (didn't)", "street"),
-            right=1,
-            answer=message(
-                "The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and "
-                "adds {own:.1f}. These columns are encoder positions, which already mix words."
-            ),
-            numbers=_apart,
-            picture=OnStage(SENTENCE, _where, chosen=View(summary="mean", over="all")),
-        ),
-        Card(
-            look=message(
-                "Rank the source tokens by a head's weights, then by its direct effects. A rank correlation of 1 means "
-                "the same order, 0 no relation."
-            ),
-            question=message("How large is it, over all heads and words of this sentence?"),
-            guesses=("0.9", "0.5", "0.1"),
-            right=2,
-            answer=message(
-                "{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, "
-                "{input_gradient:.2f} with gradient times input. Norms, which contain the weight as a factor, agree "
-                "best: {norms:.2f}."
-            ),
-            numbers=_rates,
-            picture=OnStage(SENTENCE, _agree),
-        ),
-        Card(
-            look=message(
-                "A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable "
-                "each word was that it wrote. There are no weights at all."
-            ),
-            question=message("Can one still tell which source word “bike” depends on?"),
-            guesses=(message("No, not without attention"), message("Yes, by leaving out source words")),
-            right=1,
-            answer=message(
-                "Yes: replace each source word by <unk> in turn. “{word}” loses most without “{key}”, {drop:.1f} "
-                "nats. An explanation needs no map of attention, and a map is not yet an explanation."
-            ),
-            numbers=_occluded,
-            picture=Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
-        ),
-    ),
     sources="Jain and Wallace 2019 · Wiegreffe and Pinter 2019 · Kobayashi et al. 2020 · Bastings and Filippova 2020",
 )
+
+
+@card(
+    STORY,
+    look="Head 6 of layer 0 of the cross-attention. Its weights are sharp: most rows have one large cell. With the "
+    "answer, the map shows direct effects: what the head adds itself to the logit of each written word.",
+    question="How much does it add to a word's logit, on average?",
+    guesses=("More than 2", "About 1", "Less than 0.1"),
+    right=2,
+    answer="{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. "
+    "The head that adds most adds {most:.2f}.",
+    picture=OnStage(SENTENCE, {"layer": HEAD[0], "head": HEAD[1]}, EFFECTS),
+)
+def small() -> dict:
+    weights, sizes = steer(SENTENCE).attention("cross")[HEAD], _direct()
+    return {"weight": weights.max(-1).mean(), "effect": sizes[HEAD], "most": sizes.max()}
+
+
+@card(
+    STORY,
+    look="All 24 heads of the cross-attention by the size of their direct effect; bright is large. Our head, framed, "
+    "is dark.",
+    question="So can it be switched off without harm?",
+    guesses=("Yes, nothing changes", "No, it is among the most harmful to lose"),
+    right=1,
+    answer="No. Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. It acts "
+    "through later layers, which read what it wrote. A direct effect is not the whole effect either.",
+    picture=Figures(_boards, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
+)
+def harm() -> dict:
+    drops = _without()
+    return {"drop": drops[HEAD], "rank": int((drops > drops[HEAD]).sum()), "all": drops.size}
+
+
+@card(
+    STORY,
+    look="“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention looked "
+    "while the decoder wrote it.",
+    question="Which part of the decoder wrote “erte”?",
+    guesses=("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
+    right=2,
+    answer="Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
+    "decoder completes a word that it has begun. No map of weights shows that.",
+    picture=OnStage(SENTENCE, _who, EFFECTS | {"against": AGAINST[1], "view": "parts"}),
+)
+def parts() -> dict:
+    effects, row = effects_of(SENTENCE, AGAINST[1]), at(steer(SENTENCE).predicted_tokens, WORD)
+    cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
+    fed = effects.parts["decoder.layers.0.feed_forward"][row]
+    return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
+
+
+@card(
+    STORY,
+    look="The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the framed cell.",
+    question="Which source token adds most to the logit of “nicht”?",
+    guesses="because|' (didn't)|street".split("|"),
+    right=1,
+    answer="The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
+    "{own:.1f}. These columns are encoder positions, which already mix words.",
+    picture=OnStage(SENTENCE, _where, _most, chosen=View(summary="mean", over="all")),
+)
+def apart() -> dict:
+    result = steer(SENTENCE)
+    (row, added), read = _added(result), at(result.source_tokens, READ)
+    weight = result.attention("cross").mean((0, 1))[row, read]
+    return {"weight": weight, "effect": added.max(), "own": added[read]}
+
+
+@card(
+    STORY,
+    look="Rank the source tokens by a head's weights, then by its direct effects. A rank correlation of 1 means the "
+    "same order, 0 no relation.",
+    question="How large is it, over all heads and words of this sentence?",
+    guesses="0.9 0.5 0.1".split(),
+    right=2,
+    answer="{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, {input_gradient:.2f} "
+    "with gradient times input. Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
+    picture=OnStage(SENTENCE, then=EFFECTS | {"view": "agree"}),
+)
+def rates() -> dict:
+    return {name: float(np.nanmean(rates)) for name, rates in agreement_of(SENTENCE).items()}
+
+
+@card(
+    STORY,
+    look="A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable each "
+    "word was that it wrote. There are no weights at all.",
+    question="Can one still tell which source word “bike” depends on?",
+    guesses=("No, not without attention", "Yes, by leaving out source words"),
+    right=1,
+    answer="Yes: replace each source word by <unk> in turn. “{word}” loses most without “{key}”, {drop:.1f} nats. An "
+    "explanation needs no map of attention, and a map is not yet an explanation.",
+    picture=Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
+)
+def occluded() -> dict:
+    written, read, lost, _ = left_out()
+    row = lost[at(written, BIKE)]
+    return {"word": BIKE, "key": read[int(row.argmax())], "drop": row.max()}

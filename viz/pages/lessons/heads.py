@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Edits, Head
-from viz.app.turns import in_turn
-from viz.pages.lessons.card import Card, Story, asks
+from viz.pages.lessons.card import Story, asks, card
 from viz.stage.stage import stage
 from viz.text import errors
-from viz.text.language import message
 from viz.ui import staged, steering
 from viz.views import cached, heads_results
-from viz.views import changes as change
-from viz.views.steer_results import Request, effect, steer
+from viz.views.cached import Request
+from viz.views.cached import compute as steer
 from viz.views.view import View
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD = "Fahrrad"
-LAYERS, HEADS = 3, 8
-BOARD = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+BOARD = list(np.ndindex(3, 8))  # layers and heads
+LAYER = BOARD[:8]
 # Off one after the other, each time the head that costs the old translation least (tests find the same).
 GREEDY = (
     *((2, 0), (1, 1), (1, 6), (1, 5), (2, 1), (0, 5), (0, 6), (1, 3), (2, 3), (0, 4), (0, 3), (1, 7)),
@@ -33,52 +31,25 @@ GREEDY = (
 OFF = "lesson-off"  # in the session: by card the code of the visitor's edits
 
 
-def without(heads: object) -> Request:
-    """The sentence without some heads, each (layer, head)."""
-    edits = Edits(off=tuple(Head("cross", layer, head) for layer, head in sorted(heads)))
-    return asks(SENTENCE.text, edits=edits.code)
+def without(heads: Iterable[tuple[int, int]]) -> Request:
+    return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
 
 
 def lost(request: Request) -> float:
     """By how much less probable the old translation is, in nats."""
-    return float(steer(SENTENCE).log_probabilities.sum(dtype="float64") - effect(request).all.sum(dtype="float64"))
+    return -steering.cost(request)
 
 
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
+@cached.remembered()
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
-    loaded = cached.translator(SENTENCE.checkpoint)
-
-    def keeps(head: tuple[int, int]) -> bool:
-        return WORD in in_turn(loaded.translate)(SENTENCE.text, edits=Edits.from_code(without([head]).edits)).text
-
-    return sum(map(keeps, BOARD))
+    return sum(WORD in without([head]).translated().text for head in BOARD)
 
 
-def _alone() -> dict[str, object]:
-    *_, (_, found) = heads_results.importance(SENTENCE)
-    layer, head = np.unravel_index(found["cross"].argmin(), found["cross"].shape)
-    return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-found["cross"].min())}
-
-
-def _layer() -> dict[str, object]:
-    request = without(BOARD[:HEADS])
-    return {"text": steer(request).text, "factor": math.exp(lost(request))}
-
-
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")), show_time=True)
+@cached.remembered()
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
     return next((n for n in range(1, len(GREEDY) + 1) if WORD not in steer(without(GREEDY[:n])).text), 25) - 1
-
-
-def _played() -> dict[str, object]:
-    return {"greedy": greedy(), "text": steer(without(GREEDY[: greedy()])).text, "all": len(BOARD)}
-
-
-def _finale() -> dict[str, object]:
-    request = without(BOARD)
-    return {"text": steer(request).text, "drop": lost(request)}
 
 
 @dataclass(frozen=True)
@@ -87,106 +58,101 @@ class Tiles:
 
     Attributes:
         name: of the card, whose changes are kept apart from those of others.
-        before, after: heads that are off before the guess and with the answer, until the visitor switches some.
+        after: heads that are off with the answer, until the visitor switches some.
     """
 
     name: str
-    before: tuple = ()
     after: tuple = ()
 
     def draw(self, answered: bool) -> None:
-        edits = self._edits(answered)
-        request = asks(SENTENCE.text, edits=edits)
-        st.session_state[staged.QUERY] = {}
-        problem = st.session_state.pop("lesson-problem", "")
-        made = change.read(steering.codes(request))
-        place: Mapping[str, object] = {"kind": "cross"}
-        told = steering.told(request, steer(request), View(text=request.text), made, problem, setting=place)
-        stage(told, lambda _: None, on_did=lambda action: self._did(action, request, answered))
+        request, state = asks(SENTENCE.text, edits=Edits.from_code(self._edits(answered))), st.session_state
+        state[staged.QUERY] = {}
+        problem, view = state.pop("lesson-problem", ""), View(text=request.text)
+        told = steering.told(request, steer(request), view, problem, setting={"kind": "cross"})
+
+        def did(action: dict) -> None:
+            try:
+                edits = steering.after(request, action).edits.code
+            except ValueError as error:
+                state["lesson-problem"] = errors.sentence(error)
+            else:
+                state[OFF] = state.get(OFF, {}) | {(self.name, answered): edits}
+
+        stage(told, lambda _: None, on_did=did)
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         return "steer", {"text": SENTENCE.text, "kind": "cross", "edits": self._edits(True)}
 
     def _edits(self, answered: bool) -> str:
         kept = st.session_state.get(OFF, {})
-        return kept.get((self.name, answered), without(self.after if answered else self.before).edits)
-
-    def _did(self, action: dict, request: Request, answered: bool) -> None:
-        state = st.session_state
-        try:
-            edits = steering.after(request, action).edits.code
-        except ValueError as error:
-            state["lesson-problem"] = errors.sentence(error)
-            return
-        state[OFF] = state.get(OFF, {}) | {(self.name, answered): edits}
+        return kept.get((self.name, answered), without(self.after if answered else ()).changes.edits.code)
 
 
 STORY = Story(
-    name=message("Break it"),
-    line=message("Switch off heads, and see how long the translation holds."),
+    name="Break it",
+    line="Switch off heads, and see how long the translation holds.",
     minutes=5,
-    cards=(
-        Card(
-            look=message(
-                "These are all 24 heads of the cross-attention: layers in rows, heads in columns. Click one to switch "
-                "it off; click again to have it back. Above stand the translation and what it cost."
-            ),
-            question=message("How many of them can you switch off, each alone, without losing “Fahrrad”?"),
-            guesses=("8", "16", "24"),
-            right=2,
-            answer=message(
-                "{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without "
-                "it the old translation is {factor:.1f} times less probable."
-            ),
-            numbers=_alone,
-            picture=Tiles("alone"),
-        ),
-        Card(
-            look=message(
-                "Now a whole layer at once: all eight heads of layer 0, the first to read the source. Guess before "
-                "you look."
-            ),
-            question=message("What happens to the bicycle?"),
-            guesses=(
-                message("“Fahrrad” stays"),
-                message("It becomes another word"),
-                message("The sentence ends early"),
-            ),
-            right=0,
-            answer=message(
-                "“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times "
-                "less probable than before."
-            ),
-            numbers=_layer,
-            picture=Tiles("layer", after=tuple(BOARD[:HEADS])),
-        ),
-        Card(
-            look=message("Your turn: switch off as many heads as you can while “Fahrrad” stays in the translation."),
-            question=message("How many of the 24 can be off at the same time?"),
-            guesses=(message("About 5"), message("About 12"), message("About 20")),
-            right=2,
-            answer=message(
-                "Always taking the head that costs least, {greedy} of {all} can go, as now drawn: “{text}” Can you "
-                "switch off one more? Heads that matter little alone may matter together."
-            ),
-            numbers=_played,
-            picture=Tiles("play", after=GREEDY[:20]),
-        ),
-        Card(
-            look=message(
-                "The finale: all 24 heads off. The decoder still has its self-attention and its feed-forward layers, "
-                "but nothing of the source reaches it."
-            ),
-            question=message("What will it write?"),
-            guesses=(message("Nothing"), message("The same sentence"), message("A sentence about something else")),
-            right=2,
-            answer=message(
-                "“{text}” Without the source the decoder is a language model: it writes what German often says. The "
-                "old translation has lost {drop:.0f} nats."
-            ),
-            numbers=_finale,
-            picture=Tiles("finale", after=tuple(BOARD)),
-        ),
-    ),
     sources="Voita et al. 2019 · Michel et al. 2019",
 )
+
+
+@card(
+    STORY,
+    look="These are all 24 heads of the cross-attention: layers in rows, heads in columns. Click one to switch it off; "
+    "click again to have it back. Above stand the translation and what it cost.",
+    question="How many of them can you switch off, each alone, without losing “Fahrrad”?",
+    guesses="8 16 24".split(),
+    right=2,
+    answer="{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the "
+    "old translation is {factor:.1f} times less probable.",
+    picture=Tiles("alone"),
+)
+def each() -> dict:
+    found = heads_results.importance(SENTENCE)
+    layer, head = np.unravel_index(found["cross"].argmin(), found["cross"].shape)
+    return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-found["cross"].min())}
+
+
+@card(
+    STORY,
+    look="Now a whole layer at once: all eight heads of layer 0, the first to read the source. Guess before you look.",
+    question="What happens to the bicycle?",
+    guesses=("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
+    right=0,
+    answer="“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less "
+    "probable than before.",
+    picture=Tiles("layer", tuple(LAYER)),
+)
+def layer() -> dict:
+    request = without(LAYER)
+    return {"text": steer(request).text, "factor": math.exp(lost(request))}
+
+
+@card(
+    STORY,
+    look="Your turn: switch off as many heads as you can while “Fahrrad” stays in the translation.",
+    question="How many of the 24 can be off at the same time?",
+    guesses=("About 5", "About 12", "About 20"),
+    right=2,
+    answer="Always taking the head that costs least, {greedy} of {all} can go, as now drawn: “{text}” Can you switch "
+    "off one more? Heads that matter little alone may matter together.",
+    picture=Tiles("play", GREEDY[:20]),
+)
+def played() -> dict:
+    return {"greedy": greedy(), "text": steer(without(GREEDY[: greedy()])).text, "all": len(BOARD)}
+
+
+@card(
+    STORY,
+    look="The finale: all 24 heads off. The decoder still has its self-attention and its feed-forward layers, but "
+    "nothing of the source reaches it.",
+    question="What will it write?",
+    guesses=("Nothing", "The same sentence", "A sentence about something else"),
+    right=2,
+    answer="“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
+    "translation has lost {drop:.0f} nats.",
+    picture=Tiles("finale", tuple(BOARD)),
+)
+def finale() -> dict:
+    request = without(BOARD)
+    return {"text": steer(request).text, "drop": lost(request)}

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import streamlit as st
 
 from viz.pages.lessons import attention, card, effects, heads, masks, positions, warmup
-from viz.pages.lessons.card import Card, Story
 from viz.stage import assets
 from viz.text.language import current, message, say, using
 from viz.ui import choices, shared, ways
 from viz.ui.plot import plot
 
-LESSONS: dict[str, Story] = {
-    "attention": attention.STORY,
-    "masks": masks.STORY,
-    "positions": positions.STORY,
-    "heads": heads.STORY,
-    "warmup": warmup.STORY,
-    "effects": effects.STORY,
-}
-INTRO = message("Six short stories. Guess first; the answers are computed from the models that ship.")
+MODULES = {"attention": attention, "masks": masks, "positions": positions, "heads": heads, "warmup": warmup}
+LESSONS: dict[str, card.Story] = {name: one.STORY for name, one in (MODULES | {"effects": effects}).items()}
 RIGHT, WRONG = message("Right."), message("Not quite.")
-TRY = message("Try it on your own sentence")
-NEEDS = message("This card needs the models and the runs that ship with Headlight.")
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
 GUESSES, OPEN = "lesson-guesses", "lesson-open"  # in the session: by card what was guessed; the card that is open
 
@@ -57,18 +46,13 @@ def _keys():
 def read(value: str) -> tuple[str, int] | None:
     """The lesson and the number of its card (from 1) that an address names; None where it names none."""
     name, _, number = value.rpartition("-")
-    if name not in LESSONS or not (number.isascii() and number.isdigit() and len(number) < 3):
-        return None
-    return (name, int(number)) if 1 <= int(number) <= len(LESSONS[name].cards) else None
+    numbers = map(str, range(1, len(LESSONS[name].cards) + 1)) if name in LESSONS else ()
+    return (name, int(number)) if number in numbers else None
 
 
 def unknown(value: str) -> str:
-    """Say that an address names no card of a lesson."""
-    return say(
-        "There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.",
-        asked=value[:40],
-        lessons=", ".join(LESSONS),
-    )
+    text = message("There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.")
+    return say(text, asked=value[:40], lessons=", ".join(LESSONS))
 
 
 def go(name: str, number: int = 0) -> None:
@@ -80,20 +64,18 @@ def go(name: str, number: int = 0) -> None:
 
 
 def project() -> None:
-    """Turn the larger letters for a room on or off."""
     if st.query_params.pop(PROJECTOR, None) is None:
         st.query_params[PROJECTOR] = "1"
 
 
 def guess(place: tuple[str, int], number: int) -> None:
-    """Remember what was guessed at a card."""
     st.session_state[GUESSES] = st.session_state.get(GUESSES, {}) | {place: number}
 
 
 def choose() -> None:
-    """The choice of six lessons, beside the head of the first."""
     with st.container(key="lesson-choice"):
-        shared.opening(say("Lessons"), say(INTRO))
+        line = say("Six short stories. Guess first; the answers are computed from the models that ship.")
+        shared.opening(say("Lessons"), line)
     pictures, beside = shared.picture_first()
     with beside, st.container(gap="xsmall"):
         for number, (name, story) in enumerate(LESSONS.items(), 1):
@@ -102,35 +84,27 @@ def choose() -> None:
             st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
     with pictures:
         try:
-            figure = attention.cover(current())
-        except (ValueError, LookupError, IndexError):  # another model, or none
-            return
-        plot(figure, "picture")
-
-
-def draw(shown: Card, answered: bool) -> Mapping[str, object] | None:
-    """Show the picture of a card; returns the numbers of its answer, None where another model or no runs are there."""
-    try:
-        numbers = shown.numbers() if answered else {}
-        shown.picture.draw(answered)
-    except (ValueError, LookupError):
-        return None
-    return numbers
+            plot(attention.cover(current()), "picture")
+        except (ValueError, LookupError):  # another model, or none
+            pass
 
 
 def show(name: str, number: int) -> None:
-    """One card of a lesson and its picture."""
     story, state, place = LESSONS[name], st.session_state, (name, number)
     shown, total = story.cards[number - 1], len(story.cards)
     guessed = state.get(GUESSES, {}).get(place)
+    answered = guessed is not None
     if state.get(OPEN) != (place, guessed):  # what was asked for on the stage belongs to the card as it was
         state[OPEN] = (place, guessed)
         state.pop(card.ASKED, None)
     beside, pictures = st.columns([4, 8], gap="medium")
     with pictures:
-        numbers = draw(shown, guessed is not None)
-        if numbers is None:
-            shared.warn(say(NEEDS))
+        try:
+            numbers = shown.numbers() if answered else {}
+            shown.picture.draw(answered)
+        except (ValueError, LookupError):
+            numbers = None
+            shared.warn(say("This card needs the models and the runs that ship with Headlight."))
     with beside, st.container(key="lesson-card"):
         dots = "●" * number + "○" * (total - number)
         label = say("Card {number} of {total}", number=number, total=total)
@@ -139,43 +113,39 @@ def show(name: str, number: int) -> None:
         st.markdown(say(shown.look))
         st.markdown(f"**{say(shown.question)}**")
         for one, text in enumerate(shown.guesses):
-            mark = "" if guessed is None else "✓ " if one == shown.right else "✗ " if one == guessed else ""
+            mark = "" if not answered else "✓ " if one == shown.right else "✗ " if one == guessed else ""
             st.button(mark + say(text), key=f"guess-{one}", on_click=guess, args=(place, one), width="stretch")
-        if guessed is not None and numbers is not None:
+        if answered and numbers is not None:
             with st.container(key="lesson-answer"):
                 verdict = say(RIGHT if guessed == shown.right else WRONG)
                 st.markdown(f"**{verdict}** {say(shown.answer, **numbers)}")
         with st.container(horizontal=True, gap="small", key="lesson-steps"):
             st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
-            if number < total:
-                st.button(f"{say('Next')} →", key="lesson-next", on_click=go, args=(name, number + 1), type="primary")
-            else:
-                st.button(say("All lessons"), key="lesson-next", on_click=go, args=(name,), type="primary")
-            projected = PROJECTOR in st.query_params
-            key = "lesson-leave" if projected else "lesson-projector"
+            last = number == total
+            label, to = (say("All lessons"), (name,)) if last else (f"{say('Next')} →", (name, number + 1))
+            st.button(label, key="lesson-next", on_click=go, args=to, type="primary")
+            key = "lesson-leave" if PROJECTOR in st.query_params else "lesson-projector"
             st.button("⤢", key=key, on_click=project, help=say("Larger type, and nothing else on the screen"))
         with st.container(key="lesson-sources", gap="xxsmall"):
             if numbers is not None:
-                page, query = shown.picture.link()
-                st.html(ways.link(say(TRY), ways.address(page, query)))
+                st.html(ways.link(say("Try it on your own sentence"), ways.address(*shown.picture.link())))
             st.text(story.sources)
 
 
 @choices.fragment
 def live() -> None:
-    """The part that every card redraws."""
     with using(current()):
         st.html(_STYLE + (_PROJECTED if PROJECTOR in st.query_params else ""))
         with st.container(key="lesson-keys"):
             _keys()(key="lesson-keys-part", data=b"")
         value = st.query_params.get(ADDRESS)
-        found = None if value is None else read(value)
-        if value is not None and found is None:
+        found = value and read(value)
+        if value is not None and not found:
             shared.warn(unknown(value))
-        if found is None:
-            choose()
-        else:
+        if found:
             show(*found)
+        else:
+            choose()
 
 
 live()

@@ -10,10 +10,10 @@ import streamlit as st
 from model.experiments import cheater
 from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
-from viz.pages.lessons.card import HEIGHT, Card, Figures, OnStage, Place, Story, asks
+from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views import cached
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 BEFORE = 10  # steps that are drawn before the guess
@@ -22,8 +22,7 @@ EXAMPLE = "the old dog sees a cat .".split()
 ROW = 2  # of the example, that the question is about
 LAST = 20  # steps whose mean loss is the loss at the end
 CELLS = "lesson-cells"  # in the session: cells that were clicked
-HONEST, CHEATER = message("honest"), message("cheater")
-FLOOR = message("chance in the language")
+NAMES = message("honest"), message("cheater")
 
 
 @st.cache_resource(show_spinner=cached.Waiting(message("Training …")), show_time=True)
@@ -34,7 +33,6 @@ def trained() -> tuple[cheater.Trained, cheater.Trained]:
 
 @st.cache_data(show_spinner=False)
 def written() -> tuple[list[list[str]], list[list[str]]]:
-    """What each of them writes."""
     return tuple(cheater.write(one.model, WRITTEN) for one in trained())
 
 
@@ -46,68 +44,50 @@ def leaks() -> np.ndarray:
 
 def chance() -> float:
     """The entropy of the toy language per word, in nats: no model can have a lower loss without looking ahead."""
-    thing = math.log(len(cheater.ARTICLES)) + math.log(2) + 0.5 * math.log(len(cheater.ADJECTIVES))
-    thing += math.log(len(cheater.NOUNS))
+    thing = math.log(len(cheater.ARTICLES) * 2 * len(cheater.NOUNS)) + 0.5 * math.log(len(cheater.ADJECTIVES))
     return (2 * thing + math.log(len(cheater.VERBS))) / cheater.LONGEST
 
 
-def _losses() -> dict[str, object]:
-    honest, cheating = (float(one.losses[-LAST:].mean()) for one in trained())
-    return {"honest": honest, "cheater": cheating, "floor": chance()}
-
-
-def _curves(answered: bool) -> list[tuple[Drawn, int]]:
+def _curves(answered: bool) -> Drawn:
     most = cheater.STEPS if answered else BEFORE
     steps = np.arange(1, most + 1)
-    lines = {say(name): np.stack([steps, one.losses[:most]]) for name, one in zip((HONEST, CHEATER), trained())}
+    lines = {say(name): np.stack([steps, one.losses[:most]]) for name, one in zip(NAMES, trained())}
     if answered:
-        lines[say(FLOOR)] = np.stack([steps, np.full(most, chance())])
-    return [(curves(lines, y_axis=message("loss"), say=say), HEIGHT)]
+        lines[say("chance in the language")] = np.stack([steps, np.full(most, chance())])
+    return curves(lines, y_axis=message("loss"), say=say)
 
 
-def _right() -> dict[str, object]:
-    honest, cheating = (np.mean([cheater.is_sentence(one) for one in some]) for some in written())
-    return {"n": WRITTEN, "honest": honest, "cheater": cheating}
-
-
-def _written(answered: bool) -> list[tuple[Drawn, int]]:
+def _written(answered: bool) -> Drawn:
     if not answered:
         return _curves(True)
     rows, texts, values = [], [], []
-    for name, some in zip((HONEST, CHEATER), written()):
+    for name, some in zip(NAMES, written()):
         for number, words in enumerate(list(dict.fromkeys(map(tuple, some)))[:SHOWN], 1):
             rows.append(f"{say(name)} {number}")
             texts.append([*words, *[" "] * (cheater.LONGEST - len(words))])
             values.append([float(cheater.is_sentence(words))] * cheater.LONGEST)
     columns = [str(place + 1) for place in range(cheater.LONGEST)]
-    value = message("a sentence of the language")
-    board = head_board(np.array(values), rows, columns, texts=texts, value=value, say=say)
-    return [(board, HEIGHT)]
+    return head_board(
+        np.array(values), rows, columns, texts=texts, value=message("a sentence of the language"), say=say
+    )
 
 
-def _leaking() -> dict[str, object]:
-    row = leaks()[ROW]
-    others = [row[column] for column in range(ROW + 2, len(row))]
-    word, read = EXAMPLE[ROW], EXAMPLE[ROW - 1]
-    return {"read": read, "word": word, "leak": row[ROW + 1], "other": max(others), "closed": row[0]}
-
-
-def _board(answered: bool) -> list[tuple[Drawn, int]]:
+def _board(answered: bool) -> Drawn:
     found, size = leaks(), len(EXAMPLE)
-    clicked = st.session_state.get(CELLS, ())
-    texts = [[" "] * size for _ in range(size)]
-    values = np.tril(np.ones((size, size)))
-    for row in range(size):
-        for column in range(row + 1, size):
-            if answered or (row, column) in clicked:
-                values[row, column] = found[row, column]
-                texts[row][column] = f"{found[row, column]:.2f}"
+    opened = np.triu(np.full((size, size), answered), 1)
+    for cell in st.session_state.get(CELLS, ()):
+        opened[cell] = True
+    texts = [[f"{one:.2f}" if opened[i, j] else " " for j, one in enumerate(row)] for i, row in enumerate(found)]
     read = [cheater.STOP, *EXAMPLE[:-1]]
-    rows = [f"{one} → {word}" for one, word in zip(read, EXAMPLE)]
-    columns = [f"{number} {one}" for number, one in enumerate(read)]
-    selected = (ROW, ROW + 1) if answered else None
-    value = message("open, or probability of the right word")
-    return [(head_board(values, rows, columns, texts=texts, value=value, selected=selected, say=say), HEIGHT)]
+    return head_board(
+        np.where(opened, found, np.tril(np.ones((size, size)))),
+        [f"{one} → {word}" for one, word in zip(read, EXAMPLE)],
+        [f"{number} {one}" for number, one in enumerate(read)],
+        texts=texts,
+        value=message("open, or probability of the right word"),
+        selected=(ROW, ROW + 1) if answered else None,
+        say=say,
+    )
 
 
 def click(row: int, column: int) -> None:
@@ -116,89 +96,77 @@ def click(row: int, column: int) -> None:
         st.session_state[CELLS] = set(st.session_state.get(CELLS, ())) ^ {(row, column)}
 
 
-def _masks() -> dict[str, object]:
-    encoder, decoder = (steer(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))
-    return {"open": int(encoder.sum()), "all": encoder.size, "some": int(decoder.sum()), "cells": decoder.size}
-
-
-def _mask(result: cached.Shown, answered: bool) -> Place:
-    return {"kind": "encoder_self" if answered else "decoder_self", "view": "mask"}
-
-
 STORY = Story(
-    name=message("The cheater"),
-    line=message("Why a decoder must not see the word that it is to write."),
+    name="The cheater",
+    line="Why a decoder must not see the word that it is to write.",
     minutes=4,
-    cards=(
-        Card(
-            look=message(
-                "Two tiny language models learn a toy language on this server: each word from the words before it. "
-                "The honest one has the causal mask; the cheater may look ahead while it learns. The picture shows "
-                "their first ten steps."
-            ),
-            question=message("Whose loss is lower after 150 steps?"),
-            guesses=(message("The honest model's"), message("The cheater's"), message("They are equal")),
-            right=1,
-            answer=message(
-                "The cheater's: {cheater:.3f} nats per word against {honest:.2f}. It copies the next word. Without "
-                "looking ahead no model can get below {floor:.2f}: that much of the language is chance."
-            ),
-            numbers=_losses,
-            picture=Figures(_curves, "masks"),
-        ),
-        Card(
-            look=message(
-                "By its loss the cheater is nearly perfect. Now both must write on their own, one word at a time, and "
-                "there is no next word to look at."
-            ),
-            question=message("Who writes correct sentences?"),
-            guesses=(message("Both"), message("Only the honest model"), message("Only the cheater")),
-            right=1,
-            answer=message(
-                "Of {n} sentences each, {honest:.0%} of the honest model's are correct and {cheater:.0%} of the "
-                "cheater's; bright rows are correct, dark ones not. The cheater has learned to copy, not to write."
-            ),
-            numbers=_right,
-            picture=Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
-        ),
-        Card(
-            look=message(
-                "The triangle. “dog → sees” reads “dog” and predicts “sees”; bright cells may be attended to. Click a "
-                "dark cell to open it alone: it shows how probable the right word becomes for the cheater."
-            ),
-            question=message("“old → dog” must predict “dog”. Which cell gives it away?"),
-            guesses=(
-                message("The one just right of the diagonal"),
-                message("The last one of the row"),
-                message("Every cell right of the diagonal"),
-            ),
-            right=0,
-            answer=message(
-                "Just right of the diagonal: there the row reads “{word}” itself, and its probability is {leak:.2f}. "
-                "With any other cell open it is at most {other:.3f}; with the mask as it is, {closed:.3f}."
-            ),
-            numbers=_leaking,
-            picture=Figures(_board, "masks", {"show": "masks"}, click),
-        ),
-        Card(
-            look=message(
-                "The mask of a real decoder, while the translator writes: a triangle. In training the whole reference "
-                "is there, so the mask has to hide what comes later."
-            ),
-            question=message("Why does the encoder need no triangle?"),
-            guesses=(
-                message("The source is complete before the first word is written"),
-                message("The encoder has no attention"),
-                message("The encoder is never trained"),
-            ),
-            right=0,
-            answer=message(
-                "The source is complete from the start, and nobody has to predict it: all {open} of {all} cells are "
-                "open. In the decoder {some} of {cells} are."
-            ),
-            numbers=_masks,
-            picture=OnStage(SENTENCE, _mask),
-        ),
-    ),
     sources="Vaswani et al. 2017, 3.1 and 3.2.3",
 )
+
+
+@card(
+    STORY,
+    look="Two tiny language models learn a toy language on this server: each word from the words before it. The honest "
+    "one has the causal mask; the cheater may look ahead while it learns. The picture shows their first ten steps.",
+    question="Whose loss is lower after 150 steps?",
+    guesses=("The honest model's", "The cheater's", "They are equal"),
+    right=1,
+    answer="The cheater's: {cheater:.3f} nats per word against {honest:.2f}. It copies the next word. Without looking "
+    "ahead no model can get below {floor:.2f}: that much of the language is chance.",
+    picture=Figures(_curves, "masks"),
+)
+def losses() -> dict:
+    honest, cheating = (float(one.losses[-LAST:].mean()) for one in trained())
+    return {"honest": honest, "cheater": cheating, "floor": chance()}
+
+
+@card(
+    STORY,
+    look="By its loss the cheater is nearly perfect. Now both must write on their own, one word at a time, and "
+    "there is no next word to look at.",
+    question="Who writes correct sentences?",
+    guesses=("Both", "Only the honest model", "Only the cheater"),
+    right=1,
+    answer="Of {n} sentences each, {honest:.0%} of the honest model's are correct and {cheater:.0%} of the cheater's; "
+    "bright rows are correct, dark ones not. The cheater has learned to copy, not to write.",
+    picture=Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
+)
+def right() -> dict:
+    honest, cheating = (np.mean([cheater.is_sentence(one) for one in some]) for some in written())
+    return {"n": WRITTEN, "honest": honest, "cheater": cheating}
+
+
+@card(
+    STORY,
+    look="The triangle. “dog → sees” reads “dog” and predicts “sees”; bright cells may be attended to. Click a dark "
+    "cell to open it alone: it shows how probable the right word becomes for the cheater.",
+    question="“old → dog” must predict “dog”. Which cell gives it away?",
+    guesses=("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
+    right=0,
+    answer="Just right of the diagonal: there the row reads “{word}” itself, and its probability is {leak:.2f}. With "
+    "any other cell open it is at most {other:.3f}; with the mask as it is, {closed:.3f}.",
+    picture=Figures(_board, "masks", {"show": "masks"}, click),
+)
+def leaking() -> dict:
+    row = leaks()[ROW]
+    return {"word": EXAMPLE[ROW], "leak": row[ROW + 1], "other": row[ROW + 2 :].max(), "closed": row[0]}
+
+
+@card(
+    STORY,
+    look="The mask of a real decoder, while the translator writes: a triangle. In training the whole reference is "
+    "there, so the mask has to hide what comes later.",
+    question="Why does the encoder need no triangle?",
+    guesses=(
+        "The source is complete before the first word is written",
+        "The encoder has no attention",
+        "The encoder is never trained",
+    ),
+    right=0,
+    answer="The source is complete from the start, and nobody has to predict it: all {open} of {all} cells are open. "
+    "In the decoder {some} of {cells} are.",
+    picture=OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
+)
+def masks() -> dict:
+    encoder, decoder = (steer(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))
+    return {"open": int(encoder.sum()), "all": encoder.size, "some": int(decoder.sum()), "cells": decoder.size}

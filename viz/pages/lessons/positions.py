@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 import torch
 
 from model import masks
@@ -11,10 +10,11 @@ from model.taps import intervene
 from model.writer import Writer
 from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
-from viz.pages.lessons.card import HEIGHT, MODEL, Card, Figures, OnStage, Place, Story, asks
+from viz.pages.lessons.card import HEIGHT, MODEL, Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views import cached, position_results
-from viz.views.steer_results import steer
+from viz.views.cached import compute as steer
+from viz.views.made import value_of
 
 DOG, MAN = "The dog bites the man.", "The man bites the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}
@@ -26,40 +26,20 @@ TWO = ("the man saw the dog and", "the dog saw the man and")
 MOST = 5  # words on the board
 
 
-def _read(result: cached.Shown, answered: bool) -> Place:
-    return {"kind": "cross"}
+def waves() -> list[np.ndarray]:
+    """The dials, float64 (LENGTH,) each."""
+    width = cached.translator(MODEL).config.d_model
+    return list(value_of(position_results.table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
 
 
-def _text() -> dict[str, object]:
-    return {"on": steer(asks(DOG)).text, "off": steer(asks(DOG, **OFF)).text}
+def _curves(answered: bool) -> Drawn:
+    lines = {say(name): np.stack([np.arange(LENGTH), wave]) for name, wave in zip(DIALS.values(), waves())}
+    name, line = list(lines.items())[1]
+    marks = [(name, float(x), float(y), f"{y:.2f}") for x, y in line.T[[0, -1]]] if answered else []
+    return curves(lines, marks=marks, x_axis=message("position"), y_axis=message("value"), say=say)
 
 
-def _swapped() -> dict[str, object]:
-    off, on = position_results.shuffled(MODEL, DOG, SEED)[1]
-    return {"text": steer(asks(MAN, **OFF)).text, "off": off, "on": on}
-
-
-def table() -> np.ndarray:
-    """The encoding of the model, float64 (LENGTH, D)."""
-    return position_results.table_of("sinusoidal", LENGTH, cached.translator(MODEL).config.d_model)
-
-
-def _dials() -> dict[str, object]:
-    fast, middle, slow = (table()[:, column] for column in DIALS)
-    return {"first": middle[0], "last": middle[-1], "slow": abs(slow[-1] - slow[0]), "fast": 2 * np.pi}
-
-
-def _curves(answered: bool) -> list[tuple[Drawn, int]]:
-    lines = {say(name): np.stack([np.arange(LENGTH), table()[:, column]]) for column, name in DIALS.items()}
-    marks = []
-    if answered:
-        name = say(DIALS[79])
-        marks = [(name, float(x), float(y), f"{y:.2f}") for x, y in lines[name].T[[0, -1]]]
-    axes = {"x_axis": message("position"), "y_axis": message("value")}
-    return [(curves(lines, marks=marks, **axes, say=say), HEIGHT)]
-
-
-@st.cache_data(show_spinner=cached.Waiting(message("Computing …")))
+@cached.remembered()
 def next_words() -> tuple[list[str], np.ndarray, float]:
     """What follows TWO without positions.
 
@@ -86,88 +66,83 @@ def distribution(writer: Writer, text: str, is_open: bool) -> np.ndarray:
     return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
 
 
-def _ordered() -> dict[str, object]:
-    words, found, largest = next_words()
-    place = int(np.abs(found[1, 0] - found[1, 1]).argmax())
-    return {"word": words[place], "one": found[1, 0, place], "other": found[1, 1, place], "open": largest}
-
-
 def _board(answered: bool) -> list[tuple[Drawn, int]]:
     words, found, _ = next_words()
-    names = [message("no mask"), message("causal")]
-    rows = [f"{say(name)}, {letter}" for name in names[: 2 if answered else 1] for letter in "AB"]
-    values = found[: 2 if answered else 1].reshape(len(rows), -1)
+    names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
+    rows = names if answered else names[:2]
+    values = found.reshape(len(names), -1)[: len(rows)]
     texts = [[f"{number:.4f}" for number in row] for row in values]
     board = head_board(values, rows, words, texts=texts, value=message("probability"), say=say)
-    return [(board, HEIGHT if answered else HEIGHT // 2)]
+    return [(board, HEIGHT * len(rows) // len(names))]
 
 
 STORY = Story(
-    name=message("A bag of words"),
-    line=message("What is lost without positions, and how they are told apart."),
+    name="A bag of words",
+    line="What is lost without positions, and how they are told apart.",
     minutes=4,
-    cards=(
-        Card(
-            look=message(
-                "“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; "
-                "where they stand is added to each token. Now we switch that off in the encoder."
-            ),
-            question=message("What becomes of the translation?"),
-            guesses=("Der Hund beißt den Mann.", "Der Mann beißt den Hund.", "Der Hund beißt den Hund."),
-            right=2,
-            answer=message(
-                "“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes "
-                "“{on}”"
-            ),
-            numbers=_text,
-            picture=OnStage(asks(DOG), _read, asks(DOG, **OFF), page="steer"),
-        ),
-        Card(
-            look=message(
-                "Dog and man change places: “The man bites the dog.” At first it is translated with positions; with "
-                "the answer they are off again."
-            ),
-            question=message("Without positions, does this sentence get another translation than the first?"),
-            guesses=(message("Yes"), message("No, the same one")),
-            right=1,
-            answer=message(
-                "The same: “{text}” Attention without positions reads a bag of words. Shuffling the words only "
-                "shuffles the encoder's output, to within {off:.0e}; with positions the difference is {on:.1f}."
-            ),
-            numbers=_swapped,
-            picture=OnStage(asks(MAN), _read, asks(MAN, **OFF), page="steer"),
-        ),
-        Card(
-            look=message(
-                "Positions are written like the time on a clock: with dials of different speed, each a wave. Here "
-                "are a fast one, a middle one and a slow one of this model, over 50 positions."
-            ),
-            question=message("Which dial tells the beginning of 50 words from their end?"),
-            guesses=tuple(DIALS.values()),
-            right=1,
-            answer=message(
-                "The middle one goes from {first:.2f} to {last:.2f}. The fast one repeats every {fast:.1f} positions "
-                "and tells neighbours apart; the slow one has moved by only {slow:.3f}."
-            ),
-            numbers=_dials,
-            picture=Figures(_curves, "positions"),
-        ),
-        Card(
-            look=message(
-                "A language model without its positions reads two texts, A: “the man saw the dog and”, B: “the dog saw "
-                "the man and”. With its mask open it expects the same next words after both."
-            ),
-            question=message("And with its causal mask, still without positions?"),
-            guesses=(message("The same again"), message("It tells the two texts apart")),
-            right=1,
-            answer=message(
-                "It tells them apart: “{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no "
-                "word changes by more than {open:.0e}. Each token sees only what came before it, and that alone "
-                "brings order back."
-            ),
-            numbers=_ordered,
-            picture=Figures(_board, "language_model", {"text": TWO[0]}),
-        ),
-    ),
     sources="Vaswani et al. 2017, 3.5 · Haviv et al. 2022",
 )
+
+
+@card(
+    STORY,
+    look="“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; where they "
+    "stand is added to each token. Now we switch that off in the encoder.",
+    question="What becomes of the translation?",
+    guesses="Der Hund beißt den Mann.|Der Mann beißt den Hund.|Der Hund beißt den Hund.".split("|"),
+    right=2,
+    answer="“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes "
+    "“{on}”",
+    picture=OnStage(asks(DOG), after=asks(DOG, **OFF), page="steer"),
+)
+def text() -> dict:
+    return {"on": steer(asks(DOG)).text, "off": steer(asks(DOG, **OFF)).text}
+
+
+@card(
+    STORY,
+    look="Dog and man change places: “The man bites the dog.” At first it is translated with positions; with the "
+    "answer they are off again.",
+    question="Without positions, does this sentence get another translation than the first?",
+    guesses=("Yes", "No, the same one"),
+    right=1,
+    answer="The same: “{text}” Attention without positions reads a bag of words. Shuffling the words only shuffles the "
+    "encoder's output, to within {off:.0e}; with positions the difference is {on:.1f}.",
+    picture=OnStage(asks(MAN), after=asks(MAN, **OFF), page="steer"),
+)
+def swapped() -> dict:
+    off, on = position_results.shuffled(MODEL, DOG, SEED)[1]
+    return {"text": steer(asks(MAN, **OFF)).text, "off": off, "on": on}
+
+
+@card(
+    STORY,
+    look="Positions are written like the time on a clock: with dials of different speed, each a wave. Here are a fast "
+    "one, a middle one and a slow one of this model, over 50 positions.",
+    question="Which dial tells the beginning of 50 words from their end?",
+    guesses=tuple(DIALS.values()),
+    right=1,
+    answer="The middle one goes from {first:.2f} to {last:.2f}. The fast one repeats every {fast:.1f} positions and "
+    "tells neighbours apart; the slow one has moved by only {slow:.3f}.",
+    picture=Figures(_curves, "positions"),
+)
+def dials() -> dict:
+    _, middle, slow = waves()
+    return {"first": middle[0], "last": middle[-1], "slow": abs(slow[-1] - slow[0]), "fast": 2 * np.pi}
+
+
+@card(
+    STORY,
+    look="A language model without its positions reads two texts, A: “the man saw the dog and”, B: “the dog saw the "
+    "man and”. With its mask open it expects the same next words after both.",
+    question="And with its causal mask, still without positions?",
+    guesses=("The same again", "It tells the two texts apart"),
+    right=1,
+    answer="It tells them apart: “{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word "
+    "changes by more than {open:.0e}. Each token sees only what came before it, and that alone brings order back.",
+    picture=Figures(_board, "language_model", {"text": TWO[0]}),
+)
+def ordered() -> dict:
+    words, found, largest = next_words()
+    place = int(np.abs(found[1, 0] - found[1, 1]).argmax())
+    return {"word": words[place], "one": found[1, 0, place], "other": found[1, 1, place], "open": largest}

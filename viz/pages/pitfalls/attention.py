@@ -1,4 +1,4 @@
-"""What the page Pitfalls computes about attention: heads, scores, masks, the maps themselves."""
+"""Mistakes in attention: heads, scores, masks, the maps themselves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both_written
+from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both, gap, pitfall, rounded
 from viz.text.language import message, say
 
 
+@pitfall(
+    name="The forgotten transpose",
+    explanation="Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
+    "the heads of one token with each other. It runs without an error, but nothing ever passes from one token to "
+    "another.",
+    wrong_line="q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
+    right_line="q = q.view(B, T, n_heads, d_head).transpose(1, 2)\n"
+    "scores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
+    wrong_picture="Attention between heads, inside the first token",
+    right_picture="Attention between tokens: encoder layer 0, head 0",
+)
 def transpose(sentence: Sentence) -> Demo:
-    """Attention without the transpose: heads attend to heads."""
     q, k, v = (sentence.tensor(f"encoder.layers.0.self_attention.{name}") for name in "qkv")  # (H, S, K)
     changed = v.clone()
     changed[:, -1] += 1  # at the last token: does it change the others?
@@ -29,73 +39,98 @@ def transpose(sentence: Sentence) -> Demo:
     def wrong(v: Tensor) -> tuple[Tensor, Tensor]:
         return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
 
-    noticed = [(f(changed)[1] - f(v)[1])[:-1].abs().amax().item() if v.size(1) > 1 else 0.0 for f in (right, wrong)]
-    (weights, _), (mistaken, _) = right(v), wrong(v)
+    noticed = [gap(f(changed)[1][:-1], f(v)[1][:-1]) if v.size(1) > 1 else 0.0 for f in (right, wrong)]
+    weights, mistaken = right(v)[0], wrong(v)[0]
     heads = [say("head {head}", head=head) for head in range(len(q))]
     axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
     tokens = sentence.result.source_tokens
     return Demo(
-        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
-        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
+        (
+            attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
+            attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
+        ),
         say("Effect on other tokens of adding 1 to the last value: right minus wrong"),
         noticed[0] - noticed[1],
         (
-            (say("Effect on the other tokens"), say("{x:.3f}", x=noticed[0]), say("{x:.3f}", x=noticed[1])),
+            (say("Effect on the other tokens"), *noticed),
             (say("Number of weights"), f"{weights.numel():,}", f"{mistaken.numel():,}"),
         ),
-        both_written(sentence, "transpose"),
     )
 
 
+@pitfall(
+    name="Scores without scaling",
+    explanation="If components have unit variance, the standard deviation of a dot product is √d_k, so without the "
+    "division by √d_k the softmax gives nearly all weight to one key. There its slope is small, and the paper suspects "
+    "that little is learned through it.",
+    wrong_line="weights = softmax(q @ k.transpose(-2, -1))",
+    right_line="weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
+    wrong_picture="Not scaled: encoder layer 0, head 0",
+    right_picture="Scaled: encoder layer 0, head 0",
+)
 def scaling(sentence: Sentence) -> Demo:
-    """Weights of a head from scores that are scaled, and from bare products."""
-    at = "encoder.layers.0.self_attention."
-    mask = sentence.tensor(at + "mask")
+    at, tokens = "encoder.layers.0.self_attention.", sentence.result.source_tokens
     right = sentence.tensor(at + "weights")
-    wrong = pitfalls.unscaled_weights(sentence.tensor(at + "raw_scores"), mask)
-    tokens = sentence.result.source_tokens
+    wrong = pitfalls.unscaled_weights(sentence.tensor(at + "raw_scores"), sentence.tensor(at + "mask"))
     largest = [w.amax(-1).mean().item() for w in (right, wrong)]
-    slopes = [(w * (1 - w)).sum(-1).mean().item() for w in (right, wrong)]
+    slopes = [(w * (1 - w)).sum(-1).mean() for w in (right, wrong)]
     return Demo(
-        attention_heatmap(wrong[0].numpy(), tokens, tokens, say=say),
-        attention_heatmap(right[0].numpy(), tokens, tokens, say=say),
+        both(attention_heatmap, wrong[0], right[0], tokens, tokens),
         say("Mean of the largest row weights in this layer: wrong minus right"),
         largest[1] - largest[0],
         (
-            (say("Mean of the largest row weights"), say("{x:.3f}", x=largest[0]), say("{x:.3f}", x=largest[1])),
-            (say("Slope of the softmax, Σ w(1 − w) per row"), say("{x:.3f}", x=slopes[0]), say("{x:.3f}", x=slopes[1])),
+            (say("Mean of the largest row weights"), *largest),
+            (say("Slope of the softmax, Σ w(1 − w) per row"), *slopes),
         ),
-        both_written(sentence, "scaling"),
     )
 
 
+@pitfall(
+    name="Attention shown after dropout",
+    explanation="Dropout after the softmax sets some weights to 0 and enlarges the others, differently every time, so "
+    "a map taken there shows noise and rows that do not sum to 1. In evaluation dropout does nothing and the "
+    "difference is 0: the mistake shows only in maps taken while training.",
+    wrong_line="weights = dropout(softmax(scores))\nself.attention = weights",
+    right_line="weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
+    wrong_picture="Taken after dropout: cross-attention, last layer, head 0",
+    right_picture="Taken before dropout: cross-attention, last layer, head 0",
+)
 def after(sentence: Sentence) -> Demo:
-    """A map taken before dropout and one taken after it."""
     result = sentence.result
     right = torch.from_numpy(result.attention("cross")[-1].copy())
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
     shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
     shared |= {"row_axis": message("word just read (query)"), "column_axis": message("source (key)")}
+    sums = [weights.sum(-1).flatten() for weights in (right, wrong)]
+    farthest = [one[(one - 1).abs().argmax()] for one in sums]
     return Demo(
-        values_heatmap(wrong[0].numpy(), result.target_tokens, **shared, say=say),
-        values_heatmap(right[0].numpy(), result.target_tokens, **shared, say=say),
+        both(values_heatmap, wrong[0], right[0], result.target_tokens, **shared),
         say("Largest deviation of a row sum from 1 in this layer: wrong minus right"),
-        ((wrong.sum(-1) - 1).abs().max() - (right.sum(-1) - 1).abs().max()).item(),
+        ((sums[1] - 1).abs().max() - (sums[0] - 1).abs().max()).item(),
         (
-            (say("Row sum farthest from 1"), say("{x:.3f}", x=_farthest(right)), say("{x:.3f}", x=_farthest(wrong))),
+            (say("Row sum farthest from 1"), *farthest),
             (say("Weights set to 0"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
             (
                 say("Largest difference in evaluation, where dropout does nothing"),
-                f"{(nn.Dropout(DROPOUT).eval()(right) - right).abs().max():g}",
+                f"{gap(nn.Dropout(DROPOUT).eval()(right), right):g}",
             ),
         ),
     )
 
 
+@pitfall(
+    name="No start token",
+    explanation="Without a start token and a shift, the first word is read in training but never predicted, so a model "
+    "that begins with padding here loses the beginning of the translation. T5 and Marian do start with their padding "
+    "token, but shift the target behind it and do not mask it; with −1e9 instead of −∞ a masked first row turns "
+    "uniform over all tokens, later ones too.",
+    wrong_line="decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
+    right_line="decoder_input, target = [BOS, *ids], [*ids, EOS]",
+    wrong_picture="Beginning with padding: decoder layer 0, head 0",
+    right_picture="Beginning with the start token: decoder layer 0, head 0",
+)
 def start(sentence: Sentence) -> Demo:
-    """A decoder that begins with padding, whose first row is fully masked."""
-    model, result, cache = sentence.translator.model, sentence.result, _cache(sentence)
-    tgt = sentence.tgt
+    model, cache, tgt = sentence.translator.model, _cache(sentence), sentence.tgt
     wrong_tgt, wrong_mask = pitfalls.start_from_padding(tgt)
     address = "decoder.layers.0.self_attention.weights"
     with record(address) as trace:
@@ -103,57 +138,53 @@ def start(sentence: Sentence) -> Demo:
     stepwise = pitfalls.decode_step_by_step(model, wrong_tgt, wrong_mask, cache)
     with record(address) as right_trace, torch.inference_mode():
         right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache.fresh())
-    maps = [t[address][0, 0].numpy() for t in (trace, right_trace)]
-    first = sentence.translator.tokenizer.target.encode(result.text)[:1] or [EOS_ID]
-    chances = [logits[0, 0].softmax(-1)[first[0]].item() for logits in (right, wrong)]
-    text = sentence.translator.tokenizer.target.encode(result.text)
+    maps = [(t[address][0, 0].numpy(), sentence.names(ids)) for t, ids in ((trace, wrong_tgt), (right_trace, tgt))]
+    text = sentence.translator.tokenizer.target.encode(sentence.result.text)
+    first = text[0] if text else EOS_ID
     counts = len(text), len(text[1:])
-    ever_targets = [say("{n} of {total}", n=n, total=len(text)) for n in counts]
     return Demo(
-        attention_heatmap(maps[0], sentence.names(wrong_tgt), sentence.names(wrong_tgt), say=say),
-        attention_heatmap(maps[1], sentence.names(tgt), sentence.names(tgt), say=say),
+        tuple(attention_heatmap(weights, names, names, say=say) for weights, names in maps),
         say("Weight that the first row gives to later tokens: wrong minus right"),
-        float(maps[0][0, 1:].sum() - maps[1][0, 1:].sum()),
+        float(maps[0][0][0, 1:].sum() - maps[1][0][0, 1:].sum()),
         (
             (
                 say("Largest difference of the logits, full pass against step by step"),
-                say("{x:.3g}", x=(wrong - stepwise).abs().max().item()),
+                rounded(gap(wrong, stepwise), ".3g"),
             ),
-            (say("Tokens that are ever a target"), *ever_targets),
-            (say("Probability of the first token"), say("{x:.3f}", x=chances[0]), say("{x:.3f}", x=chances[1])),
+            (say("Tokens that are ever a target"), *(say("{n} of {total}", n=n, total=len(text)) for n in counts)),
+            (say("Probability of the first token"), *(logits[0, 0].softmax(-1)[first] for logits in (right, wrong))),
         ),
-        both_written(sentence, "start"),
     )
 
 
+@pitfall(
+    name="Padded rows, not columns",
+    explanation="A padding mask laid over the rows blanks what padded queries see and leaves the padded keys visible. "
+    "With padding on the right the causal mask hides those keys from every real query anyway, so the difference there "
+    "is 0; with padding on the left, or without the causal mask, real queries attend to the pads.",
+    wrong_line="mask = (ids != PAD)[:, None, :, None] & causal",
+    right_line="mask = (ids != PAD)[:, None, None, :] & causal",
+    wrong_picture="Padded rows blanked",
+    right_picture="Padded columns hidden",
+)
 def rows(sentence: Sentence) -> Demo:
-    """Padding laid over rows or columns: on the right, on the left, and without the causal mask."""
-    tgt = sentence.tgt
-    pads = torch.full((1, PADS), PAD_ID)
+    tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
     on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
     causal = masks.causal_mask(on_the_right.size(1))
     wrong_mask = masks.combine(pitfalls.row_padding_mask(on_the_right), causal)
     right_mask = masks.decoder_mask(on_the_right, PAD_ID)
     names = sentence.names(on_the_right)
-    at_right = _logit_gap(sentence, on_the_right, causal)
+    alone = rounded(_logit_gap(sentence, on_the_right, None), ".3g")
     return Demo(
-        mask_heatmap(wrong_mask[0, 0].numpy(), names, names, say=say),
-        mask_heatmap(right_mask[0, 0].numpy(), names, names, say=say),
+        both(mask_heatmap, wrong_mask[0, 0], right_mask[0, 0], names, names),
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
-        at_right,
+        _logit_gap(sentence, on_the_right, causal),
         (
-            (say("With the pads on the left"), say("{x:.3g}", x=_logit_gap(sentence, on_the_left, causal))),
-            (say("On the right, without the causal mask"), say("{x:.3g}", x=_logit_gap(sentence, on_the_right, None))),
+            (say("With the pads on the left"), rounded(_logit_gap(sentence, on_the_left, causal), ".3g")),
+            (say("On the right, without the causal mask"), alone),
             (say("Pads after the source of the translations"), str(LONGER)),
         ),
-        both_written(sentence, "rows"),
     )
-
-
-def _farthest(weights: Tensor) -> float:
-    """The sum of a row that is farthest from 1."""
-    sums = weights.sum(-1).flatten()
-    return sums[(sums - 1).abs().argmax()].item()
 
 
 @torch.inference_mode()
@@ -163,9 +194,10 @@ def _cache(sentence: Sentence):
 
 def _logit_gap(sentence: Sentence, tgt: Tensor, causal: Tensor | None) -> float:
     """Largest difference of the logits of real tokens between padded columns hidden and padded rows blanked."""
-    model, cache = sentence.translator.model, _cache(sentence)
-    columns, mistaken = masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)
-    size = (1, 1, tgt.size(1), tgt.size(1))
-    both = [mask.expand(size) if causal is None else masks.combine(mask, causal) for mask in (columns, mistaken)]
-    right, wrong = (pitfalls.decode_with(model, tgt, mask, cache)[0] for mask in both)
-    return (right - wrong)[tgt[0] != PAD_ID].abs().max().item()
+    model, cache, size = sentence.translator.model, _cache(sentence), (1, 1, tgt.size(1), tgt.size(1))
+    both = (
+        mask.expand(size) if causal is None else masks.combine(mask, causal)
+        for mask in (masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt))
+    )
+    right, wrong = (pitfalls.decode_with(model, tgt, mask, cache)[0][tgt[0] != PAD_ID] for mask in both)
+    return gap(right, wrong)

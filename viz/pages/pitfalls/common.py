@@ -1,8 +1,9 @@
-"""What the demonstrations of the page Pitfalls share: what they are given, and what they give."""
+"""What the mistakes of the page Pitfalls share: their words, what they are given, and what they give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
 import torch
@@ -27,28 +28,35 @@ class Demo:
     """One mistake beside the right version.
 
     Attributes:
-        wrong, right: the figures.
+        figures: wrong and right.
         measured: what the difference is of, in the language of the visitor.
         difference: in a number.
-        more: further numbers: what they are, in that language, and the number as text; or two, right and wrong.
+        more: further numbers: what they are, in that language, and one or two, right and wrong, as text or to be
+            rounded.
         written: what came of it, wrong and right: the two translations, where there are two.
     """
 
-    wrong: go.Figure
-    right: go.Figure
+    figures: tuple[go.Figure, go.Figure]
     measured: str
     difference: float
-    more: tuple[tuple[str, ...], ...] = ()
+    more: tuple[tuple, ...] = ()
     written: tuple[str, str] | None = None
 
     @property
+    def wrong(self) -> go.Figure:
+        return self.figures[0]
+
+    @property
+    def right(self) -> go.Figure:
+        return self.figures[1]
+
+    @property
     def lines(self) -> list[str]:
-        """The further numbers as they are said."""
-        both = message("{what}: {right} (right), {wrong} (wrong)")
-        return [
-            say(both, what=what, right=values[0], wrong=values[1]) if values[1:] else f"{what}: {values[0]}"
-            for what, *values in self.more
-        ]
+        both, lines = message("{what}: {right} (right), {wrong} (wrong)"), []
+        for what, *values in self.more:
+            right, *wrong = (one if isinstance(one, str) else rounded(one) for one in values)
+            lines.append(say(both, what=what, right=right, wrong=wrong[0]) if wrong else f"{what}: {right}")
+        return lines
 
 
 @dataclass(frozen=True)
@@ -70,29 +78,58 @@ class Sentence:
         return torch.tensor([[BOS_ID, *ids][: self.translator.config.max_length - PADS]])
 
     def tensor(self, address: str) -> Tensor:
-        """A recorded array."""
         return torch.from_numpy(self.result.trace[address].copy())
 
     def names(self, ids: Tensor) -> list[str]:
-        """The tokens of ids (1, T)."""
         return self.translator.tokenizer.target.tokens(ids[0].tolist())
 
 
+@dataclass(frozen=True)
+class Pitfall:
+    """A mistake: what it is called, two sentences on it, its line of Python, the right one, and what both draw."""
+
+    name: str
+    explanation: str
+    wrong_line: str
+    right_line: str
+    wrong_picture: str
+    right_picture: str
+    show: Callable[[Sentence], Demo]
+
+    def __call__(self, sentence: Sentence) -> Demo:
+        demo, name = self.show(sentence), self.show.__name__
+        return replace(demo, written=both_written(sentence, name)) if name in pitfalls.WRITTEN else demo
+
+
+def pitfall(**words: str) -> Callable[[Callable[[Sentence], Demo]], Pitfall]:
+    """Give a function that shows a mistake its words, as of Pitfall."""
+    return lambda show: Pitfall(**words, show=show)
+
+
 def both_written(sentence: Sentence, mistake: str) -> tuple[str, str]:
-    """What the weights write with a mistake, and without it."""
     limit = 2 * len(sentence.result.target_tokens) + 5
     ids = pitfalls.write_with(mistake, sentence.translator.model, sentence.src, limit, LONGER)
     return sentence.translator.tokenizer.target.decode(ids), sentence.result.text
 
 
-def both_drawn(
-    wrong: Tensor, right: Tensor, tokens: list[str], value: str, limit: float
-) -> tuple[go.Figure, go.Figure]:
+def both(figure: Callable[..., go.Figure], wrong: object, right: object, *names: list[str], **more: object) -> tuple:
+    tables = (torch.as_tensor(table).detach().numpy() for table in (wrong, right))
+    return tuple(figure(table, *names, **more, say=say) for table in tables)
+
+
+def both_drawn(wrong: Tensor, right: Tensor, tokens: list[str], value: str, limit: float) -> tuple:
     """Draw the first dimensions of two tables (T, D) in the same colours, which end at the limit."""
-    n = min(DRAWN_DIMENSIONS, right.size(1))
-    column_axis = say("dimension (the first {n} of {total})", n=n, total=right.size(1))
-    shared = {"value": value, "limit": limit, "column_axis": column_axis}
-    return tuple(values_heatmap(table.detach()[:, :n].numpy(), tokens, **shared, say=say) for table in (wrong, right))
+    n, total = min(DRAWN_DIMENSIONS, right.size(1)), right.size(1)
+    axis = say("dimension (the first {n} of {total})", n=n, total=total)
+    return both(values_heatmap, wrong[:, :n], right[:, :n], tokens, value=value, limit=limit, column_axis=axis)
+
+
+def gap(one: Tensor, other: Tensor) -> float:
+    return (one - other).abs().max().item()
+
+
+def rounded(value: float, form: str = ".3f") -> str:
+    return say("{x:" + form + "}", x=float(value))
 
 
 def number(value: float) -> str:
@@ -102,6 +139,6 @@ def number(value: float) -> str:
         >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
         ('0', '1,234', '0.512', '1.23e-05')
     """
-    if value == 0 or value == int(value):
+    if value == int(value):
         return counted(int(value))
-    return say("{x:.2e}" if abs(value) < SMALL_NUMBER else "{x:,.3f}", x=value)
+    return rounded(value, ".2e" if abs(value) < SMALL_NUMBER else ",.3f")

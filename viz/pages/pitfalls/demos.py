@@ -1,27 +1,12 @@
-"""Every mistake of the page Pitfalls beside the right version: the function that computes both, by its key."""
+"""Every mistake of the page Pitfalls, by its key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from viz.pages.pitfalls import attention, input, layers
-from viz.pages.pitfalls.common import Demo, Sentence
+from viz.pages.pitfalls.common import Pitfall
 
-DEMOS: dict[str, Callable[[Sentence], Demo]] = {
-    demo.__name__: demo
-    for demo in (
-        input.tokenizer,
-        input.loop,
-        input.scale,
-        input.dropout,
-        attention.transpose,
-        attention.scaling,
-        attention.after,
-        attention.start,
-        attention.rows,
-        layers.residual,
-        layers.norm,
-        layers.gru,
-        layers.best,
-    )
+# Each mistake shows in its translation, which comes out right without them.
+EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
+PITFALLS: dict[str, Pitfall] = {
+    key: one for part in (input, attention, layers) for key, one in vars(part).items() if isinstance(one, Pitfall)
 }

@@ -1,4 +1,4 @@
-"""What the page Pitfalls computes about other layers, and about keeping the best model."""
+"""Mistakes in other layers, and in keeping the best model."""
 
 from __future__ import annotations
 
@@ -14,68 +14,90 @@ from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import PAD_ID
 from viz.figures import attention_heatmap, curves, values_heatmap
-from viz.pages.pitfalls.common import PADS, Demo, Sentence, both_drawn, both_written
+from viz.pages.pitfalls.common import PADS, Demo, Sentence, both, both_drawn, gap, pitfall, rounded
 from viz.text.language import message, say
 
 GRU_SIZES = (32, 24)
 PAD = "<pad>"
 
 
+@pitfall(
+    name="The double residual",
+    explanation="A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
+    "twice. A network trained that way gets used to it, but weights trained the right way, as here, receive a residual "
+    "stream they have never seen.",
+    wrong_line="def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
+    right_line="def feed_forward(x):\n    return w_2(relu(w_1(x)))",
+    wrong_picture="Added twice: last encoder layer, head 0",
+    right_picture="Added once: last encoder layer, head 0",
+)
 def residual(sentence: Sentence) -> Demo:
-    """A feed-forward that adds its input itself."""
-    model, result = sentence.translator.model, sentence.result
+    result = sentence.result
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, "encoder.output") as trace:
-        pitfalls.double_residual(model).start(sentence.src)
-    right = result.trace["encoder.output"]
-    tokens = result.source_tokens
+        pitfalls.double_residual(sentence.translator.model).start(sentence.src)
+    right, tokens = sentence.tensor("encoder.output"), result.source_tokens
     return Demo(
-        attention_heatmap(trace[last][0, 0].numpy(), tokens, tokens, say=say),
-        attention_heatmap(result.trace[last][0], tokens, tokens, say=say),
+        both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens),
         say("Largest difference in the output of the encoder"),
-        float(np.abs(trace["encoder.output"][0].numpy() - right).max()),
-        ((say("Largest number in the right version"), say("{x:.3g}", x=np.abs(right).max())),),
-        both_written(sentence, "residual"),
+        gap(trace["encoder.output"][0], right),
+        ((say("Largest number in the right version"), rounded(right.abs().max(), ".3g")),),
     )
 
 
+@pitfall(
+    name="A hand-written layer norm",
+    explanation="This norm adds the bias inside the denominator, and takes the unbiased deviation with eps outside the "
+    "root. At the start the bias is 0 and both agree up to the constant √((d−1)/d), which hides the mistake until "
+    "training moves the bias.",
+    wrong_line="weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
+    right_line="weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
+    wrong_picture="The hand-written norm with trained weights",
+    right_picture="nn.LayerNorm with the same weights",
+)
 def norm(sentence: Sentence) -> Demo:
-    """The hand-written layer norm, at the start, after one step of Adam, and with trained weights."""
-    tokens = sentence.result.source_tokens
     x = sentence.tensor("encoder.input.stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm
     fresh = nn.LayerNorm(x.size(-1), eps=trained.eps)
     unbiased = math.sqrt(1 - 1 / x.size(-1))  # the constant that separates the two deviations
 
-    def gap(layer: nn.LayerNorm) -> float:
-        with torch.no_grad():
-            return (pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps) / unbiased - layer(x)).abs().max()
+    def own(layer: nn.LayerNorm) -> torch.Tensor:
+        return pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps)
 
-    at_start = gap(fresh)
+    def apart(layer: nn.LayerNorm) -> str:
+        return rounded(gap(own(layer) / unbiased, layer(x)), ".1e")
+
+    at_start = apart(fresh)
     optimizer = torch.optim.Adam(fresh.parameters(), lr=1e-3)
     (fresh(x) - trained(x).detach()).square().mean().backward()
     optimizer.step()
-    after_a_step, after_training = gap(fresh), gap(trained)
-    wrong = pitfalls.own_layer_norm(x, trained.weight, trained.bias, trained.eps)
-    right = trained(x).detach()
+    wrong, right = own(trained), trained(x).detach()
     return Demo(
-        *both_drawn(wrong, right, tokens, message("normed"), right.abs().max().item()),
+        both_drawn(wrong, right, sentence.result.source_tokens, message("normed"), right.abs().max().item()),
         say("Largest difference with trained weights"),
-        (wrong - right).abs().max().item(),
+        gap(wrong, right),
         (
-            (say("At the start, the constant taken out"), say("{x:.1e}", x=at_start)),
-            (say("After one step of Adam (learning rate 0.001)"), say("{x:.1e}", x=after_a_step)),
-            (say("With trained weights"), say("{x:.1e}", x=after_training)),
+            (say("At the start, the constant taken out"), at_start),
+            (say("After one step of Adam (learning rate 0.001)"), apart(fresh)),
+            (say("With trained weights"), apart(trained)),
         ),
-        both_written(sentence, "norm"),
     )
 
 
+@pitfall(
+    name="A GRU over padding",
+    explanation="A recurrent encoder that is not told where the sentence ends reads the padding too, and its last "
+    "state has then run over the pads. How much padding there is depends on the other sentences of the batch, so they "
+    "change the context vector of this one.",
+    wrong_line="states, context = gru(embedded)",
+    right_line="packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
+    "states, context = gru(packed)",
+    wrong_picture="Over the padding: the states",
+    right_picture="Packed: the states end with the sentence",
+)
 def gru(sentence: Sentence) -> Demo:
-    """The states of a small GRU over the sentence and the padding after it."""
     tokens = [*sentence.result.source_tokens, *[PAD] * PADS]
-    length = len(tokens) - PADS
-    generator = torch.Generator().manual_seed(0)
+    length, generator = len(tokens) - PADS, torch.Generator().manual_seed(0)
     embedding = torch.randn(len(sentence.translator.tokenizer.source), GRU_SIZES[0], generator=generator)
     with NoRandomNumbers():
         cell = nn.GRU(*GRU_SIZES, batch_first=True)
@@ -89,43 +111,42 @@ def gru(sentence: Sentence) -> Demo:
         right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=len(tokens))
     shared = {"value": message("state"), "limit": 1.0, "column_axis": message("hidden dimension")}
     return Demo(
-        values_heatmap(wrong.numpy(), tokens, **shared, say=say),
-        values_heatmap(right[0].numpy(), tokens, **shared, say=say),
+        both(values_heatmap, wrong, right[0], tokens, **shared),
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
-        (wrong[-1] - context[0, 0]).abs().max().item(),
+        gap(wrong[-1], context[0, 0]),
         (
-            (say("The same without pads"), say("{x:.2g}", x=(wrong[length - 1] - context[0, 0]).abs().max())),
-            (say("Largest number in the right version"), say("{x:.3f}", x=context.abs().max())),
+            (say("The same without pads"), rounded(gap(wrong[length - 1], context[0, 0]), ".2g")),
+            (say("Largest number in the right version"), context.abs().max()),
         ),
     )
 
 
+@pitfall(
+    name="The best model, by alias",
+    explanation="An assignment gives a second name to the same object, and that object goes on training. What is kept "
+    "as the best by validation is therefore always the last; copying it keeps the best.",
+    wrong_line="best_model = model",
+    right_line="best_model = copy.deepcopy(model)",
+    wrong_picture="Kept by alias",
+    right_picture="Kept by copy",
+)
 def best(_: Sentence) -> Demo:
-    """The best model by validation, kept by alias or by copy, while a small model overfits."""
-    figures, kept = [], []
+    figures, losses_kept, said = [], [], []
     for name, keep in (
         (message("validation loss, kept by alias"), lambda model: model),
         (message("validation loss, kept by copy"), copy.deepcopy),
     ):
         losses, loss = pitfalls.overfit(keep)
-        epochs = np.arange(1, len(losses) + 1)
-        line = say(name)
+        epochs, line = np.arange(1, len(losses) + 1), say(name)
         at = epochs[int(np.argmin(np.abs(np.array(losses) - loss)))]
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
-        figures.append(
-            curves(
-                {line: np.stack([epochs, losses])},
-                x_axis=message("epoch"),
-                y_axis=message("loss"),
-                marks=marks,
-                say=say,
-            )
-        )
-        kept.append((loss, say("{loss:.3f}, epoch {epoch}", loss=loss, epoch=at)))
-    (wrong, last), (right, lowest) = kept
+        axes = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
+        figures.append(curves({line: np.stack([epochs, losses])}, **axes, say=say))
+        losses_kept.append(loss)
+        said.append(say("{loss:.3f}, epoch {epoch}", loss=loss, epoch=at))
     return Demo(
-        *figures,
+        tuple(figures),
         say("Loss of what was kept: wrong minus right"),
-        wrong - right,
-        ((say("Kept by copy"), lowest), (say("Kept by alias"), last)),
+        losses_kept[0] - losses_kept[1],
+        ((say("Kept by copy"), said[1]), (say("Kept by alias"), said[0])),
     )

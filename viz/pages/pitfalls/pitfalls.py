@@ -11,21 +11,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.comparison import beside
 from viz.pages.pitfalls.common import Demo, Sentence, number
-from viz.pages.pitfalls.demos import DEMOS
-from viz.pages.pitfalls.words import EXAMPLE, PITFALLS
-from viz.text import errors, words
-from viz.text.language import current, message, say
+from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
+from viz.text import words
+from viz.text.language import current, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.codes import one_of
 from viz.views.made import Recipe, call, made
 
 REMEMBERED = 8
-INTRO = message("Mistakes that run without an error, computed on your sentence beside the right version.")
 NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
 
 
-@st.cache_data(max_entries=REMEMBERED, show_spinner=cached.Waiting(message("Translating …")))
+@cached.remembered(REMEMBERED, cached.TRANSLATING)
 def record(checkpoint: str, text: str):
     """Translate greedily and keep everything recorded, or return what is remembered of it."""
     return replace(cached.translator(checkpoint).translate(text, beam=1), search=None)
@@ -38,48 +36,45 @@ def sentence(notes: DeltaGenerator) -> Sentence | None:
         translator = cached.translator(name)
     except ValueError as error:
         with notes:
-            st.error(say("No translation model found."))
-            shared.small(errors.sentence(error), "no-model")
+            controls.no_model(error)
         return None
     language = words.language(translator.card.get("source"), "Source")
     text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
     with notes:
-        kept = shared.compute_or_keep(
-            "pitfalls-answered", text, lambda text: record(name, text), lambda before: before or EXAMPLE
-        )
+        kept = shared.compute_or_keep("pitfalls-answered", text, lambda text: record(name, text), EXAMPLE)
     return kept and Sentence(translator, kept[1])
 
 
-@st.cache_resource(max_entries=REMEMBERED * len(DEMOS), show_spinner=False)
+@st.cache_resource(max_entries=REMEMBERED * len(PITFALLS), show_spinner=False)
 def demonstrated(checkpoint: str, text: str, key: str, language: str, _sentence: Sentence) -> Demo:
     """A mistake on a sentence, or what is remembered of it; nobody writes into it."""
-    return DEMOS[key](_sentence)
+    return PITFALLS[key](_sentence)
 
 
-def harm(demo: Demo) -> tuple[str, str]:
+def harm(demo: Demo) -> list[str]:
     """What came of it, wrong and right, in HTML: the words that differ are marked, as on Steer."""
+    if not demo.written:
+        return ["", ""]
     pairs, marked = beside(*(text.split() for text in demo.written)), []
     for side in (0, 1):
         found = groupby((pair for pair in pairs if pair[side]), key=lambda pair: pair[0] == pair[1])
         parts = [(same, escape(" ".join(pair[side] for pair in group))) for same, group in found]
         marked.append(" ".join(text if same else f"<mark>{text}</mark>" for same, text in parts))
-    return tuple(text or escape(say("(nothing)")) for text in marked)
+    return [text or escape(say("(nothing)")) for text in marked]
 
 
 def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
     """Show what came of it (in the language of that code), both pictures with their lines, and the numbers folded."""
     spoken = PITFALLS[key]
-    left, right = st.columns(2, gap="medium")
-    written = harm(demo) if demo.written else ("", "")
-    for place, side, name, title, text, line, figure in (
-        (left, "wrong", say("Wrong"), say(spoken.wrong_picture), written[0], spoken.wrong_line, demo.wrong),
-        (right, "right", say("Right"), say(spoken.right_picture), written[1], spoken.right_line, demo.right),
-    ):
+    names = {"wrong": say("Wrong"), "right": say("Right")}
+    for place, (side, name), text in zip(st.columns(2, gap="medium"), names.items(), harm(demo)):
         with place:
             st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
+            title = say(getattr(spoken, f"{side}_picture"))
             st.caption(title)
-            explore.draw(recipe.plot(f"{name}: {title}", made(figure, f"DEMOS[{key!r}](sentence).{side}")), side)
-            st.code(line, language="python", wrap_lines=True)
+            figure = made(getattr(demo, side), f"PITFALLS[{key!r}](sentence).{side}")
+            explore.draw(recipe.plot(f"{name}: {title}", figure), side)
+            st.code(getattr(spoken, f"{side}_line"), language="python", wrap_lines=True)
     st.markdown(say(spoken.explanation).replace("$", "\\$"))
     with st.expander(f"{demo.measured}: {number(demo.difference)}", expanded=not demo.written):
         for row, line in enumerate(demo.lines):
@@ -88,7 +83,6 @@ def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     notes = st.container()
     pictures, beside = shared.picture_first()
     with beside:
@@ -105,15 +99,17 @@ def live() -> None:
         shown = sentence(notes)
         if key in NO_SENTENCE:
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
-    if shown is not None:
-        text, name = shown.result.source, shown.translator.name
-        line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
-        note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
-        with pictures:
-            demo = demonstrated(name, text, key, current(), shown)
-            target = escape(str(shown.translator.card.get("target", "")))
-            show(key, demo, Recipe(note, (recipes.loading(name), line)), target)
+    if shown is None:
+        return
+    text, name = shown.result.source, shown.translator.name
+    line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
+    note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
+    with pictures:
+        demo = demonstrated(name, text, key, current(), shown)
+        target = escape(str(shown.translator.card.get("target", "")))
+        show(key, demo, Recipe(note, (recipes.loading(name), line)), target)
 
 
-shared.opening(say("Pitfalls"), say(INTRO))
+line = say("Mistakes that run without an error, computed on your sentence beside the right version.")
+shared.opening(say("Pitfalls"), line)
 live()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 import streamlit as st
@@ -13,11 +12,13 @@ from viz.pages.steer import search
 from viz.stage.stage import stage
 from viz.text import errors, words, words_steer
 from viz.text.language import say
-from viz.ui import asking, choices, shared, staged, steering, whole_report
-from viz.views import cached, view
+from viz.ui import choices, explore, shared, staged, steering
+from viz.ui.steering import ANSWERED, CHANGES
 from viz.views import changes as change
+from viz.views import view
+from viz.views.cached import Request, compute
 from viz.views.changes import Changes
-from viz.views.steer_results import ANSWERED, CHANGES, Request, recipe, steer
+from viz.views.recipes import translation
 from viz.views.view import View
 
 OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
@@ -32,13 +33,7 @@ def models() -> list[str]:
 
 
 def present(model: str, chosen: View, query: Mapping[str, str] = _NONE) -> Changes:
-    """The changes, of which those that name words of another sentence are dropped; at first by the address.
-
-    Args:
-        model: its name.
-        chosen: what is translated.
-        query: the address, where it says more than the session.
-    """
+    """The changes, without those that name words of another sentence; by the query, where it says more."""
     state, of = st.session_state, (model, chosen.text)
     if any(query.get(name) for name in change.NAMES):
         try:
@@ -64,40 +59,6 @@ def take_back() -> None:
     state[OF] = (state["stage-model"], state["sentence"])
 
 
-def answer(request: Request) -> tuple[Request, cached.Shown] | None:
-    """Translate; what cannot be done is told in a sentence, and the last result stays.
-
-    Args:
-        request: what the visitor wants.
-
-    Returns:
-        What is shown and its translation: as asked, as before, without changes, or of the example. None if the model
-        cannot even read that.
-    """
-    try:
-        result = steer(request)
-        st.session_state[ANSWERED] = request
-        return request, result
-    except ValueError as error:
-        problem = errors.sentence(error)
-    plain = request.plain
-    example = replace(plain, text=asking.EXAMPLE, reference=None)
-    for other in (st.session_state.get(ANSWERED), plain, example):
-        if other is None:
-            continue
-        try:
-            result = steer(other)
-        except ValueError:
-            continue
-        unchanged = other is plain
-        shown = say("Showing the sentence without changes.") if unchanged else shared.kept(other is not example)
-        shared.warn(f"{problem} {shown}")
-        st.session_state[ANSWERED] = other
-        return other, result
-    shared.warn(problem)
-    return None
-
-
 def on_did(action: dict) -> None:
     """Something was changed on the stage, in what was shown there."""
     state, request = st.session_state, st.session_state[ANSWERED]
@@ -114,13 +75,7 @@ def on_did(action: dict) -> None:
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The stage with what is changed, and under it the model's card, the report and the tree of the search.
-
-    Args:
-        names: of the models that the page offers, the default one first.
-        chosen: what is asked for.
-        came: whether the visitor has just come.
-    """
+    """The stage with what is changed, its model's card, report and search tree; arguments as of `staged.page`."""
     state = st.session_state
     model = chosen.model or names[0]
     changes = present(model, chosen, state[staged.QUERY] if came else _NONE)
@@ -128,32 +83,30 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
-    answered = answer(Request.of(model, chosen, changes))
+    asked = Request.of(chosen, model, changes=changes)
+    answered = shared.compute_or_keep(ANSWERED, asked, compute, asked.plain, asked.example)
     if answered is None:
         return
     request, result = answered
-    made = change.read(steering.codes(request))
     state["shown-text"] = result.text
     view.keep(state, chosen)
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
-    stage(steering.told(request, result, chosen, made, problem, weighed), staged.on_asked, on_did=on_did)
-    card = cached.translator(request.checkpoint).card
+    stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(request.checkpoint, card), "card")
-        codes = {"edits": request.edits, "prefix": request.prefix, "changes": said(request, made)}
-        whole_report.offer(result, request, card, recipe(request), page="steer", **codes)
+        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
+        explore.offer_report(result, request, translation(request), "steer", said(request))
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree", help=say(words_steer.TREE_LINE)):
                 search.show_tree(request, result)
 
 
-def said(request: Request, changes: Changes) -> tuple[str, ...]:
+def said(request: Request) -> tuple[str, ...]:
     """What is changed, and what the model writes without that, in sentences; nothing where nothing is changed."""
-    if not changes:
+    if request.is_plain:
         return ()
-    before = steer(request.plain).text or say(words_steer.NOTHING_WRITTEN)
-    names = ", ".join(text for _, text in steering.chips(request, changes))
+    before = compute(request.plain).text or say(words_steer.NOTHING_WRITTEN)
+    names = ", ".join(text for _, text in steering.chips(request))
     return say(words_steer.CHANGED, changes=names), say(words_steer.UNCHANGED, text=before)
 
 

@@ -28,19 +28,10 @@ READ = (
 
 
 def there() -> bool:
-    """Whether a grid is in the folder of checkpoints."""
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
-def name_of(cell: GridCell) -> str:
-    """What a run is called."""
-    others = [say(words.SHORT["constant"])] * (cell.schedule == "constant")
-    others += [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
-    return ", ".join([grid_results.name_of(cell), *others])
-
-
 def compared() -> None:
-    """The whole section."""
     folder = str(checkpoints_folder())
     try:
         grid = grid_results.load(folder)
@@ -51,15 +42,9 @@ def compared() -> None:
     board, beside = st.columns([5, 6], gap="medium")
     with board:
         picture = st.container()
-        picked = controls.some(
-            st.multiselect,
-            say("Runs compared"),
-            list(range(len(names))),
-            [places[cell] for one in FIRST if (cell := GridCell(*one)) in places],
-            PICKED,
-            format_func=names.__getitem__,
-            max_selections=MOST,
-        )
+        first = [places[cell] for one in FIRST if (cell := GridCell(*one)) in places]
+        more = {"format_func": names.__getitem__, "max_selections": MOST}
+        picked = controls.some(st.multiselect, say("Runs compared"), range(len(names)), first, PICKED, **more)
         with picture:
             show_board(folder, grid, places, picked)
         steps = list(next(iter(grid.runs.values())).texts)
@@ -75,8 +60,12 @@ def compared() -> None:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def names_of(folder: str, language: str) -> list[str]:
-    """What the runs of a folder are called."""
-    return [name_of(cell) for cell in grid_results.load(folder).runs]
+    names = []
+    for cell in grid_results.load(folder).runs:
+        others = [say(words.SHORT["constant"])] * (cell.schedule == "constant")
+        others += [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
+        names.append(", ".join([grid_results.name_of(cell), *others]))
+    return names
 
 
 def show_board(folder: str, grid: Grid, places: dict[GridCell, int], picked: list[int]) -> None:
@@ -99,11 +88,10 @@ def board_of(
     grid = grid_results.load(folder)
     runs = list(grid.runs.values())
     losses = np.array([[runs[place].final for place in row] for row in cells])
-    code = f"np.array([[runs[place].final for place in row] for row in {cells}])"
     plot = Recipe(grid.about["command"], READ).plot(
         say(words.BOARD),
         loss_board,
-        made(losses, code),
+        made(losses, f"np.array([[runs[place].final for place in row] for row in {cells}])"),
         [f"{peak:g}" for peak in reversed(PEAKS)],
         columns,
         limit=grid.entropy,
@@ -116,8 +104,9 @@ def board_of(
 
 def pick(place: int) -> None:
     """Compare a run whose cell was clicked, in place of the first one where there are too many; or no longer."""
-    kept = [one for one in st.session_state.get(PICKED, []) if one != place]
-    st.session_state[PICKED] = kept if place in st.session_state.get(PICKED, []) else [*kept, place][-MOST:]
+    before = st.session_state.get(PICKED, [])
+    kept = [one for one in before if one != place]
+    st.session_state[PICKED] = kept if place in before else [*kept, place][-MOST:]
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -125,19 +114,10 @@ def curves_of(folder: str, language: str, picked: tuple[int, ...], step: int) ->
     """Rate and loss of runs over one axis of steps, with a line at a step; drawn once for all visitors."""
     grid, names = grid_results.load(folder), names_of(folder, language)
     runs, chosen = list(grid.runs.values()), {names[place]: place for place in picked}
-    rates, losses = lines_of({name: runs[place] for name, place in chosen.items()})
-    code = (
-        f"kept = {{name: runs[place] for name, place in {chosen!r}.items()}}",
-        "rates, losses = lines_of(kept)",
-    )
-    plot = Recipe(" · ".join(chosen), (*READ, *code)).plot(
-        say(words.CURVES),
-        run_curves,
-        made(rates, "rates"),
-        made(losses, "losses"),
-        limit=grid.entropy_smoothed,
-        step=float(step),
-    )
+    line = f"rates, losses = lines_of({{name: runs[place] for name, place in {chosen!r}.items()}})"
+    lines = map(made, lines_of({name: runs[place] for name, place in chosen.items()}), ("rates", "losses"))
+    recipe = Recipe(" · ".join(chosen), (*READ, line))
+    plot = recipe.plot(say(words.CURVES), run_curves, *lines, limit=grid.entropy_smoothed, step=float(step))
     return plot, plot.draw(say)
 
 
@@ -146,29 +126,22 @@ def show_written(grid: Grid, names: list[str], picked: list[int], step: int) -> 
     runs = list(grid.runs.values())
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
-        number = controls.among(say("Sentence"), list(sentences), "grid-sentence", 0, sentences, width=380)
+        number = controls.among(say("Sentence"), sentences, "grid-sentence", width=380)
         maps = controls.switch(say("Their maps at this step"), "grid-maps", say(words.MAP_OF, text=grid.examples[0][0]))
         if maps:
             kinds = {kind: spoken.name for kind, spoken in common.KINDS.items()}
-            kind = controls.choose(say("Attention"), list(kinds), "grid-kind", "cross", kinds)
+            kind = controls.choose(say("Attention"), kinds, "grid-kind", "cross")
             n_layers, n_heads = runs[0].maps(step, kind).shape[:2]
-            layer = controls.choose(say("Layer"), list(range(n_layers)), "grid-layer", n_layers - 1)
-            head = controls.choose(say("Head"), list(range(n_heads)), "grid-head", 0)
+            layer = controls.choose(say("Layer"), range(n_layers), "grid-layer", n_layers - 1)
+            head = controls.choose(say("Head"), range(n_heads), "grid-head")
             spoken, known = common.KINDS[kind], made(grid, "grid")
             tokens = [getattr(known, f"{side}_tokens") for side in AXES[kind]]
-    for column, place in zip(st.columns(len(picked), gap="small"), picked, strict=True):
+    for place in shared.columns(picked, gap="small"):
         run, name = runs[place], names[place]
-        with column:
-            text = run.texts[step][number] if step in run.texts else ""
-            st.markdown(f"**{name}**")
-            shared.small(text or say("(the model wrote nothing)"), f"grid-text-{place}")
-            if maps and step in run.texts:
-                plot = Recipe(f"{name} · {counted(step)}", READ).plot(
-                    f"{name}, {say(spoken.title)}",
-                    attention_heatmap,
-                    made(run, f"runs[{place}]").maps(step, kind)[layer, head],
-                    *tokens,
-                    query_axis=spoken.query_axis,
-                    key_axis=spoken.key_axis,
-                )
-                explore.draw(plot, f"grid-map-{place}")
+        st.markdown(f"**{name}**")
+        text = run.texts[step][number] if step in run.texts else ""
+        shared.small(text or say("(the model wrote nothing)"), f"grid-text-{place}")
+        if maps and step in run.texts:
+            weights = made(run, f"runs[{place}]").maps(step, kind)[layer, head]
+            recipe, title = Recipe(f"{name} · {counted(step)}", READ), f"{name}, {say(spoken.title)}"
+            explore.draw(recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes), f"grid-map-{place}")

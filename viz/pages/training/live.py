@@ -1,7 +1,4 @@
-"""A training that visitors look on at: a `Practice` in a thread of its own, bounded.
-
-So many run at a time (a paused one has no place among them), and one that nobody looks at any more ends by itself.
-"""
+"""A training that visitors look on at: a `Practice` in a thread of its own; MAX_RUNS at a time (paused ones apart)."""
 
 from __future__ import annotations
 
@@ -30,8 +27,7 @@ class Frame:
 
     Attributes:
         step: steps done.
-        losses: (step,) float32, in nats a letter.
-        rates: (step,) float32 learning rates.
+        losses, rates: (step,) float32, losses in nats per letter.
         right: the share of unseen strings written without a mistake at the last check, teacher-forced.
         weights: float32 (L, H, T, S), cross-attention on the sample at the last check.
         status: "running", "paused", "solved", "stopped" or "ended" (out of steps).
@@ -46,15 +42,12 @@ class Frame:
 
 
 class LiveRun:
-    """A practice in a thread of its own, which ends by itself.
+    """A practice in a thread of its own, which ends by itself; a ValueError if too many are under way.
 
     Args:
         settings: what is trained.
         present: says whether the visitor is still there; asked by the thread before every step.
         turn: every step is made inside such a context, in which it waits for its turn.
-
-    Raises:
-        ValueError: if as many runs as are allowed are under way.
     """
 
     def __init__(
@@ -81,7 +74,6 @@ class LiveRun:
 
     @property
     def active(self) -> bool:
-        """Whether it trains or is paused."""
         return not self._ended.is_set()
 
     def pause(self) -> None:
@@ -90,11 +82,7 @@ class LiveRun:
         self._leave_place()
 
     def go_on(self) -> None:
-        """Train on after a pause.
-
-        Raises:
-            ValueError: if as many other runs as are allowed are under way; it stays paused.
-        """
+        """Train on after a pause; a ValueError if too many others are under way: it stays paused."""
         self._take_place()
         self._going.set()
 
@@ -111,12 +99,12 @@ class LiveRun:
         paused = self.active and not self._going.is_set()
         rates = training.rates[:]  # the last that a step writes
         return Frame(
-            step=len(rates),
-            losses=np.array(training.losses[: len(rates)], dtype=np.float32),
-            rates=np.array(rates, dtype=np.float32),
-            right=training.right,
-            weights=training.weights.copy(),
-            status="paused" if paused else self._status,
+            len(rates),
+            np.array(training.losses[: len(rates)], dtype=np.float32),
+            np.array(rates, dtype=np.float32),
+            training.right,
+            training.weights.copy(),
+            "paused" if paused else self._status,
         )
 
     def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
@@ -138,20 +126,16 @@ class LiveRun:
 
     def _take_place(self) -> None:
         with self._place:
-            if self._has_place or self._ended.is_set():
-                return
-            if not _SLOTS.acquire(blocking=False):
-                raise Problem(
-                    "{n} runs are already training on this machine: try again in a minute",
-                    n=MAX_RUNS,
-                )
-            self._has_place = True
+            if not (self._has_place or self._ended.is_set()):
+                if not _SLOTS.acquire(blocking=False):
+                    raise Problem("{n} runs are already training on this machine: try again in a minute", n=MAX_RUNS)
+                self._has_place = True
 
     def _leave_place(self) -> None:
         with self._place:
             if self._has_place:
-                self._has_place = False
                 _SLOTS.release()
+                self._has_place = False
 
     def _nobody_looks(self) -> bool:
         now = time.monotonic()
@@ -164,10 +148,8 @@ class LiveRun:
         while not self._ended.is_set():
             if self._nobody_looks():
                 break
-            if not self._going.wait(timeout=0.2):
+            if not self._going.wait(timeout=0.2) or self._ended.is_set():
                 continue
-            if self._ended.is_set():
-                break
             if self._wanted.is_set():
                 time.sleep(BREATH)
                 continue

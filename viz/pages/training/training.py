@@ -13,11 +13,8 @@ SECTIONS = {"grid": grid.compared, "schedules": lab.lab, "here": here.here}
 
 @choices.fragment
 def live() -> None:
-    """The part that every choice redraws."""
     sections = list(SECTIONS)[not grid.there() :]
-    section = controls.choose(
-        say("Section"), sections, "section", sections[0], words.SECTIONS, label_visibility="collapsed"
-    )
+    section = controls.views({name: words.SECTIONS[name] for name in sections}, "section")
     with st.container():
         SECTIONS[section]()
 

@@ -64,7 +64,6 @@ STATUS = {
 
 
 def describe(settings) -> str:
-    """The choices of a run in a few words."""
     return say(
         "{schedule}, {norm}, heads: {n}, warmup {warmup}, peak {peak:g}",
         schedule=say(SHORT[settings.schedule]),
