@@ -11,15 +11,15 @@ def message(text: str) -> str:
 
 
 class Say(Protocol):
-    """Says a sentence in the language of a reader."""
+    """Says a sentence, given in English, in the language of a reader, with values in its places in braces."""
 
-    def __call__(self, text: str, /, **values: object) -> str:
-        """Put values into the places in braces of a sentence that is given in English."""
+    def __call__(self, text: str, /, **values: object) -> str: ...
 
 
-def separated(say: Say) -> str:
-    """1,234.5 as a reader writes it."""
-    return say("{number:,}", number=1234.5)
+def separators(say: Say) -> str:
+    """The decimal point and what stands between thousands, as Plotly wants them."""
+    number = say("{number:,}", number=1234.5)
+    return number[5] + number[1]
 
 
 def english(text: str, /, **values: object) -> str:
