@@ -106,23 +106,6 @@ def test_one_range_for_all_heads():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"selected": (2, 0)}, "the selected layer is 2; allowed are integers from 0 to 1"),
-        ({"selected": (0, -1)}, "the selected head is -1; allowed are integers from 0 to 2"),
-        ({"selected": (0, True)}, "the selected head is True; allowed are integers"),
-        ({"selected": (0, 0, 0)}, r"selected is \(0, 0, 0\); allowed is a pair \(layer, head\)"),
-        ({"selected": 3}, r"selected is 3; allowed is a pair \(layer, head\)"),
-        ({"n_columns": 0}, "n_columns is 0; allowed are integers from 1 to 3"),
-        ({"n_columns": 4}, "n_columns is 4; allowed are integers from 1 to 3"),
-    ],
-)
-def test_heads_that_do_not_exist_are_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        head_overview(make(2, 3, 4, 5), **options)
-
-
-@pytest.mark.parametrize(
     ("shape", "width", "n_columns"),
     [((2, 8, 5, 7), 360, None), ((2, 4, 1, 40), 900, 2)],
 )

@@ -17,6 +17,7 @@ _PADDING, _FUTURE = message("the key is padding"), message("the key lies in the 
 _WRITTEN_UP_TO = 12  # rows or columns; more leave no room for letters in the cells
 _WRITTEN_SIZE = 11  # of these letters
 _NAMES = "query", "key"
+_CELL = {"query": "%{y}", "key": "%{x}"}
 
 
 def attention_heatmap(
@@ -35,22 +36,20 @@ def attention_heatmap(
     scale_to_max: bool = False,
     say: Say = english,
 ) -> Drawn:
-    """Draw the attention weights of one head, or a summary of several.
+    """Draw the attention weights (T, S) of one head, or a summary of several within [0, 1].
 
     Args:
-        weights: float (T, S), probabilities after softmax, or a summary of such within [0, 1].
-        queries, keys: T and S tokens.
-        mask: bool (T, S), True = may attend; the other cells are hatched and their hover text says so.
+        mask: bool (T, S), True = may attend; the other cells are hatched.
         shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
-        read, predicted: T tokens, what the step of each row read or predicted; the hover text names it.
-        removed: float (T,), the part of each row that went to columns which are not drawn; the hover text names it.
+        read, predicted: T tokens that the step of each row read or predicted, for the hover text.
+        removed: float (T,), the part of each row that went to columns which are not drawn, for the hover text.
         scale_to_max: let the colours end at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     queries, keys = checks.as_labels(queries, keys, weights.shape)
     blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
     blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
-    description = [say("Attention of each query (row) to each key (column), from 0 to {most:.3g}.", most=1)]
+    description = [say("Attention of each query (row) to each key (column), from 0 to 1.")]
     texts, number = None, "%{z:.3f}"
     if blocked.any() or blank.any():
         notes = (blocked, say(heatmap.NOT_ALLOWED)), (blank & ~blocked, say(NOT_DRAWN))
@@ -66,9 +65,7 @@ def attention_heatmap(
         queries,
         keys,
         say,
-        hover=say(
-            "query {query}<br>key {key}<br>{value} {number}", query="%{y}", key="%{x}", value=said, number=number
-        ),
+        hover=say("query {query}<br>key {key}<br>{value} {number}", **_CELL, value=said, number=number),
         description=" ".join(description),
         titles=(query_axis, key_axis),
         names=_NAMES,
@@ -91,12 +88,14 @@ def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
             said = [labels.quoted(token, say) for token in checks.as_tokens(name, tokens, n, "rows")]
             notes = [f"{before}, {say(note, token=token)}" for before, token in zip(notes, said, strict=True)]
     if removed is not None:
-        removed = checks.as_float("removed", removed, "T")
-        if len(removed) != n:
-            raise ValueError(f"removed has {len(removed)} numbers, but the array has {n} rows; allowed is one a row.")
-        hidden = [say("{mass:.3f} of this row is hidden", mass=mass) for mass in removed]
-        notes = [f"{before}<br>{more}" for before, more in zip(notes, hidden, strict=True)]
+        rows = zip(notes, checks.as_float("removed", removed, "T"), strict=True)
+        notes = [f"{note}<br>{say('{mass:.3f} of this row is hidden', mass=mass)}" for note, mass in rows]
     return notes
+
+
+def mask_bar(say: Say) -> dict:
+    """The colours of a mask in words, as settings of a colour bar."""
+    return {"tickvals": [0.25, 0.75], "ticktext": list(map(say, MASK_WORDS)), "tickangle": -90, "ticks": ""}
 
 
 def mask_heatmap(
@@ -112,13 +111,10 @@ def mask_heatmap(
     legend: bool = True,
     say: Say = english,
 ) -> Drawn:
-    """Draw a mask in two colours: whether each query may attend each key.
+    """Draw a mask, bool (T, S), in two colours: True = may attend.
 
     Args:
-        mask: bool (T, S), True = may attend; drawn as uint8.
-        queries, keys: T and S tokens.
-        padding, look_ahead: bool (T, S), parts of the mask; hover texts name those that block a cell, where nothing is
-            written.
+        padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
         written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
     """
@@ -126,24 +122,18 @@ def mask_heatmap(
     queries, keys = checks.as_labels(queries, keys, mask.shape)
     texts, notes = None, ""
     if written is not None:
-        texts = np.asarray(written, dtype=object)
-        if texts.shape != mask.shape or not all(isinstance(text, str) for text in texts.ravel()):
-            raise ValueError(f"written has shape {texts.shape}; allowed is a string for each cell, shape {mask.shape}.")
-        texts, notes = (
-            np.vectorize(labels.escape, otypes=[object])(texts),
-            "<br>" + say("written as {text}", text="%{text}"),
-        )
+        texts = np.vectorize(labels.escape, otypes=[object])(written)
+        notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
         parts = ((padding, _PADDING), (look_ahead, _FUTURE))
         known = [(~checks.as_mask("part", part, mask.shape), say(why)) for part, why in parts if part is not None]
         texts, notes = heatmap.noted(mask, *((~mask & hidden, why) for hidden, why in known)), "%{text}"
-    words = {"query": "%{y}", "may_or_not": "%{customdata}", "key": "%{x}"}
     figure = heatmap.grid(
         mask,
         queries,
         keys,
         say,
-        hover=say("query {query}<br>{may_or_not}<br>key {key}", **words) + notes,
+        hover=say("query {query}<br>{may_or_not}<br>key {key}", **_CELL, may_or_not="%{customdata}") + notes,
         description=say(
             "Which keys (columns) each query (row) may attend to: {n} of {total} cells.",
             n=int(mask.sum()),
@@ -158,9 +148,7 @@ def mask_heatmap(
         zmin=0,
         zmax=1,
         showscale=legend,
-        colorbar=theme.color_bar(
-            "", tickvals=[0.25, 0.75], ticktext=list(map(say, MASK_WORDS)), tickangle=-90, len=1, ticks=""
-        ),
+        colorbar=theme.color_bar("", len=1) | mask_bar(say),
     )
     if written is not None and max(mask.shape) <= _WRITTEN_UP_TO:
         figure.add_trace(heatmap.cell_texts(figure.data[0], texts, _WRITTEN_SIZE))
@@ -178,26 +166,20 @@ def difference_heatmap(
     key_axis: str = message("key"),
     say: Say = english,
 ) -> Drawn:
-    """Draw the difference of two maps on colours that are symmetric about 0.
+    """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0.
 
     Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: what two ways of computing the same
     differ by is not a finding.
-
-    Args:
-        a_minus_b: float (T, S), the first map minus the second.
-        queries, keys: T and S tokens.
-        a, b: names of the first and the second map.
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
     queries, keys = checks.as_labels(queries, keys, difference.shape)
     told = np.where(np.abs(difference) > ROUNDING, difference, 0)
-    words = {"query": "%{y}", "key": "%{x}", "difference": "%{z:+.3f}"}
     return heatmap.grid(
         difference,
         queries,
         keys,
         say,
-        hover=say("query {query}<br>key {key}<br>difference {difference}", **words),
+        hover=say("query {query}<br>key {key}<br>difference {difference}", **_CELL, difference="%{z:+.3f}"),
         description=say(
             "{a} minus {b} for each query (row) and key (column); orange where {a} is larger, blue where {b} is.",
             a=say(a),

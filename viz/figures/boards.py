@@ -35,11 +35,9 @@ def head_board(
     selected: tuple[int, int] | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw one number per head: what is large is bright, or numbers about 0 in two colours.
+    """Draw one number per head (R, C): what is large is bright, or numbers about 0 in two colours.
 
     Args:
-        values: float (R, C).
-        rows, columns: R and C names.
         texts: R times C texts to write into the cells; the numbers where there are none.
         names: R times C names for the hover box; row and column where there are none.
         signed: let the colours be symmetric about 0.
@@ -50,8 +48,8 @@ def head_board(
     n_rows, n_columns = values.shape
     rows = checks.as_tokens("rows", rows, n_rows, "rows")
     columns = checks.as_tokens("columns", columns, n_columns, "columns")
-    written = _texts("texts", texts or [[say("{x:.3g}", x=number) for number in row] for row in values], values.shape)
-    named = _texts("names", names or [[f"{row}, {column}" for column in columns] for row in rows], values.shape)
+    written = _texts("texts", texts or [[say("{x:.3g}", x=number) for number in row] for row in values], n_columns)
+    named = _texts("names", names or [[f"{row}, {column}" for column in columns] for row in rows], n_columns)
     if signed:
         colors = heatmap.centred(values, "")
     else:
@@ -69,9 +67,7 @@ def head_board(
     )
     frames = []
     if selected is not None:
-        row = checks.index("the selected row", selected[0], n_rows)
-        column = checks.index("the selected column", selected[1], n_columns)
-        frames.append(heatmap.frame(row, column) | {"name": "selected"})
+        frames.append(heatmap.frame(*selected) | {"name": "selected"})
     over, beside = ([labels.tick_text(name) for name in some] for some in (columns, rows))
     return figure(
         [board, heatmap.cell_texts(board, [list(map(labels.escape, row)) for row in written])],
@@ -92,10 +88,8 @@ def head_board(
     )
 
 
-def _texts(name: str, texts: Sequence[Sequence[str]], shape: tuple[int, int]) -> list[list[str]]:
-    if len(texts) != shape[0]:
-        raise ValueError(f"{name} has {len(texts)} rows; allowed are {shape[0]}.")
-    return [checks.as_tokens(name, row, shape[1], "columns") for row in texts]
+def _texts(name: str, texts: Sequence[Sequence[str]], n_columns: int) -> list[list[str]]:
+    return [checks.as_tokens(name, row, n_columns, "columns") for row in texts]
 
 
 def loss_board(
@@ -107,11 +101,9 @@ def loss_board(
     selected: Sequence[tuple[int, int]] = (),
     say: Say = english,
 ) -> Drawn:
-    """Draw the loss that each run of a grid ended with: bright where it is low, dark from a limit on.
+    """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
 
     Args:
-        losses: float (T, S), of T peaks of the learning rate and S warmups.
-        rows, columns: T and S names.
         limit: the loss of who has learned nothing, where the colours end; the largest where it is not given.
         selected: (row, column) of the runs to draw an outline round.
     """
@@ -154,10 +146,9 @@ def candidates_heatmap(
     written: np.ndarray | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw what a model might have written at each step: the most probable tokens, steps in rows.
+    """Draw what a model might have written at each step: the most probable tokens first (T, K), steps in rows.
 
     Args:
-        probabilities: float (T, K), the most probable first.
         tokens: T tokens that were written at the steps.
         candidates: T times K tokens that could have been written.
         written: float (T,), the probability of the token that was written, which need not be among the candidates.
@@ -168,10 +159,8 @@ def candidates_heatmap(
     notes = None
     if written is not None:
         written = checks.as_probabilities("written", written, "T")
-        if len(written) != n_steps:
-            raise ValueError(f"written has {len(written)} numbers, but there are {n_steps} rows; allowed is one a row.")
         notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
-    names = _texts("candidates", candidates or [[""] * count] * n_steps, probabilities.shape)
+    names = _texts("candidates", candidates or [[""] * count] * n_steps, count)
     words = {"step": "%{y}", "candidate": "%{customdata}", "number": "%{z:.3f}"}
     drawn = heatmap.grid(
         probabilities,
@@ -203,28 +192,23 @@ def head_map(
     selected: tuple[int, ...] | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw heads as points: by two numbers, or near each other where they are alike; a click (customdata) opens one.
+    """Draw heads as points (N, 2), by two numbers, or near each other where they are alike; a click opens one.
 
     Args:
-        points: float (N, 2).
-        places: N times the numbers of a head, the last two its layer and its head.
+        places: N times the numbers of a head, the last two its layer and its head (customdata).
         groups: N times the name of the group that a head belongs to; each has a trace with a colour and a sign.
         axes: what x and y are; None where only distances mean something.
         selected: the place of the head to draw a ring round.
     """
     points, places = checks.as_float("points", points, "ND"), [tuple(map(int, place)) for place in places]
-    if points.shape[1] != 2 or len(places) != len(points):
-        raise ValueError(f"points has shape {points.shape}; allowed is ({len(places)}, 2).")
     groups = np.array(checks.as_tokens("groups", groups, len(points), "points"), dtype=object)
     traces = [
         _points(i, name, np.flatnonzero(groups == name), points, places, say)
         for i, name in enumerate(dict.fromkeys(groups))
     ]
-    ring = []
+    table = Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces])
     if selected is not None:
-        if tuple(selected) not in places:
-            raise ValueError(f"the selected head is {tuple(selected)}; it is not among the places.")
-        ring.append(_ring(points[places.index(tuple(selected))]))
+        traces.append(_ring(points[places.index(tuple(selected))]))
     if axes is None:
         limit = float(np.abs(points).max()) * 1.15 or 1.0
         x = {"range": [-limit, limit], "showticklabels": False, "showgrid": False, "zeroline": False}
@@ -237,7 +221,7 @@ def head_map(
         layout |= {"left": 4 * theme.TICK_SIZE, "bottom": theme.AXIS_HEIGHT}
         description = say("Each point is a head: {x} from left to right, {y} upwards.", x=across, y=up)
     return figure(
-        traces + ring,
+        traces,
         MAP_HEIGHT,
         say,
         top=theme.LEGEND_HEIGHT,
@@ -245,7 +229,7 @@ def head_map(
         dragmode=False,
         **layout,
         description=description,
-        table=Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces]),
+        table=table,
     )
 
 

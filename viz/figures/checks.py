@@ -68,18 +68,7 @@ def as_labels(queries: Sequence[str], keys: Sequence[str], shape: tuple[int, ...
     return as_tokens("queries", queries, shape[0], "rows"), as_tokens("keys", keys, shape[1], "columns")
 
 
-def index(name: str, value, end: int, least: int = 0) -> int:
-    """Return an integer from `least` to end - 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value < end:
-        raise ValueError(f"{name} is {value!r}; allowed are integers from {least} to {end - 1}.")
-    return int(value)
-
-
 def _check_axes(name: str, array: np.ndarray, axes: str) -> None:
-    names = ", ".join(axes)
-    if array.ndim != len(axes):
-        raise ValueError(f"{name} has {array.ndim} axes (shape {array.shape}); allowed are {len(axes)}: ({names}).")
-    if 0 in array.shape:
-        raise ValueError(
-            f"{name} has shape {array.shape}; allowed is at least one entry on each of the axes ({names})."
-        )
+    if array.ndim != len(axes) or 0 in array.shape:
+        allowed = f"{len(axes)} axes ({', '.join(axes)}), each with at least one entry"
+        raise ValueError(f"{name} has {array.ndim} axes (shape {array.shape}); allowed are {allowed}.")

@@ -36,16 +36,10 @@ def curves(
     """Draw lines of named points over one pair of axes.
 
     Args:
-        lines: name to float (2, n): x in the first row, y in the second; their order is the legend's.
-        log_x, log_y: whether an axis is logarithmic; then all numbers must be above 0.
+        lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak; drawn after the lines.
     """
-    if not lines:
-        raise ValueError("there are no lines to draw; allowed is at least one.")
-    drawn = {name: _checked(name, line, log_x, log_y) for name, line in lines.items()}
-    unknown = [name for name, *_ in marks if name not in drawn]
-    if unknown:
-        raise ValueError(f"a mark names the line {unknown[0]!r}; allowed are {', '.join(map(repr, drawn))}.")
+    drawn = {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
     everything = np.concatenate(list(drawn.values()), axis=1)
     axes = say(x_axis), say(y_axis)
     said = {"x": axes[0], "y": axes[1], "low": everything[1].min(), "high": everything[1].max()}
@@ -88,15 +82,12 @@ def run_curves(
     """Draw learning rate and training loss of R runs in two panels over one axis of steps.
 
     Args:
-        rates, losses: name of a run to float (2, n): step and value; the same runs in both. data[k] is the rate and
-            data[R + k] the loss of the k-th run.
+        rates, losses: name to float (2, n), step and value. data[k] is the rate, data[R + k] the loss of a run.
         limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
     """
-    if list(rates) != list(losses) or not rates:
-        raise ValueError(f"rates are of {list(rates)}, losses of {list(losses)}; allowed are the same runs.")
     quantities, steps = (say("learning rate"), say("training loss")), say("training step")
-    panels = [{name: _checked(name, line) for name, line in lines.items()} for lines in (rates, losses)]
+    panels = [{name: checks.as_float("line", line, "2n") for name, line in some.items()} for some in (rates, losses)]
     known = [np.concatenate([*lines.values()], axis=1) for lines in panels]
     traces, points = [], []
     for panel, (quantity, lines) in enumerate(zip(quantities, panels, strict=True)):
@@ -125,19 +116,10 @@ def run_curves(
 
 
 def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
-    """Draw some dimensions of a positional encoding as lines over the positions.
-
-    Args:
-        table: float (T, D).
-        dimensions: which columns of the table, counted from 0, each once; their order is the legend's.
-    """
+    """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
     table = checks.as_float("table", table, "TD")
     n_positions, n_dimensions = table.shape
-    chosen = [checks.index(f"dimensions[{k}]", dimension, n_dimensions) for k, dimension in enumerate(dimensions)]
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(
-            f"dimensions is {list(dimensions)}; allowed is at least one, each once, from 0 to {n_dimensions - 1}."
-        )
+    chosen = list(dimensions)
     limit = 1.08 * max(1.0, float(np.abs(table[:, chosen]).max()))  # a little more than that, so that no crest is cut
     words = {"position": "%{x:d}", "value": say("value"), "number": "%{y:.3f}"}
     hover = "position {position}<br>dimension {dimension}<br>{value} {number}"
@@ -161,12 +143,7 @@ def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say =
 
 
 def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw similarity over distance, one line per encoding.
-
-    Args:
-        similarity: float (K, T), for each of K encodings the mean dot product of positions 0, 1, ... T - 1 apart.
-        names: K names, for the legend.
-    """
+    """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
     similarity = checks.as_float("similarity", similarity, "KT")
     hover = say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}")
     return _numbered(
@@ -183,15 +160,8 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = eng
 
 
 def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw how many positions each dimension needs for one wave, on a logarithmic axis, one line per encoding.
-
-    Args:
-        wavelengths: float (K, D), above 0, of each of K encodings.
-        names: K names, for the legend.
-    """
+    """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
     wavelengths = checks.as_float("wavelengths", wavelengths, "KD")
-    if wavelengths.min() <= 0:
-        raise ValueError(f"wavelengths reach down to {wavelengths.min():.6g}; allowed are numbers above 0.")
     words = {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
     return _numbered(
         wavelengths,
@@ -254,23 +224,11 @@ def _curve(name: str, line: np.ndarray, k: int, axes: tuple[str, str]) -> go.Sca
 
 
 def _margins(names: Iterable[str]) -> dict[str, int]:
-    """The pixels that axes and a legend of these names need."""
     return {
         "left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
         "top": theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
         "bottom": theme.AXIS_HEIGHT,
     }
-
-
-def _checked(name: str, line: np.ndarray, log_x: bool = False, log_y: bool = False) -> np.ndarray:
-    """Return the line as float32 (2, n)."""
-    line = checks.as_float("line", line, "2n")
-    if len(line) != 2:
-        raise ValueError(f"the line {name!r} has {len(line)} rows; allowed are 2, x and y.")
-    for row, log, axis in zip(line, (log_x, log_y), "xy", strict=True):
-        if log and row.min() <= 0:
-            raise ValueError(f"the line {name!r} has {axis} {row.min():g}; on a logarithmic axis all must be above 0.")
-    return line
 
 
 def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:

@@ -23,22 +23,18 @@ _BARE = {"showgrid": False, "zeroline": False, "fixedrange": True}
 
 
 def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw how far from its limit each of some deviations is, on a logarithmic axis that begins with 0.
+    """Draw how far from its limit each of N claims is, on a logarithmic axis that begins with 0.
 
     A click on a dot selects its row (customdata = [row]).
 
     Args:
         values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
-            the claim rests on is off; -inf where there is no such number. data[k].x is the k-th column, 0 drawn at the
-            axis's lower end.
-        names: N claims.
+            the claim rests on is off; -inf where there is no such number. data[k].x is the k-th column.
     """
     values = checks.as_float("values", values, "NK", masked=True)
     values[np.isneginf(values)] = np.nan
     n = len(values)
     names = checks.as_tokens("names", names, n, "rows")
-    if values.shape[1] != 3 or (values < 0).any():
-        raise ValueError(f"values has the shape {values.shape}; allowed are rows of 3 numbers, none below 0.")
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)

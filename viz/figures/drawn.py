@@ -48,16 +48,9 @@ def figure(
     """Build a figure with what all share: transparent, without any text colour, margins set by hand.
 
     Plotly's own fitting of margins to labels is slow and makes the page jump; and `update_layout` takes as long as all
-    the rest of a figure.
-
-    Args:
-        traces: what is drawn.
-        height: pixels of the plot itself.
-        left, top, bottom: pixels that labels need on these sides.
-        layout: further settings.
+    the rest of a figure. Height is that of the plot itself, and the sides what labels need there, in pixels.
     """
-    margin = {"l": left, "r": 0, "t": top, "b": bottom}
-    margin = {side: theme.MARGIN + round(pixels) for side, pixels in margin.items()}
+    margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
     shared = go.Layout(
         separators=separators(say),
         paper_bgcolor=theme.TRANSPARENT,
@@ -71,6 +64,6 @@ def figure(
 
 
 def clickable(hover: str, say: Say) -> dict:
-    """The hover text of what a click opens, as settings of a trace: files leave out the line that is in its `meta`."""
+    """The hover text, in a trace, of what a click opens: files leave out the line that is in its `meta`."""
     line = f"<br>{labels.escape(say('click to open'))}"
     return {"hovertemplate": f"{hover}{line}<extra></extra>", "meta": {"click": line}}

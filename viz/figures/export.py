@@ -12,22 +12,17 @@ from viz.figures.drawn import Drawn
 WIDTH = 900  # pixels of an exported figure
 TEMPLATE = "plotly_white"
 _LINE = 110  # letters in a line of the note
-_MOST_LINES = 3
 _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
 
 
 def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
-    """Copy a figure for a file: a title and a note inside, dark on white whatever the page's theme is.
+    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme.
 
-    Args:
-        figure: of a function of viz.figures; it is left as it is.
-        title: what it shows, plain.
-        note: what it is of (sentence, checkpoint), plain; cut to three lines.
-        clicks: whether a click on it does something where it goes to.
+    `clicks` tells whether a click does something where it goes to.
     """
     copy = Drawn(figure, description=figure.description, table=figure.table)
-    lines = textwrap.wrap(note, _LINE, max_lines=_MOST_LINES, placeholder=" …") or [""]
+    lines = textwrap.wrap(note, _LINE, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
     height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
     layout = copy.layout

@@ -34,14 +34,8 @@ _BARE = {"tickmode": "array", "showticklabels": False, "showgrid": False, "zerol
 
 
 def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
-    """Build an axis whose coordinates are the positions 0..n-1, labelled at every step-th one; its range is fixed.
-
-    Args:
-        texts: n labels, escaped.
-        title: as it is said, not escaped.
-        downwards: position 0 on top, for rows.
-        more: further settings.
-    """
+    """Build an axis whose coordinates are the positions 0..n-1, every step-th with its label (escaped); 0 is on top
+    if it goes downwards."""
     n = len(texts)
     ends = [-0.5, n - 0.5]
     return {
@@ -65,7 +59,7 @@ def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False
 def side(
     entries: Sequence[str] | int, title: str, say: Say, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
 ) -> dict:
-    """Build the axis of these tokens, or of so many numbers from 0, of which at most `most` have a label."""
+    """Build the axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
         step = labels.number_step(entries, most)
@@ -93,7 +87,7 @@ def grid(
     most: int = theme.MAX_NUMBERS,
     **heatmap,
 ) -> Drawn:
-    """Draw a map of rows (top to bottom) by columns (left to right).
+    """Draw a map of rows (top to bottom) by columns (left to right), the first trace of the figure.
 
     The hover box names rows and columns in full. Labels in `customdata` would travel once per cell; these are the
     ticks of axes that nobody sees, on which the map stands. The axes with the ticks, cut and thinned, lie over them.
@@ -104,14 +98,10 @@ def grid(
         hover: template, in which `%{y}` is the row and `%{x}` the column.
         titles: of the axes.
         names: what rows and columns are called in the table; as `titles` otherwise.
-        value: what a number is.
         blocked: bool (T, S), cells to hatch.
-        notes: T escaped texts to add to the names of the rows in the hover box.
+        notes: T escaped texts after the names of the rows in the hover box.
         most: numbers on the axis of the columns.
         heatmap: colours and further settings of go.Heatmap.
-
-    Returns:
-        The figure; its first trace is the map.
     """
     named = {side: one for side, one in (("y", rows), ("x", columns)) if not isinstance(one, int)}
     texts = {side: labels.hover_texts(one, say) for side, one in named.items()}
@@ -134,10 +124,13 @@ def grid(
         own = {"tickvals": list(range(len(one))), "ticktext": one, "range": axes[f"{name}axis"]["range"]}
         axes[f"{name}axis"]["overlaying"] = f"{name}2"
         axes[f"{name}axis2"] = _BARE | own | {"matches": name}
-    hatched = blocked is not None and bool(blocked.any())
+    over, hatched = TICKS, blocked is not None and bool(blocked.any())
+    if hatched:
+        xs, ys = hatched_boxes(blocked)
+        over = go.Scatter(x=xs, y=ys, **HATCH, name=say(NOT_ALLOWED), showlegend=True)
     leaning = theme.LEANING * labels.tick_width(columns) if "x" in named else 0
     return figure(
-        [cells, hatching(blocked, say) if hatched else TICKS],
+        [cells, over],
         theme.plot_height(len(values)),
         say,
         left=labels.tick_width(rows if "y" in named else [str(rows)]) + theme.AXIS_TITLE_HEIGHT,
@@ -150,13 +143,7 @@ def grid(
 
 
 def centred(values: np.ndarray, title: str, least: float = 0.0) -> dict:
-    """Colours that are symmetric about 0, as settings of go.Heatmap.
-
-    Args:
-        values: finite, that should fit; where all are 0, the colours end at 1.
-        title: of the colour bar, escaped.
-        least: the smallest end, for values with a known range.
-    """
+    """Colours of go.Heatmap that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
     limit = max(float(np.abs(values).max(initial=0.0)), least) or 1.0
     ends = {"zmin": -limit, "zmax": limit, "zmid": 0.0}
     return {"colorscale": theme.DIVERGING, "colorbar": theme.color_bar(title)} | ends
@@ -172,7 +159,7 @@ def weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, say: Say)
 
 
 def noted(values: np.ndarray, *notes: tuple[np.ndarray, str]) -> np.ndarray:
-    """What the hover box adds to each cell (T, S): the notes, escaped, of which cells (bool) they are."""
+    """What the hover box adds to each cell (T, S), given cells (bool) and their escaped note."""
     texts = np.full(values.shape, "", dtype=object)
     for cells, note in notes:
         texts[cells] += f", {note}"
@@ -181,22 +168,12 @@ def noted(values: np.ndarray, *notes: tuple[np.ndarray, str]) -> np.ndarray:
 
 def hatched_boxes(blocked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The outlines (x, y), float32 with NaN between them, of a box for each run of masked cells in a row of (T, S)."""
-    xs: list[float] = []
-    ys: list[float] = []
-    for row, cells in enumerate(blocked):
-        # +1 where a run of masked cells starts, -1 just after it ends
-        edges = np.diff(np.concatenate([[0], cells.astype(np.int8), [0]]))
-        for start, stop in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-            left, right, top, bottom = start - 0.5, stop - 0.5, row - 0.5, row + 0.5
-            xs += [left, right, right, left, left, np.nan]
-            ys += [top, top, bottom, bottom, top, np.nan]
-    return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.float32)
-
-
-def hatching(blocked: np.ndarray, say: Say) -> go.Scatter:
-    """Draw hatched boxes over the cells (T, S) that are masked, with an entry in the legend."""
-    xs, ys = hatched_boxes(blocked)
-    return go.Scatter(x=xs, y=ys, **HATCH, name=say(NOT_ALLOWED), showlegend=True)
+    # +1 where a run of masked cells starts, -1 just after it ends
+    edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))
+    (row, left), (_, right), gap = np.nonzero(edges == 1), np.nonzero(edges == -1), np.full((edges == 1).sum(), np.nan)
+    xs = np.stack([left - 0.5, right - 0.5, right - 0.5, left - 0.5, left - 0.5, gap], axis=1)
+    ys = np.stack([row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5, gap], axis=1)
+    return xs.ravel().astype(np.float32), ys.ravel().astype(np.float32)
 
 
 def frame(row: int, column: int) -> dict:
@@ -208,8 +185,7 @@ def frame(row: int, column: int) -> dict:
 def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], size: int = theme.TICK_SIZE) -> go.Scatter:
     """Write escaped texts (T, S) into the cells of a map, black or white, whichever stands out more.
 
-    That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens in the middle of the
-    scale. Nothing points at the trace and no click reaches it.
+    That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens of the scale.
     """
     values = np.asarray(cells.z)
     ink = np.where(luminance(colors_of(cells)) > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")

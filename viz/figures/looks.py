@@ -14,7 +14,7 @@ from plotly.colors import get_colorscale
 
 from viz import theme
 from viz.figures import heatmap, labels
-from viz.figures.attention import MASK_WORDS
+from viz.figures.attention import MASK_WORDS, mask_bar
 from viz.figures.wording import Say, message, separators
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
@@ -40,10 +40,9 @@ def attention(
     signed: bool = False,
     limit: float = 1.0,
 ) -> dict:
-    """The look of a map of attention weights: queries in rows, keys in columns, colours from 0 to `limit`.
+    """The look of a map of attention weights: T queries in rows, S keys in columns, colours from 0 to `limit`.
 
     Args:
-        queries, keys: T and S tokens.
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         notes: T texts for the hover box, beside the query.
         signed: the numbers are on both sides of 0, and so are the colours.
@@ -70,9 +69,8 @@ def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: s
     hover = say("query {query}<br>key {key}", query="%{customdata[0]}", key="%{customdata[1]}") + "<br>%{customdata[2]}"
     scale = [list(stop) for stop in theme.MASK_SCALE]
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, 0, 1)
-    names = list(map(say, MASK_WORDS))
-    look["data"][0]["colorbar"] |= {"tickvals": [0.25, 0.75], "ticktext": names, "tickangle": -90, "ticks": ""}
-    look["hover"]["values"] = names
+    look["data"][0]["colorbar"] |= mask_bar(say)
+    look["hover"]["values"] = list(map(say, MASK_WORDS))
     return look
 
 
@@ -135,10 +133,9 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
-    """The look of the most probable next words as bars from the top down, and of what is drawn from.
+    """The look of the most probable next words, three bars for each, of which the browser gives the lengths.
 
-    Three bars for each word, of which the browser gives the lengths: as it is drawn; of what is not drawn, grey; and,
-    as an outline, as the model has it.
+    As it is drawn; of what is not drawn, grey; and, as an outline, as the model has it.
     """
     places = (f"%{{customdata[{place}]}}" for place in range(3))
     hover = say("{word}<br>model {own}<br>sampling {drawn}", **dict(zip(("word", "own", "drawn"), places)))
@@ -178,12 +175,7 @@ def next_words(names: Sequence[str], say: Say) -> dict:
 def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:
-    """The look of a word per cell, coloured by its probability.
-
-    Args:
-        steps, columns: T tokens and N names.
-        named, cells: (T, N) words that stand in the cells, escaped, and texts of the hover box.
-    """
+    """The look of a word per cell, coloured by its probability: (T, N) escaped words `named`, and their hover texts."""
     look = _tokens(steps, columns, say, titles, "%{customdata[0]}<br>%{customdata[2]}", SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = -30
     look["hover"]["cells"], look["texts"] = cells, named

@@ -26,18 +26,14 @@ def values_heatmap(
     most_labels: int = theme.MAX_NUMBERS,
     say: Say = english,
 ) -> Drawn:
-    """Draw numbers about zero: tokens in rows, numbered columns.
+    """Draw numbers (T, D) about zero: tokens in rows, numbered columns.
 
     Args:
-        values: float (T, D).
-        tokens: T tokens.
         limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
         most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
     """
     values = checks.as_float("values", values, "TD")
     tokens = checks.as_tokens("tokens", tokens, len(values), "rows")
-    if limit is not None and not 0 < limit < np.inf:
-        raise ValueError(f"limit is {limit!r}; allowed are numbers above 0.")
     row, column, number = (labels.escape(say(one)) for one in (row_axis, column_axis, value))
     return heatmap.grid(
         values,
@@ -65,11 +61,9 @@ def positional_heatmap(
     value: str = message("value"),
     say: Say = english,
 ) -> Drawn:
-    """Draw a table of positional encodings: positions in rows, dimensions in columns.
+    """Draw a positional encoding (T, D), or the difference of two: positions in rows, dimensions in columns.
 
-    Args:
-        table: float (T, D), an encoding or the difference of two. The colours run from -1 to 1, further where it does.
-        tokens: T tokens that stand at these positions; without them rows carry their numbers.
+    The colours run from -1 to 1, further where it does; rows carry their numbers where there are no tokens.
     """
     table = checks.as_float("table", table, "TD")
     n_positions, n_dimensions = table.shape
@@ -101,8 +95,6 @@ def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
     """Draw how similar every position is to every other one: dot products of their encodings, float (T, T)."""
     products = checks.as_float("products", products, "TS")
     n = len(products)
-    if products.shape != (n, n):
-        raise ValueError(f"products has shape {products.shape}; allowed is one row and one column for each position.")
     words = {"row": "%{y:d}", "column": "%{x:d}", "product": "%{z:.3f}"}
     return heatmap.grid(
         products,
@@ -118,19 +110,13 @@ def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
 
 
 def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say = english) -> Drawn:
-    """Move the rows of a map apart, so that rows of other systems' maps have their places between them.
+    """Move the rows of a map (changed in place) apart, so that rows of other systems' maps have places between them.
 
     Args:
-        drawn: a map with named rows, without hatched cells; it is changed.
-        places: for each of its rows the row it goes to, in growing order.
-        n_rows: how many rows there are in all; those that no row goes to stay blank (NaN) and have no name.
+        drawn: a map with named rows, without hatched cells.
+        places: for each of its rows the row it goes to, in growing order; the others of `n_rows` stay blank (NaN).
     """
-    if len(drawn.data) != 2 or drawn.data[1].name != heatmap.TICKS.name:
-        raise ValueError(f"the figure has {len(drawn.data)} traces; allowed is one map with named rows.")
     trace, table, layout = drawn.data[0], drawn.table, drawn.layout
-    places = [checks.index("a place", place, n_rows) for place in places]
-    if len(places) != len(trace.z) or any(a >= b for a, b in zip(places, places[1:])):
-        raise ValueError(f"places are {places}; allowed are {len(trace.z)} rows in growing order, one for each row.")
     values = np.full((n_rows, trace.z.shape[1]), np.nan, dtype=np.float32)
     values[places] = trace.z
     trace.update(z=values, hoverongaps=False)
@@ -154,16 +140,11 @@ def bars(
     top: float | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw one bar per word, from 0 up.
+    """Draw one bar per word from 0 up, of K stacked parts (T, K); data[k].y is the k-th column.
 
-    Args:
-        values: float (T, K), K bars a word, which are stacked; all 0 or more. data[k].y is the k-th column.
-        tokens: T words, drawn left to right.
-        top: where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
+    `top` is where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
     """
     values = checks.as_float("values", values, "TK")
-    if values.min() < 0:
-        raise ValueError(f"values has {values.min():g}; a bar stands on 0, allowed are numbers from 0 up.")
     n_words, n_bars = values.shape
     tokens = checks.as_tokens("tokens", tokens, n_words, "rows")
     highest = float(values.sum(axis=1).max())

@@ -20,9 +20,8 @@ Row = list  # of numbers, texts, and None where nothing is drawn
 def no_formula(cell: object) -> object:
     """A cell, with an apostrophe before a text that spreadsheets would take for a formula.
 
-    Example:
-        >>> no_formula("=1+1"), no_formula("a cat"), no_formula(-0.5)
-        ("'=1+1", 'a cat', -0.5)
+    >>> no_formula("=1+1"), no_formula("a cat"), no_formula(-0.5)
+    ("'=1+1", 'a cat', -0.5)
     """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
 
@@ -50,20 +49,13 @@ class Table:
 
 @dataclass
 class Cells(Table):
-    """A map, a row per cell.
+    """A map, a row per cell: values (T, S), NaN where blank, and what rows, columns and numbers are, in English.
 
-    Args:
-        values: (T, S), NaN where a cell is blank; of bools a mask.
-        axes: what a row and a column is, in English.
-        row_names, column_names: T and S names; numbers alone where there are none.
-        value: what a number is, in English.
-
-    Example:
-        >>> cells = Cells(np.array([[0.75, 0.25]]), ("query", "key"), ["Hund"], ["dog", "the"], "weight")
-        >>> cells.in_words()
-        ['“Hund” (query 0): “dog” (key 0) = 0.75, then “the” (key 1) = 0.25.']
-        >>> cells.header, next(cells.rows())
-        (['row', 'query', 'column', 'key', 'weight'], [0, 'Hund', 0, 'dog', 0.75])
+    >>> cells = Cells(np.array([[0.75, 0.25]]), ("query", "key"), ["Hund"], ["dog", "the"], "weight")
+    >>> cells.in_words()
+    ['“Hund” (query 0): “dog” (key 0) = 0.75, then “the” (key 1) = 0.25.']
+    >>> cells.header, next(cells.rows())
+    (['row', 'query', 'column', 'key', 'weight'], [0, 'Hund', 0, 'dog', 0.75])
     """
 
     values: np.ndarray
@@ -107,14 +99,7 @@ class Cells(Table):
 
 @dataclass
 class Board(Table):
-    """A cell per head.
-
-    Args:
-        numbers: (R, C).
-        names: R times C, of the heads.
-        texts: R times C, what is written on them.
-        value: what a number is, in English.
-    """
+    """A cell per head: numbers (R, C), what they are in English, names of the heads, and what is written on them."""
 
     numbers: np.ndarray
     names: Sequence[Sequence[str]]

@@ -83,30 +83,21 @@ def search_tree(
 ) -> Drawn:
     """Draw the tree of a beam search: row n from the top holds the candidates for the n-th token, by their rank.
 
-    Kept, finished and pruned nodes differ in symbol and in the line that leads to them; the best path is a thick line.
-    The last traces are the nodes, one a fate; each node has customdata = [its number], for clicks.
+    The last traces are the nodes, one per fate; each node has customdata = [its number], for clicks.
 
     Args:
         log_probabilities: float (N,), of each token after its parents; node 0 is the start token.
         parents: N numbers of the node before, smaller than the node's own; -1 for node 0.
-        tokens: N tokens.
         fates: N keys of FATES.
         scores: of finished nodes, by node; the largest marks the best path.
-        looked_at: float (N, S), how much the step that wrote each node read of each source token; the hover text names
-            the largest. A row of zeros names none.
-        keys: S source tokens, with looked_at.
+        looked_at: float (N, S), how much the step that wrote each node read of each of S keys, for the hover text.
         steps: the first and the last row to draw; all otherwise.
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    if log_probabilities.max() > checks.TOLERANCE:
-        raise ValueError(f"log_probabilities has {log_probabilities.max():.6g}; allowed are numbers up to 0.")
     tokens = checks.as_tokens("tokens", tokens, n, "nodes")
     fates = checks.as_tokens("fates", fates, n, "nodes")
-    wrong = [fate for fate in fates if fate not in FATES]
-    if wrong:
-        raise ValueError(f"the fate {wrong[0]!r} is unknown; allowed are {', '.join(FATES)}.")
-    tree, scores = _Tree(_checked_parents(parents, n), log_probabilities), dict(scores or {})
+    tree, scores = _Tree(list(map(int, parents)), log_probabilities), dict(scores or {})
     first, last = (0, int(tree.step.max())) if steps is None else steps
     drawn = [node for node in range(n) if first <= tree.step[node] <= last]
     looked = _looked(looked_at, keys, n, say)
@@ -143,23 +134,11 @@ def search_tree(
     )
 
 
-def _checked_parents(parents: Sequence[int], n: int) -> list[int]:
-    parents = [int(parent) for parent in parents]
-    if len(parents) != n:
-        raise ValueError(f"parents has {len(parents)} numbers; allowed are {n}, one for each node.")
-    wrong = [node for node, parent in enumerate(parents) if not (parent == -1 if node == 0 else 0 <= parent < node)]
-    if wrong:
-        raise ValueError(f"the parent of node {wrong[0]} is {parents[wrong[0]]}; allowed are smaller numbers (0: -1).")
-    return parents
-
-
 def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int, say: Say) -> list[str]:
     """Name for every node what its step read most; an empty text where nothing is known."""
     if looked_at is None:
         return [""] * n
     looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
-    if len(looked_at) != n:
-        raise ValueError(f"looked_at has {len(looked_at)} rows; allowed are {n}, one for each node.")
     names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"), say)
     largest = np.argsort(-looked_at, axis=1, kind="stable")[:, :LOOKED_AT]
     return [

@@ -1,12 +1,10 @@
 """The words of figures: English here, and put into another language by the `say` that a figure function is given."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 
 def message(text: str) -> str:
-    """Mark a sentence as one that `say` looks up later, and return it as it is."""
+    """Mark a sentence that `say` looks up later."""
     return text
 
 
@@ -23,10 +21,5 @@ def separators(say: Say) -> str:
 
 
 def english(text: str, /, **values: object) -> str:
-    """Say a sentence as it stands in the code.
-
-    Example:
-        >>> english("{n} of {total} heads", n=3, total=8)
-        '3 of 8 heads'
-    """
+    """Say a sentence as it stands in the code."""
     return text.format(**values) if values else text

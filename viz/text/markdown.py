@@ -19,17 +19,10 @@ _QUOTED = re.compile(r"""([“„‘"'(]*)(.*?)([”“’"'),.;]*)""", re.S)
 
 
 def literal(text: str) -> str:
-    """Markdown that shows a text as it is, in one line.
+    """Markdown that shows a text as it is, in one line; words that could become alive are set as code.
 
-    Args:
-        text: may hold what a visitor, an address or a file said.
-
-    Returns:
-        The same words; those that could become alive are set as code.
-
-    Example:
-        >>> print(literal("There is no *step* “https://a.test/b” of a lesson."))
-        There is no \\*step\\* “`https://a.test/b`” of a lesson.
+    >>> print(literal("There is no *step* “https://a.test/b” of a lesson."))
+    There is no \\*step\\* “`https://a.test/b`” of a lesson.
     """
     line = _ENDS.sub(" ", text.strip())
     return _BLOCK.sub(r"\1\\\2", _WORD.sub(_word, line))

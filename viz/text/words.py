@@ -38,18 +38,11 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class KindWords:
-    """What a page says about one kind of attention.
+    """What a page says about one kind of attention; the axes where rows are named by the token read."""
 
-    Attributes:
-        name: short, for a button and the URL.
-        title: for a heading.
-        rows: who attends to what, in a sentence.
-        query_axis, key_axis: titles of the axes, where rows are named by the token read.
-    """
-
-    name: str
+    name: str  # short, for a button and the URL
     title: str
-    rows: str
+    rows: str  # who attends to what
     query_axis: str
     key_axis: str
 
@@ -90,9 +83,7 @@ PREDICTED_AXIS = message("word being written (query)")
 def named_by(kind: str, names: str) -> tuple[str, str]:
     """How to read a picture of a kind, as it is said, and the title of the query axis, in English.
 
-    Args:
-        kind: of attention.
-        names: whether steps are named by the token READ or PREDICTED.
+    `names` tells whether steps are named by the token READ or PREDICTED.
     """
     spoken = KINDS[kind]
     reading = say(spoken.rows)
@@ -120,15 +111,7 @@ def language(code: object, otherwise: str) -> str:
 
 
 def describe_card(name: str, card: dict[str, Any]) -> str:
-    """One line on where a checkpoint comes from, of what its card really says.
-
-    Args:
-        name: of the checkpoint.
-        card: its card; anything may be missing or of another type.
-
-    Returns:
-        Plain text.
-    """
+    """One plain line on where a checkpoint comes from; anything in its card may be missing or of another type."""
     parts = [say("Checkpoint {name}", name=name)]
     if isinstance(card.get("parameters"), int):
         parts.append(say("{millions:.1f} million parameters", millions=card["parameters"] / 1e6))

@@ -69,8 +69,7 @@ def sums(residual: float, zeros: int, total: int) -> str:
 
     Args:
         residual: how far from 1 the sum of a row is at most.
-        zeros: how many rows are 0 everywhere; they do not count.
-        total: of how many.
+        zeros: how many of the `total` rows are 0 everywhere; they do not count.
     """
     if zeros == total:
         return say("Every weight of this kind is 0: nothing is attended to.")

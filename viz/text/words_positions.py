@@ -21,16 +21,10 @@ VIEWS = {
 
 @dataclass(frozen=True)
 class EncodingWords:
-    """What the page says about one encoding.
-
-    Attributes:
-        name: for lists and headings.
-        short: for legends.
-        line: one or two sentences.
-    """
+    """What the page says about one encoding."""
 
     name: str
-    short: str
+    short: str  # for legends
     line: str
 
 
