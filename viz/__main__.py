@@ -1,7 +1,5 @@
 """The commands: python -m viz COMMAND. `python -m viz COMMAND --help` explains each."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

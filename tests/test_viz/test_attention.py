@@ -136,7 +136,7 @@ def test_names_of_layers_and_of_numbers_are_drawn():
     large = attention_heatmap(weights[0, 0], ["a", "b"], ["c", "d"], value="mean weight")
     assert "mean weight %{z:.3f}" in large.data[0].hovertemplate
     assert large.data[0].colorbar.title.text.startswith("mean weight")
-    with pytest.raises(ValueError, match=r"layer_names has 2 labels, but the array has 1"):
+    with pytest.raises(ValueError, match=r"layer_names has 2 labels for 1 entries"):
         head_overview(weights, layer_names=["a", "b"])
 
 

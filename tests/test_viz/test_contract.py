@@ -489,10 +489,10 @@ def test_long_tokens_are_short_on_the_tick_and_whole_in_the_hover(case):
 @TOKENS
 def test_wrong_counts_name_the_numbers(case):
     arrays = case.arrays(4, 6)
-    with pytest.raises(ValueError, match=r"has 5 labels, but the array has 4 rows"):
+    with pytest.raises(ValueError, match=r"has 5 labels for 4 entries"):
         case.call(arrays, ["a"] * 5, ["b"] * 6)
     if "keys" in case.tokens:
-        with pytest.raises(ValueError, match=r"keys has 4 labels, but the array has 6 columns"):
+        with pytest.raises(ValueError, match=r"keys has 4 labels for 6 entries"):
             case.call(arrays, ["a"] * 4, ["b"] * 4)
 
 

@@ -26,7 +26,7 @@ def test_each_line_is_its_row_under_its_name(draw):
         np.testing.assert_array_equal(trace.x, np.arange(4))
     first, second = (trace.line for trace in figure.data)
     assert first.color != second.color and first.dash != second.dash
-    with pytest.raises(ValueError, match="names has 1 labels, but the array has 2 rows"):
+    with pytest.raises(ValueError, match="names has 1 labels for 2 entries"):
         draw(values, ["a"])
 
 

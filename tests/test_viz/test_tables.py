@@ -100,7 +100,7 @@ def test_a_board_has_its_colours_and_its_frame():
     [
         ({"rows": ["a"]}, "rows"),
         ({"columns": ["0"]}, "columns"),
-        ({"texts": [["x"], ["y"]]}, "texts has 1 labels, but the array has 2 columns"),
+        ({"texts": [["x"], ["y"]]}, "texts has 1 labels for 2 entries"),
     ],
 )
 def test_a_board_that_does_not_fit_is_refused(changes, message):

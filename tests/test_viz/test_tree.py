@@ -99,7 +99,7 @@ def test_some_steps_only():
     ("changes", "message"),
     [
         ({"fates": ["kept"]}, "fates has 1 labels"),
-        ({"looked_at": LOOKED}, "keys has 0 labels, but the array has 4 columns"),
+        ({"looked_at": LOOKED}, "keys has 0 labels for 4 entries"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes, message):

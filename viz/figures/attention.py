@@ -46,9 +46,7 @@ def attention_heatmap(
         scale_to_max: let the colours end at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
-    queries, keys = checks.as_labels(queries, keys, weights.shape)
-    blocked = np.zeros(weights.shape, bool) if mask is None else ~checks.as_mask("mask", mask, weights.shape)
-    blank = np.zeros(weights.shape, bool) if shown is None else ~checks.as_mask("shown", shown, weights.shape)
+    blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
     description = [say("Attention of each query (row) to each key (column), from 0 to 1.")]
     texts, number = None, "%{z:.3f}"
     if blocked.any() or blank.any():
@@ -71,10 +69,14 @@ def attention_heatmap(
         names=_NAMES,
         value=value,
         blocked=blocked,
-        notes=_row_notes(len(queries), read, predicted, removed, say),
+        notes=_row_notes(len(weights), read, predicted, removed, say),
         customdata=texts,
         **heatmap.weight_colors(weights, scale_to_max, value, say),
     )
+
+
+def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    return np.zeros(shape, bool) if mask is None else ~checks.as_mask(name, mask, shape)
 
 
 def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
@@ -85,7 +87,7 @@ def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
         ("predicted", message("predicted {token}"), predicted),
     ):
         if tokens is not None:
-            said = [labels.quoted(token, say) for token in checks.as_tokens(name, tokens, n, "rows")]
+            said = [labels.quoted(token, say) for token in checks.as_tokens(name, tokens, n)]
             notes = [f"{before}, {say(note, token=token)}" for before, token in zip(notes, said, strict=True)]
     if removed is not None:
         rows = zip(notes, checks.as_float("removed", removed, "T"), strict=True)
@@ -119,15 +121,14 @@ def mask_heatmap(
         legend: whether the colours are named beside the map; where not, words on the page must name them.
     """
     mask = checks.as_mask("mask", mask)
-    queries, keys = checks.as_labels(queries, keys, mask.shape)
     texts, notes = None, ""
     if written is not None:
         texts = np.vectorize(labels.escape, otypes=[object])(written)
         notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
         parts = ((padding, _PADDING), (look_ahead, _FUTURE))
-        known = [(~checks.as_mask("part", part, mask.shape), say(why)) for part, why in parts if part is not None]
-        texts, notes = heatmap.noted(mask, *((~mask & hidden, why) for hidden, why in known)), "%{text}"
+        known = ((~mask & _hidden("part", part, mask.shape), say(why)) for part, why in parts)
+        texts, notes = heatmap.noted(mask, *known), "%{text}"
     figure = heatmap.grid(
         mask,
         queries,
@@ -172,7 +173,6 @@ def difference_heatmap(
     differ by is not a finding.
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
-    queries, keys = checks.as_labels(queries, keys, difference.shape)
     told = np.where(np.abs(difference) > ROUNDING, difference, 0)
     return heatmap.grid(
         difference,

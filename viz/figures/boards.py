@@ -46,8 +46,8 @@ def head_board(
     """
     values = checks.as_float("values", values, "RC")
     n_rows, n_columns = values.shape
-    rows = checks.as_tokens("rows", rows, n_rows, "rows")
-    columns = checks.as_tokens("columns", columns, n_columns, "columns")
+    rows = checks.as_tokens("rows", rows, n_rows)
+    columns = checks.as_tokens("columns", columns, n_columns)
     written = _texts("texts", texts or [[say("{x:.3g}", x=number) for number in row] for row in values], n_columns)
     named = _texts("names", names or [[f"{row}, {column}" for column in columns] for row in rows], n_columns)
     if signed:
@@ -89,7 +89,7 @@ def head_board(
 
 
 def _texts(name: str, texts: Sequence[Sequence[str]], n_columns: int) -> list[list[str]]:
-    return [checks.as_tokens(name, row, n_columns, "columns") for row in texts]
+    return [checks.as_tokens(name, row, n_columns) for row in texts]
 
 
 def loss_board(
@@ -108,7 +108,6 @@ def loss_board(
         selected: (row, column) of the runs to draw an outline round.
     """
     losses = checks.as_float("losses", losses, "TS")
-    rows, columns = checks.as_labels(rows, columns, losses.shape)
     titles = message("highest learning rate"), message("warmup (steps)")
     peak, warmup = map(say, titles)
     low, high = float(losses.min()), float(losses.max() if limit is None else limit)
@@ -155,7 +154,6 @@ def candidates_heatmap(
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape
-    tokens = checks.as_tokens("tokens", tokens, n_steps, "rows")
     notes = None
     if written is not None:
         written = checks.as_probabilities("written", written, "T")
@@ -201,7 +199,7 @@ def head_map(
         selected: the place of the head to draw a ring round.
     """
     points, places = checks.as_float("points", points, "ND"), [tuple(map(int, place)) for place in places]
-    groups = np.array(checks.as_tokens("groups", groups, len(points), "points"), dtype=object)
+    groups = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object)
     traces = [
         _points(i, name, np.flatnonzero(groups == name), points, places, say)
         for i, name in enumerate(dict.fromkeys(groups))

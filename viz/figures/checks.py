@@ -48,24 +48,17 @@ def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarr
     return array.copy()
 
 
-def as_tokens(name: str, tokens: Sequence[str], n: int, what: str) -> list[str]:
-    """Copy labels to a list: n strings, as many as the array has `what`."""
+def as_tokens(name: str, tokens: Sequence[str], n: int) -> list[str]:
+    """Copy n labels to a list of strings."""
     if isinstance(tokens, str):
         raise ValueError(f"{name} is the string {tokens[:40]!r}; allowed is a list of {n} tokens.")
     tokens = list(tokens)
     if len(tokens) != n:
-        raise ValueError(
-            f"{name} has {len(tokens)} labels, but the array has {n} {what}; allowed is one label for each."
-        )
+        raise ValueError(f"{name} has {len(tokens)} labels for {n} entries of the array; allowed is one for each.")
     for position, token in enumerate(tokens):
         if not isinstance(token, str):
             raise ValueError(f"{name}[{position}] is {token!r} of type {type(token).__name__}; allowed are strings.")
     return tokens
-
-
-def as_labels(queries: Sequence[str], keys: Sequence[str], shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
-    """Copy the labels of both axes of a map (T, S)."""
-    return as_tokens("queries", queries, shape[0], "rows"), as_tokens("keys", keys, shape[1], "columns")
 
 
 def _check_axes(name: str, array: np.ndarray, axes: str) -> None:

@@ -148,7 +148,7 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = eng
     hover = say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}")
     return _numbered(
         similarity,
-        checks.as_tokens("names", names, len(similarity), "rows"),
+        checks.as_tokens("names", names, len(similarity)),
         hover,
         say,
         x_axis=message("offset (positions apart)"),
@@ -165,7 +165,7 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say 
     words = {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
     return _numbered(
         wavelengths,
-        checks.as_tokens("names", names, len(wavelengths), "rows"),
+        checks.as_tokens("names", names, len(wavelengths)),
         say("dimension {dimension}<br>wavelength: {wavelength} positions", **words),
         say,
         x_axis=message("dimension"),

@@ -34,7 +34,7 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
     values = checks.as_float("values", values, "NK", masked=True)
     values[np.isneginf(values)] = np.nan
     n = len(values)
-    names = checks.as_tokens("names", names, n, "rows")
+    names = checks.as_tokens("names", names, n)
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)

@@ -1,7 +1,5 @@
 """What a figure function returns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """A figure as it leaves the app: with its title inside, on white, and without what only the app can do."""
 
-from __future__ import annotations
-
 import textwrap
 
 import plotly.graph_objects as go

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
 from viz import theme
-from viz.figures import labels
+from viz.figures import checks, labels
 from viz.figures.drawn import Drawn, figure
 from viz.figures.tables import Cells
 from viz.figures.wording import Say, message
@@ -73,8 +73,8 @@ def side(
 
 def grid(
     values: np.ndarray,
-    rows: Sequence[str] | int,
-    columns: Sequence[str] | int,
+    rows: Sequence[str] | None,
+    columns: Sequence[str] | None,
     say: Say,
     *,
     hover: str,
@@ -94,7 +94,7 @@ def grid(
 
     Args:
         values: float32, or bool for a mask, (T, S).
-        rows, columns: T and S tokens, or how many numbers from 0.
+        rows, columns: T and S tokens; None for numbers from 0.
         hover: template, in which `%{y}` is the row and `%{x}` the column.
         titles: of the axes.
         names: what rows and columns are called in the table; as `titles` otherwise.
@@ -103,7 +103,8 @@ def grid(
         most: numbers on the axis of the columns.
         heatmap: colours and further settings of go.Heatmap.
     """
-    named = {side: one for side, one in (("y", rows), ("x", columns)) if not isinstance(one, int)}
+    given = zip("yx", (rows, columns), ("queries", "keys"), values.shape, strict=True)
+    named = {side: checks.as_tokens(name, one, n) for side, one, name, n in given if one is not None}
     texts = {side: labels.hover_texts(one, say) for side, one in named.items()}
     if notes is not None:
         texts["y"] = [row + note for row, note in zip(texts["y"], notes, strict=True)]
@@ -116,8 +117,8 @@ def grid(
         **heatmap,
     )
     axes = {
-        "xaxis": side(columns, titles[1], say, most=most),
-        "yaxis": side(rows, titles[0], say, downwards=True),
+        "xaxis": side(named.get("x", values.shape[1]), titles[1], say, most=most),
+        "yaxis": side(named.get("y", len(values)), titles[0], say, downwards=True),
     }
     for name, one in texts.items():
         cells[f"{name}axis"] = f"{name}2"
@@ -128,14 +129,13 @@ def grid(
     if hatched:
         xs, ys = hatched_boxes(blocked)
         over = go.Scatter(x=xs, y=ys, **HATCH, name=say(NOT_ALLOWED), showlegend=True)
-    leaning = theme.LEANING * labels.tick_width(columns) if "x" in named else 0
     return figure(
         [cells, over],
         theme.plot_height(len(values)),
         say,
-        left=labels.tick_width(rows if "y" in named else [str(rows)]) + theme.AXIS_TITLE_HEIGHT,
+        left=labels.tick_width(named.get("y", [str(len(values))])) + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT if hatched else 0,
-        bottom=leaning + theme.AXIS_HEIGHT,
+        bottom=(theme.LEANING * labels.tick_width(named["x"]) if "x" in named else 0) + theme.AXIS_HEIGHT,
         **axes,
         description=description,
         table=Cells(values, names or titles, named.get("y"), named.get("x"), value),

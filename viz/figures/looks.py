@@ -5,8 +5,6 @@ hover box says. A go.Figure validates every setting, which takes a hundred times
 are given as they are said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,6 +20,7 @@ SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
 DIVERGING = [list(stop) for stop in theme.DIVERGING]
 # Told that labels may overflow, Plotly does not measure each of them, which took most of its time.
 _OVERFLOW = {"ticklabeloverflow": "allow"}
+_CELL = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}
 _BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5} | _OVERFLOW
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
@@ -47,13 +46,9 @@ def attention(
         notes: T texts for the hover box, beside the query.
         signed: the numbers are on both sides of 0, and so are the colours.
     """
-    hover = say(
-        "query {query}<br>key {key}<br>{value} {number}",
-        query="%{customdata[0]}",
-        key="%{customdata[1]}",
-        value=labels.escape(say(value)),
-        number="%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}",
-    )
+    number = "%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}"
+    said = {"value": labels.escape(say(value)), "number": number}
+    hover = say("query {query}<br>key {key}<br>{value} {number}", **_CELL, **said)
     scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit, notes)
     if mask is not None and not mask.all():
@@ -66,7 +61,7 @@ def attention(
 
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
     """The look of a mask in two colours; arguments as for `attention`."""
-    hover = say("query {query}<br>key {key}", query="%{customdata[0]}", key="%{customdata[1]}") + "<br>%{customdata[2]}"
+    hover = say("query {query}<br>key {key}", **_CELL) + "<br>%{customdata[2]}"
     scale = [list(stop) for stop in theme.MASK_SCALE]
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, 0, 1)
     look["data"][0]["colorbar"] |= mask_bar(say)
@@ -76,13 +71,8 @@ def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: s
 
 def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
     """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
-    hover = say(
-        "position {position}<br>dimension {dimension}<br>{value} {number}",
-        position="%{customdata[0]}",
-        dimension="%{x:d}",
-        value=say("value"),
-        number="%{z:.3f}",
-    )
+    words = {"position": "%{customdata[0]}", "dimension": "%{x:d}", "value": say("value"), "number": "%{z:.3f}"}
+    hover = say("position {position}<br>dimension {dimension}<br>{value} {number}", **words)
     numbers = [str(i) for i in range(n_dimensions)]
     axes = say("position"), say("dimension")
     look = _tokens(tokens, numbers, say, axes, hover, DIVERGING, -limit, limit, named=False)
@@ -117,12 +107,8 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
 def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
-    hover = say(
-        "step {step}<br>candidate {candidate}<br>probability {number}",
-        step="%{customdata[0]}",
-        candidate="%{customdata[2]}",
-        number="%{z:.3f}",
-    )
+    words = {"step": "%{customdata[0]}", "candidate": "%{customdata[2]}", "number": "%{z:.3f}"}
+    hover = say("step {step}<br>candidate {candidate}<br>probability {number}", **words)
     titles = say("written word"), say("candidate (1 = most probable)")
     look = _tokens(written, ranks, say, titles, hover, SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = 0
@@ -137,8 +123,8 @@ def next_words(names: Sequence[str], say: Say) -> dict:
 
     As it is drawn; of what is not drawn, grey; and, as an outline, as the model has it.
     """
-    places = (f"%{{customdata[{place}]}}" for place in range(3))
-    hover = say("{word}<br>model {own}<br>sampling {drawn}", **dict(zip(("word", "own", "drawn"), places)))
+    words = {"word": "%{customdata[0]}", "own": "%{customdata[1]}", "drawn": "%{customdata[2]}"}
+    hover = say("{word}<br>model {own}<br>sampling {drawn}", **words)
     kinds = (
         (say("sampling"), {"color": theme.MAY_ATTEND}),
         (say("falls out"), {"color": "rgba(138,141,147,0.55)"}),
@@ -228,19 +214,17 @@ def _tokens(
 
 def tick_axis(tokens: Sequence[str], title: str) -> dict:
     """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
-    return (
-        _ticks(tokens)
-        | {
-            "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
-            "range": [-0.5, len(tokens) - 0.5],
-            "tickfont": {"size": theme.TICK_SIZE},
-            "ticks": "",
-            "showgrid": False,
-            "zeroline": False,
-            "fixedrange": False,
-        }
-        | _OVERFLOW
-    )
+    return {
+        **_ticks(tokens),
+        "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
+        "range": [-0.5, len(tokens) - 0.5],
+        "tickfont": {"size": theme.TICK_SIZE},
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": False,
+        **_OVERFLOW,
+    }
 
 
 def layout_of(left: float, top: float, say: Say) -> dict:

@@ -33,12 +33,11 @@ def values_heatmap(
         most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
     """
     values = checks.as_float("values", values, "TD")
-    tokens = checks.as_tokens("tokens", tokens, len(values), "rows")
     row, column, number = (labels.escape(say(one)) for one in (row_axis, column_axis, value))
     return heatmap.grid(
         values,
         tokens,
-        values.shape[1],
+        None,
         say,
         hover=f"{row} %{{y}}<br>{column} %{{x:d}}<br>{number} %{{z:.3f}}",
         description=say(
@@ -67,13 +66,12 @@ def positional_heatmap(
     """
     table = checks.as_float("table", table, "TD")
     n_positions, n_dimensions = table.shape
-    rows = n_positions if tokens is None else checks.as_tokens("tokens", tokens, n_positions, "rows")
     said = labels.escape(say(value))
     places = {"position": "%{y:d}" if tokens is None else "%{y}", "dimension": "%{x:d}"}
     return heatmap.grid(
         table,
-        rows,
-        n_dimensions,
+        tokens,
+        None,
         say,
         hover=say(
             "position {position}<br>dimension {dimension}<br>{value} {number}", **places, value=said, number="%{z:.3f}"
@@ -98,8 +96,8 @@ def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
     words = {"row": "%{y:d}", "column": "%{x:d}", "product": "%{z:.3f}"}
     return heatmap.grid(
         products,
-        n,
-        n,
+        None,
+        None,
         say,
         hover=say("position {row}<br>position {column}<br>dot product {product}", **words),
         description=say("Rows and columns are positions: the dot product of the encodings of any two of {n}.", n=n),
@@ -146,7 +144,7 @@ def bars(
     """
     values = checks.as_float("values", values, "TK")
     n_words, n_bars = values.shape
-    tokens = checks.as_tokens("tokens", tokens, n_words, "rows")
+    tokens = checks.as_tokens("tokens", tokens, n_words)
     highest = float(values.sum(axis=1).max())
     end = float(top or highest or 1)
     said = labels.escape(say(value))

@@ -106,7 +106,7 @@ def head_overview(
     montage = Montage(weights.shape, n_columns or n_heads)
     names = [labels.layer_label(layer, say) for layer in range(n_layers)]
     if layer_names is not None:
-        names = checks.as_tokens("layer_names", layer_names, n_layers, "rows or columns")
+        names = checks.as_tokens("layer_names", layer_names, n_layers)
     names = list(map(labels.escape, names))
     drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
     colors = heatmap.weight_colors(weights, False, WEIGHT, say)

@@ -1,7 +1,5 @@
 """What a figure shows as a table, and as sentences for who cannot see it: the arrays that it was drawn from."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from viz.figures.tables import Points
 from viz.figures.wording import Say, english, message
 
 KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
-# What a fate looks like: symbol, size and colour.
+# Symbol, size and colour.
 FATES = {
     KEPT: ("circle", 9, theme.LINES[0]),
     FINISHED: ("star", 14, theme.LINES[2]),
@@ -95,13 +95,16 @@ def search_tree(
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    tokens = checks.as_tokens("tokens", tokens, n, "nodes")
-    fates = checks.as_tokens("fates", fates, n, "nodes")
+    tokens = checks.as_tokens("tokens", tokens, n)
+    fates = checks.as_tokens("fates", fates, n)
     tree, scores = _Tree(list(map(int, parents)), log_probabilities), dict(scores or {})
     first, last = (0, int(tree.step.max())) if steps is None else steps
     drawn = [node for node in range(n) if first <= tree.step[node] <= last]
-    looked = _looked(looked_at, keys, n, say)
-    texts = [text + more for text, more in zip(_hover_texts(tree, tokens, fates, scores, say), looked, strict=True)]
+    texts = _hover_texts(tree, tokens, fates, scores, say)
+    if looked_at is not None:
+        looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
+        names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
+        texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at, strict=True)]
     traces = _edges(tree, [node for node in drawn if tree.step[node] > first], fates, scores, say)
     points = []
     for fate in FATES:
@@ -134,19 +137,11 @@ def search_tree(
     )
 
 
-def _looked(looked_at: np.ndarray | None, keys: Sequence[str] | None, n: int, say: Say) -> list[str]:
-    """Name for every node what its step read most; an empty text where nothing is known."""
-    if looked_at is None:
-        return [""] * n
-    looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
-    names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1], "columns"), say)
-    largest = np.argsort(-looked_at, axis=1, kind="stable")[:, :LOOKED_AT]
-    return [
-        "<br>" + say("its step attended to {tokens}", tokens=" · ".join(f"{names[key]} {row[key]:.2f}" for key in best))
-        if row.any()
-        else ""
-        for row, best in zip(looked_at, largest, strict=True)
-    ]
+def _looked(row: np.ndarray, names: list[str], say: Say) -> str:
+    """Name what the step of a node attended to most."""
+    largest = np.argsort(-row, kind="stable")[:LOOKED_AT]
+    named = " · ".join(f"{names[key]} {row[key]:.2f}" for key in largest)
+    return "<br>" + say("its step attended to {tokens}", tokens=named) if row.any() else ""
 
 
 def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: dict[int, float], say: Say) -> list[str]:
@@ -190,7 +185,6 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
     return go.Scatter(
         x=tree.rank[nodes].astype(np.float32),
         y=tree.step[nodes].astype(np.float32),
-        # Lists on purpose, as for the tiles of an overview.
         customdata=[[node] for node in nodes],
         hovertext=[texts[node] for node in nodes],
         text=[labels.tick_text(tokens[node]) + more for node, more in zip(nodes, added, strict=True)],

@@ -1,7 +1,5 @@
 """Errors as sentences of the page, in the visitor's language."""
 
-from __future__ import annotations
-
 from model.errors import Phrase
 from model.translation import KINDS
 from viz.text.language import say

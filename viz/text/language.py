@@ -5,8 +5,6 @@ As in gettext, the English sentence is the key; `locale/` holds a catalogue for 
 names of checkpoints) is never looked up.
 """
 
-from __future__ import annotations
-
 import gettext
 import io
 from collections.abc import Callable, Iterator

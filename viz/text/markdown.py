@@ -4,8 +4,6 @@ A backslash keeps away what Markdown is made of. It does not keep away what Stre
 comes out: addresses that become links, names that become emoji, arrows of ASCII. Only code is left alone there.
 """
 
-from __future__ import annotations
-
 import re
 
 _ENDS, _WORD = re.compile(r"\s*[\r\n]\s*"), re.compile(r"\S+")

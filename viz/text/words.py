@@ -1,7 +1,5 @@
 """The plain words of the pages: what kinds of attention are called, and how their figures are read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,25 +48,25 @@ class KindWords:
 NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 KINDS = {
     "encoder_self": KindWords(
-        name=message("Encoder self"),
-        title=message("Encoder self-attention"),
-        rows=message("Every source token attends to the whole source."),
-        query_axis=message("source (query)"),
-        key_axis=message("source (key)"),
+        message("Encoder self"),
+        message("Encoder self-attention"),
+        message("Every source token attends to the whole source."),
+        message("source (query)"),
+        message("source (key)"),
     ),
     "decoder_self": KindWords(
-        name=message("Decoder self"),
-        title=message("Masked decoder self-attention"),
-        rows=message("Each step attends to what was written so far."),
-        query_axis=message("word just read (query)"),
-        key_axis=message("word so far (key)"),
+        message("Decoder self"),
+        message("Masked decoder self-attention"),
+        message("Each step attends to what was written so far."),
+        message("word just read (query)"),
+        message("word so far (key)"),
     ),
     "cross": KindWords(
-        name=message("Cross"),
-        title=message("Cross-attention"),
-        rows=message("Each step attends to the source."),
-        query_axis=message("word just read (query)"),
-        key_axis=message("source (key)"),
+        message("Cross"),
+        message("Cross-attention"),
+        message("Each step attends to the source."),
+        message("word just read (query)"),
+        message("source (key)"),
     ),
 }
 

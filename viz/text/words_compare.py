@@ -1,7 +1,5 @@
 """The plain words of the page Compare: what can be compared, and what a comparison does not tell."""
 
-from __future__ import annotations
-
 from viz.text import words
 from viz.text.language import message, say
 

@@ -1,7 +1,5 @@
 """The plain words about heads: their measures and roles, contributions, rollouts and alignment."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from viz.text.language import message, say
@@ -113,25 +111,25 @@ class RolledWords:
 
 ROLLOUTS = {  # by what `model.measures.contribution.rollouts` calls them
     "encoder": RolledWords(
-        name=message("Encoder"),
-        title=message("Attention through all layers: encoder"),
-        line=message("How much of each encoder output comes from each source token."),
-        query_axis=_OUTPUT,
-        key_axis=_SOURCE,
+        message("Encoder"),
+        message("Attention through all layers: encoder"),
+        message("How much of each encoder output comes from each source token."),
+        _OUTPUT,
+        _SOURCE,
     ),
     "source": RolledWords(
-        name=message("Source"),
-        title=message("Attention through all layers: source"),
-        line=message("How much of each decoder step comes from each source token, through the cross-attention."),
-        query_axis=_STEP,
-        key_axis=_SOURCE,
+        message("Source"),
+        message("Attention through all layers: source"),
+        message("How much of each decoder step comes from each source token, through the cross-attention."),
+        _STEP,
+        _SOURCE,
     ),
     "target": RolledWords(
-        name=message("Target"),
-        title=message("Attention through all layers: target"),
-        line=message("How much of each decoder step comes from the tokens read before it."),
-        query_axis=_STEP,
-        key_axis=message("token so far"),
+        message("Target"),
+        message("Attention through all layers: target"),
+        message("How much of each decoder step comes from the tokens read before it."),
+        _STEP,
+        message("token so far"),
     ),
 }
 TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing

@@ -1,7 +1,5 @@
 """The plain words of the page Language model."""
 
-from __future__ import annotations
-
 from viz.text.language import message
 
 EXAMPLE = "The game was released in"

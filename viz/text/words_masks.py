@@ -1,7 +1,5 @@
 """The plain words of the page Masks: what each mask is for, the conventions, and how the numbers are read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from viz.text.language import message, say

@@ -1,7 +1,5 @@
 """The plain words of the page Four systems: the systems, how their maps are read, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from model import catalogue

@@ -1,7 +1,5 @@
 """The plain words of the page Your own model."""
 
-from __future__ import annotations
-
 from viz.text.language import message, say, say_n
 
 LINE = message("The attention of any model, from a file.")

@@ -1,7 +1,5 @@
 """The plain words of the page Positions: the encodings, how their figures are read, and what is done to the model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from viz.text.language import message, say
