@@ -80,7 +80,6 @@ def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.nd
 
 
 def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
-    """What the hover text adds to the name of each of n rows."""
     notes = [""] * n
     for name, note, tokens in (
         ("read", message("read {token}"), read),

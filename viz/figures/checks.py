@@ -26,7 +26,6 @@ def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarra
 
 
 def as_probabilities(name: str, values, axes: str) -> np.ndarray:
-    """Copy probabilities to float32."""
     array = as_float(name, values, axes)
     smallest, largest = float(array.min()), float(array.max())
     if smallest < -TOLERANCE or largest > 1 + TOLERANCE:

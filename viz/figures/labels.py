@@ -18,12 +18,10 @@ _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
 def layer_label(layer: int, say: Say = english) -> str:
-    """Name a layer with the number its address has, counted from 0."""
     return say("layer {n}", n=layer)
 
 
 def head_label(head: int, say: Say = english) -> str:
-    """Name a head with the number its address has, counted from 0."""
     return say("head {n}", n=head)
 
 
@@ -48,7 +46,6 @@ def visible(token: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def tick_text(token: str) -> str:
-    """The escaped, shortened text of a token for a tick."""
     return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
 
 
@@ -66,17 +63,14 @@ def _isolated(token: str) -> str:
 
 
 def in_quotes(text: str, say: Say = english) -> str:
-    """Put a text into quotation marks."""
     return say("“{text}”", text=text)
 
 
 def hover_text(token: str, position: int, say: Say = english) -> str:
-    """Position and full token, escaped."""
     return f"{position} {quoted(token, say)}"
 
 
 def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
-    """The hover text of every token."""
     return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 
@@ -130,7 +124,6 @@ def _visible_character(token: str, i: int) -> str:
 
 
 def _extends(character: str) -> bool:
-    """Say whether a character is drawn onto the one before it."""
     return (
         unicodedata.category(character) in ("Mn", "Me")
         or character in _JOINERS
@@ -152,7 +145,6 @@ def _shorten(text: str, width: int) -> str:
 
 
 def _clusters(text: str) -> list[str]:
-    """Split a text into what a reader sees as single signs."""
     clusters: list[str] = []
     for character in text:
         if clusters and (_extends(character) or clusters[-1].endswith("\u200d")):

@@ -169,7 +169,6 @@ def lens(
 
 
 def _ticks(tokens: Sequence[str], step: int = 0) -> dict:
-    """Labels of every step-th token, or of at most MAX_LABELS."""
     step = step or max(1, -(-len(tokens) // MAX_LABELS))
     texts = [labels.tick_text(token) for token in tokens[::step]]
     return {"tickmode": "array", "tickvals": list(range(0, len(tokens), step)), "ticktext": texts}

@@ -24,7 +24,6 @@ class Montage:
 
     @property
     def rows_per_layer(self) -> int:
-        """Rows of tiles that one layer takes."""
         return -(-self.shape[1] // self.n_columns)
 
     @property
@@ -50,7 +49,6 @@ class Montage:
         return tiles.swapaxes(1, 2).reshape(len(tiles) * height, self.n_columns * width)[:-down, :-across].copy()
 
     def row_labels(self, names: Sequence[str], say: Say) -> list[str]:
-        """Name every row of tiles by its layer, and by its heads where a layer takes several rows."""
         if self.rows_per_layer == 1:
             return list(names)
         parts = []
@@ -61,7 +59,6 @@ class Montage:
         return [f"{name}<br>{part}" for name in names for part in parts]
 
     def column_labels(self, say: Say) -> list[str]:
-        """Name every column of tiles by its head, or by all of them where layers take several rows."""
         if self.rows_per_layer == 1:
             return [labels.head_label(head, say) for head in range(self.shape[1])]
         heads = (range(column, self.shape[1], self.n_columns) for column in range(self.n_columns))
@@ -138,7 +135,6 @@ def head_overview(
 
 
 def _head_cells(montage: Montage, weights: np.ndarray, names: list[str], say: Say) -> go.Heatmap:
-    """Lay one transparent cell over each tile, with its half of the gaps round it and the head in customdata."""
     heads, texts = (np.empty(weights.shape[:2], dtype=object) for _ in "12")
     value = labels.escape(say(WEIGHT))
     for layer, head in np.ndindex(heads.shape):
@@ -168,7 +164,6 @@ def _head_cells(montage: Montage, weights: np.ndarray, names: list[str], say: Sa
 
 
 def _outline(montage: Montage, selected: tuple[int, int]) -> dict:
-    """Build the frame round the selected head; it lies in the gap and hides no cell."""
     down, column = divmod(selected[1], montage.n_columns)
     outline = heatmap.frame(0, 0) | {"name": "selected"}
     places = selected[0] * montage.rows_per_layer + down, column

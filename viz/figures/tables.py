@@ -30,7 +30,6 @@ class Table:
     header: list[str]
 
     def rows(self) -> Iterator[Row]:
-        """The rows in the order of the figure."""
         raise NotImplementedError
 
     def in_words(self, say: Say = english) -> list[str]:

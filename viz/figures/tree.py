@@ -44,14 +44,12 @@ class _Tree:
         self.width = np.bincount(self.step)  # nodes of each row
 
     def path(self, node: int) -> list[int]:
-        """The nodes from a node up to the root."""
         nodes = [node]
         while self.parents[nodes[-1]] >= 0:
             nodes.append(self.parents[nodes[-1]])
         return nodes
 
     def edges(self, nodes: Sequence[int]) -> dict[str, np.ndarray]:
-        """Lines from the parents of nodes to the nodes, with gaps between them."""
         xs: list[float] = []
         ys: list[float] = []
         first, last = CHANNELS
@@ -138,7 +136,6 @@ def search_tree(
 
 
 def _looked(row: np.ndarray, names: list[str], say: Say) -> str:
-    """Name what the step of a node attended to most."""
     largest = np.argsort(-row, kind="stable")[:LOOKED_AT]
     named = " · ".join(f"{names[key]} {row[key]:.2f}" for key in largest)
     return "<br>" + say("its step attended to {tokens}", tokens=named) if row.any() else ""
@@ -161,7 +158,6 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: dict[
 
 
 def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: dict[int, float], say: Say) -> list[go.Scatter]:
-    """Lines to the nodes: dotted to pruned ones, thick on the best path."""
     best = tree.path(max(scores, key=scores.__getitem__)) if scores else ()
     groups = (
         ([node for node in nodes if fates[node] != PRUNED], {"color": _EDGE, "width": theme.LINE_WIDTH}, ""),
@@ -176,7 +172,6 @@ def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: dict[int, fl
 
 
 def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str], say: Say) -> go.Scatter:
-    """The nodes of a fate, each with its token and what it adds to the log-probability."""
     symbol, size, color = FATES[fate]
     marker = {"symbol": symbol, "size": size, "color": color, "opacity": 1}
     if fate == PRUNED:

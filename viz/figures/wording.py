@@ -4,7 +4,6 @@ from typing import Protocol
 
 
 def message(text: str) -> str:
-    """Mark a sentence that `say` looks up later."""
     return text
 
 
@@ -21,5 +20,4 @@ def separators(say: Say) -> str:
 
 
 def english(text: str, /, **values: object) -> str:
-    """Say a sentence as it stands in the code."""
     return text.format(**values) if values else text

@@ -24,6 +24,5 @@ def sentence(error: ValueError) -> str:
 
 
 def said(phrase: Phrase) -> str:
-    """A phrase in the visitor's language, with the phrases in it."""
     values = {name: said(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
     return say(phrase.template, **values)

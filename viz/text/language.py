@@ -100,7 +100,6 @@ def listed(names: list[str]) -> str:
 
 
 def path_of(language: str) -> Path:
-    """Where the catalogue of a language is."""
     return Path(__file__).parent / "locale" / language / "LC_MESSAGES" / "headlight.po"
 
 
@@ -144,14 +143,12 @@ class _Filling(Formatter):
         self.marks = _marks(language)
 
     def format_field(self, value: object, format_spec: str) -> str:
-        """A value as by `format`, which writes numbers in English."""
         text = format(value, format_spec)
         return text.translate(self.marks) if hasattr(value, "__float__") else text
 
 
 @cache
 def _marks(language: str) -> dict[int, str]:
-    """What stands in a language in the place of the marks in an English number."""
     from babel import Locale
     from babel.numbers import get_decimal_symbol, get_group_symbol
 

@@ -1,4 +1,4 @@
-"""The plain words of the pages: what kinds of attention are called, and how their figures are read."""
+"""The words that several pages share."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""The plain words of the page Compare: what can be compared, and what a comparison does not tell."""
+"""The words of the page Compare."""
 
 from viz.text import words
 from viz.text.language import message, say

@@ -1,4 +1,4 @@
-"""The plain words about heads: their measures and roles, contributions, rollouts and alignment."""
+"""The words about heads: measures and roles, contributions, rollouts and alignment."""
 
 from dataclasses import dataclass, replace
 
@@ -100,8 +100,6 @@ _STEP, _SOURCE, _OUTPUT = message("step (token it read)"), message("source token
 
 @dataclass(frozen=True)
 class RolledWords:
-    """How a rollout is spoken of, in English."""
-
     name: str
     title: str
     line: str
@@ -224,13 +222,11 @@ def short_role(name: str) -> str:
 
 
 def _place(name: str) -> str:
-    """Say where a head of a role looks."""
     name = name.removeprefix(POSITIONAL)
     return say(ROLE_NAMES.get(name, name))
 
 
 def counted_atlas(report: dict) -> str:
-    """What an atlas was made of."""
     made_of = {name: report[name] for name in ("sentences", "words", "data")}
     said = [say("{sentences} held-out sentences, {words} words, {data}.", **made_of)]
     if report["bleu"]:

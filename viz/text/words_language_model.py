@@ -1,4 +1,4 @@
-"""The plain words of the page Language model."""
+"""The words of the page Language model."""
 
 from viz.text.language import message
 

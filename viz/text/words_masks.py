@@ -1,4 +1,4 @@
-"""The plain words of the page Masks: what each mask is for, the conventions, and how the numbers are read."""
+"""The words of the page Masks."""
 
 from dataclasses import dataclass
 
@@ -31,8 +31,6 @@ HEAD, COMPARE, MASKS_OF_ONE, ONE_OF_ALL, CONVENTION, NOTHING = SHOWS
 
 @dataclass(frozen=True)
 class MaskWords:
-    """What the page says about one mask."""
-
     name: str
     line: str  # what it is for
     kind: str  # of attention that uses it, alone or as a part
@@ -103,8 +101,6 @@ MASKS = {
 
 @dataclass(frozen=True)
 class ConventionWords:
-    """What the page says about one convention."""
-
     name: str
     users: str  # who reads a mask so
     apply: str  # a line of PyTorch that applies a broadcastable {mask} to scores (B, H, T, S), or to q, k and v

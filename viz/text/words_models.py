@@ -1,4 +1,4 @@
-"""The plain words of the page Four systems: the systems, how their maps are read, and what is missing."""
+"""The words of the page Four systems."""
 
 from dataclasses import dataclass
 
@@ -36,8 +36,6 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class SystemWords:
-    """What the page says about one system."""
-
     name: str
     line: str  # how a step of it knows of the source
     map: str  # title of what is drawn of it
@@ -110,12 +108,10 @@ LENGTH_AXIS = message("words of the source")
 
 
 def direction(languages: catalogue.Direction) -> str:
-    """The name of a direction, as it is said."""
     return " → ".join(say(words.LANGUAGES.get(code, code)) for code in languages)
 
 
 def unknown(side: str, count: int) -> str:
-    """Say that words of a side are not in a model's list."""
     if side == "source":
         return say_n(
             "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", count

@@ -1,4 +1,4 @@
-"""The plain words of the page Your own model."""
+"""The words of the page Your own model."""
 
 from viz.text.language import message, say, say_n
 
@@ -90,7 +90,6 @@ def not_whole(residual: float) -> str:
 
 
 def _zeros(zeros: int, total: int) -> str:
-    """Say how many of some rows are entirely 0; "" where none is."""
     if not zeros:
         return ""
     return say_n(

@@ -1,4 +1,4 @@
-"""The plain words of the page Steer: what can be changed, and how what comes of it is read."""
+"""The words of the page Steer."""
 
 from viz.text.language import message
 
