@@ -12,14 +12,13 @@ SEARCH = message(
     "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
 )
 PENALTY = message(
-    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: 0 compares bare "
-    "log-probabilities and prefers short translations, larger values prefer long ones."
+    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: larger values prefer long "
+    "translations."
 )
 REPORT = message("One file, to open without a network: the translation, all heads, masks, positions and settings.")
 FREE, FORCED = message("free-running"), message("teacher-forced")
 DECODING = message(
-    "Free-running: each step reads what the model wrote itself. Teacher-forced: each step reads a reference that you "
-    "type, whatever the model would have written."
+    "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
 )
 EXAMPLES = {
     message("A short one"): "A man is riding a bicycle down the street.",
