@@ -3,8 +3,6 @@
 Run with `streamlit run app.py` (or `make run`).
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -101,7 +101,7 @@ def our_page(weights: np.ndarray) -> str:
 
     parts = []
     for number, kind in enumerate(weights):
-        figure = head_overview(kind, title=NAMES[number]).to_json()
+        figure = head_overview(kind).update_layout(title=NAMES[number]).to_json()
         parts.append(
             f'<div id="map{number}"></div><script>{{const f = {figure}; Plotly.newPlot("map{number}", f)}}</script>'
         )

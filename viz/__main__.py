@@ -1,7 +1,5 @@
 """The commands: python -m viz COMMAND. `python -m viz COMMAND --help` explains each."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable
@@ -14,14 +12,7 @@ WIDEST_OF_THE_APP = 8  # beam that its page offers
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command.
-
-    Args:
-        argv: the words after `python -m viz`; those of the command line when left out.
-
-    Returns:
-        The exit code, as of `model.__main__.carry_out`.
-    """
+    """Run the command of these words after `python -m viz`; the exit code is that of `model.__main__.carry_out`."""
     arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
     return carry_out(arguments)
 

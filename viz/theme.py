@@ -4,8 +4,6 @@ Everything here is right on a light and on a dark page: backgrounds are transpar
 the page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
 """
 
-import plotly.graph_objects as go
-
 TRANSPARENT = "rgba(0,0,0,0)"
 
 # Probabilities on [0, 1]: evenly growing lightness, also in greyscale print and for colour-blind readers.
@@ -42,16 +40,20 @@ MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 ROW_HEIGHT = 24  # pixels for a row of a heatmap
 PLOT_HEIGHT = (150, 620)  # smallest and largest height of a heatmap without its margins
 TILE_HEIGHT = 92  # pixels for a row of heads in the overview
-WAVES_HEIGHT = 260
 CELL_GAP = 1  # pixels between cells, while cells are large enough for it
 CELL_GAP_UP_TO = 32  # rows or columns
-TITLE_HEIGHT = 40
 LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
+AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
 MARGIN = 12
 TITLE_GAP = '<br><span style="font-size:8px"> </span>'  # keeps the title of a colour bar off its highest number
 LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
 TICK_STANDOFF = 4  # pixels between a label and its row or column
+
+
+def line(k: int) -> dict:
+    """Colour, dash and width of the k-th line; both differ, for those who cannot tell the colours apart."""
+    return {"color": LINES[k % len(LINES)], "dash": DASHES[k % len(DASHES)], "width": LINE_WIDTH}
 
 
 def plot_height(n_rows: int) -> int:
@@ -71,69 +73,3 @@ def color_bar(title: str, **more) -> dict:
         "xpad": 8,
         **more,
     }
-
-
-def separators(number: str) -> str:
-    """The decimal point and what stands between thousands, as Plotly wants them, from 1,234.5 as a reader writes it."""
-    return number[5] + number[1]
-
-
-def layout(
-    height: int,
-    number: str,
-    *,
-    title: str = "",
-    left: float = 0,
-    top: float = 0,
-    bottom: float = 0,
-    **more,
-) -> go.Layout:
-    """Build the layout all figures share: transparent, with margins set by hand.
-
-    Plotly's own fitting of margins to labels is slow and makes the page jump. What else a figure needs is given here
-    and not added by `update_layout`, which takes as long as all the rest of a figure.
-
-    Args:
-        height: pixels of the plot itself.
-        number: 1,234.5 as the reader writes it.
-        title: text above the plot, already escaped.
-        left, top, bottom: pixels that labels need on these sides.
-        more: further settings of the layout.
-
-    Returns:
-        A go.Layout without any text colour.
-    """
-    margin = {
-        "l": MARGIN + round(left),
-        "r": MARGIN,
-        "t": MARGIN + round(top) + (TITLE_HEIGHT if title else 0),
-        "b": MARGIN + round(bottom),
-    }
-    return go.Layout(
-        separators=separators(number),
-        paper_bgcolor=TRANSPARENT,
-        plot_bgcolor=TRANSPARENT,
-        title={
-            "text": title,
-            "x": 0,
-            "xref": "container",
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-            "pad": {"t": 10, "l": 4},
-        }
-        if title
-        else None,
-        margin=margin,
-        height=height + margin["t"] + margin["b"],
-        legend={
-            "orientation": "h",
-            "x": 1,
-            "xanchor": "right",
-            "y": 1,
-            "yanchor": "bottom",
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
-        **more,
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from viz.figures import aligned_rows, attention_heatmap, values_heatmap
 
@@ -34,15 +33,3 @@ def test_two_maps_with_as_many_rows_are_equally_high():
 def test_rows_of_numbers_too():
     figure = aligned_rows(values_heatmap(np.ones((2, 5)), ["a", "b"]), [0, 2], 3)
     assert np.isnan(figure.data[0].z[1]).all() and figure.table.row_names == ["a", "", "b"]
-
-
-@pytest.mark.parametrize("places", [[0, 1], [0, 2, 1], [0, 0, 1], [0, 1, 9], [-1, 0, 1]])
-def test_wrong_places_are_refused(places):
-    with pytest.raises(ValueError, match="allowed are"):
-        aligned_rows(attention_heatmap(WEIGHTS, QUERIES, KEYS), places, 5)
-
-
-def test_hatched_maps_are_refused():
-    mask = np.array([[True, False]] * 3)
-    with pytest.raises(ValueError, match="has 2 traces; allowed is one map"):
-        aligned_rows(attention_heatmap(WEIGHTS * mask, QUERIES, KEYS, mask=mask), [0, 1, 2], 3)

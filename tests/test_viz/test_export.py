@@ -122,9 +122,3 @@ def test_a_link_of_a_page_leads_to_the_web():
     with pytest.raises(ValueError, match="allowed are http:// and https://"):
         made.link("javascript:alert(1)")
     assert 'href="https://a.b/?c=&quot;&#x27;&lt;d&gt;"' in made.to_html().decode()
-
-
-def test_cells_of_a_coarse_overview_are_named_by_what_they_stand_for():
-    header, *rows = table(figures.head_overview(weights(1, 1, 5, 4), block=2))
-    assert header == ["layer", "head", "query", "key", "weight"]
-    assert [row[2:4] for row in rows] == [[q, k] for q in ("0–1", "2–3", "4") for k in ("0–1", "2–3")]

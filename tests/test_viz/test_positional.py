@@ -1,7 +1,6 @@
 """Positional tables and waves."""
 
 import numpy as np
-import pytest
 
 from viz.figures import positional_heatmap, positional_waves
 
@@ -50,18 +49,3 @@ def test_each_line_is_its_dimension_in_the_order_asked_for():
 def test_lines_differ_in_more_than_colour():
     looks = [(t.line.color, t.line.dash) for t in positional_waves(TABLE, list(range(8))).data]
     assert len(set(looks)) == 8 and len({dash for _, dash in looks}) > 2
-
-
-@pytest.mark.parametrize(
-    ("dimensions", "words"),
-    [
-        ([], r"dimensions is \[\]; allowed is at least one, each once, from 0 to 7"),
-        ([1, 1], r"dimensions is \[1, 1\]; allowed is at least one, each once"),
-        ([0, 8], r"dimensions\[1\] is 8; allowed are integers from 0 to 7"),
-        ([-1], r"dimensions\[0\] is -1; allowed are integers"),
-        ([0.5], r"dimensions\[0\] is 0.5; allowed are integers"),
-    ],
-)
-def test_dimensions_that_are_not_there_are_refused(dimensions, words):
-    with pytest.raises(ValueError, match=words):
-        positional_waves(TABLE, dimensions)

@@ -14,8 +14,6 @@ def test_the_map_is_the_products_on_colours_about_zero():
     np.testing.assert_array_equal(figure.data[0].z, PRODUCTS.astype(np.float32))
     assert (figure.data[0].zmin, figure.data[0].zmid, figure.data[0].zmax) == (-3, 0, 3)
     assert list(figure.layout.yaxis.range) == [2.5, -0.5] and list(figure.layout.xaxis.range) == [-0.5, 2.5]
-    with pytest.raises(ValueError, match=r"products has shape \(2, 3\); allowed is one row and one column"):
-        similarity_heatmap(PRODUCTS[:2])
 
 
 @pytest.mark.parametrize("draw", [offset_lines, wavelength_lines])
@@ -28,15 +26,13 @@ def test_each_line_is_its_row_under_its_name(draw):
         np.testing.assert_array_equal(trace.x, np.arange(4))
     first, second = (trace.line for trace in figure.data)
     assert first.color != second.color and first.dash != second.dash
-    with pytest.raises(ValueError, match="names has 1 labels, but the array has 2 rows"):
+    with pytest.raises(ValueError, match="names has 1 labels for 2 entries"):
         draw(values, ["a"])
 
 
-def test_wavelengths_are_drawn_on_a_logarithmic_axis_and_are_above_zero():
+def test_wavelengths_are_drawn_on_a_logarithmic_axis():
     assert wavelength_lines(np.abs(CURVES), ["a", "b"]).layout.yaxis.type == "log"
     assert offset_lines(CURVES, ["a", "b"]).layout.yaxis.type is None
-    with pytest.raises(ValueError, match="wavelengths reach down to -1; allowed are numbers above 0"):
-        wavelength_lines(CURVES, ["a", "b"])
 
 
 def test_a_difference_of_encodings_says_so():

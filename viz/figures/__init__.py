@@ -1,31 +1,26 @@
 """Figures as pure functions: arrays and labels in, one plotly Figure out.
 
-Nothing here shows, caches, or knows of models, pages and languages: what a figure says, it says through the `say` that
-it is given. In every map of tokens rows are queries (position 0 on top) and columns are keys;
-positions are the coordinates and tokens only their labels. A figure gives along its `description`, a sentence for a
-caption or a screen reader, and its `table`.
+Nothing here shows, caches, or knows of models, pages and languages. In every map rows are queries (position 0 on top)
+and columns are keys; positions are the coordinates and tokens only their labels. Of every figure function:
+
+- Numbers are copied to float32; a map is data[0].z, a line data[k].y. What does not fit (shape, type, number of labels,
+  NaN) is a ValueError that says what is allowed.
+- What an axis, a number or a column is, is given in English; `say` puts all words into the reader's language.
+- The figure gives along its `description`, a sentence for a caption or a screen reader, and its `table`.
 """
 
-from viz.figures.aligned import aligned_rows
-from viz.figures.attention import attention_heatmap, head_overview
-from viz.figures.board import head_board, head_map
-from viz.figures.candidates import candidates_heatmap
-from viz.figures.curves import curves, run_curves
+from viz.figures.attention import attention_heatmap, difference_heatmap, mask_heatmap
+from viz.figures.boards import candidates_heatmap, head_board, head_map, loss_board
+from viz.figures.curves import curves, offset_lines, positional_waves, run_curves, wavelength_lines
 from viz.figures.deviations import deviations
-from viz.figures.differences import difference_heatmap
 from viz.figures.drawn import Drawn
-from viz.figures.lines import attention_lines
-from viz.figures.losses import loss_board
-from viz.figures.masks import mask_heatmap
-from viz.figures.positional import positional_heatmap, positional_waves
-from viz.figures.similarity import offset_lines, similarity_heatmap, wavelength_lines
+from viz.figures.numbers import aligned_rows, bars, positional_heatmap, similarity_heatmap, values_heatmap
+from viz.figures.overview import head_overview
 from viz.figures.tree import search_tree
-from viz.figures.values import bars, values_heatmap
 
 __all__ = [
     "aligned_rows",
     "attention_heatmap",
-    "attention_lines",
     "bars",
     "candidates_heatmap",
     "curves",

@@ -1,4 +1,7 @@
-"""Checks of what a figure is given; every error says what came and what is allowed."""
+"""Checks of what a figure is given; every error (ValueError) says what came and what is allowed.
+
+`name` is what an argument is called there, and `axes` has one letter per axis, as in "TS".
+"""
 
 from collections.abc import Sequence
 
@@ -8,20 +11,7 @@ TOLERANCE = 1e-3  # how far outside [0, 1] a probability may lie (low-precision 
 
 
 def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarray:
-    """Copy an array to float32 after checking its number of axes, its size and its values.
-
-    Args:
-        name: what the array is called in errors.
-        values: the array.
-        axes: one letter an axis, e.g. "TS".
-        masked: allow -inf, which marks masked scores.
-
-    Returns:
-        float32 array of its own memory, same shape.
-
-    Raises:
-        ValueError: for another number of axes, an empty axis, text or complex numbers, NaN or infinity.
-    """
+    """Copy finite numbers to float32; if `masked`, they may be -inf, too."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} has type {array.dtype}; allowed are real numbers.")
@@ -35,43 +25,19 @@ def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarra
     return array
 
 
-def as_probabilities(name: str, values, axes: str, most: float = 1.0) -> np.ndarray:
-    """Copy an array to float32 after checking that it holds probabilities.
-
-    Args:
-        name, values, axes: as in as_float.
-        most: the largest that is allowed, where probabilities were scaled up.
-
-    Returns:
-        float32 array, same shape.
-
-    Raises:
-        ValueError: as as_float, and for values further than TOLERANCE outside [0, most].
-    """
+def as_probabilities(name: str, values, axes: str) -> np.ndarray:
     array = as_float(name, values, axes)
     smallest, largest = float(array.min()), float(array.max())
-    if smallest < -TOLERANCE or largest > most + TOLERANCE:
+    if smallest < -TOLERANCE or largest > 1 + TOLERANCE:
         raise ValueError(
-            f"{name} has values from {smallest:.6g} to {largest:.6g}; "
-            f"allowed are probabilities from 0 to {most:.6g} (after softmax)."
+            f"{name} has values from {smallest:.6g} to {largest:.6g}; allowed are probabilities from 0 to 1 "
+            "(after softmax)."
         )
     return array
 
 
 def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Copy a mask to bool after checking its shape.
-
-    Args:
-        name: what the mask is called in errors.
-        values: bool (T, S), True = may attend.
-        shape: the shape it must have, when known.
-
-    Returns:
-        bool array (T, S).
-
-    Raises:
-        ValueError: for another type than bool (0/1 leaves open which one blocks), number of axes or shape.
-    """
+    """Copy a mask (T, S), True = may attend, of this shape if one is given: bool, as 0/1 leaves open which blocks."""
     array = np.asarray(values)
     if array.dtype != bool:
         raise ValueError(f"{name} has type {array.dtype}; allowed is bool, where True means may attend.")
@@ -81,65 +47,20 @@ def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarr
     return array.copy()
 
 
-def as_tokens(name: str, tokens: Sequence[str], n: int, what: str) -> list[str]:
-    """Copy labels to a list after counting them.
-
-    Args:
-        name: what the labels are called in errors.
-        tokens: one string for each position.
-        n: how many there must be.
-        what: what the array has n of, e.g. "rows".
-
-    Returns:
-        list of str.
-
-    Raises:
-        ValueError: for a bare string, labels that are not strings, or another number of them.
-    """
+def as_tokens(name: str, tokens: Sequence[str], n: int) -> list[str]:
+    """Copy n labels to a list of strings."""
     if isinstance(tokens, str):
         raise ValueError(f"{name} is the string {tokens[:40]!r}; allowed is a list of {n} tokens.")
     tokens = list(tokens)
     if len(tokens) != n:
-        raise ValueError(
-            f"{name} has {len(tokens)} labels, but the array has {n} {what}; allowed is one label for each."
-        )
+        raise ValueError(f"{name} has {len(tokens)} labels for {n} entries of the array; allowed is one for each.")
     for position, token in enumerate(tokens):
         if not isinstance(token, str):
             raise ValueError(f"{name}[{position}] is {token!r} of type {type(token).__name__}; allowed are strings.")
     return tokens
 
 
-def as_labels(queries: Sequence[str], keys: Sequence[str], shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
-    """Copy the labels of both axes of a map (T, S) after counting them; errors as in as_tokens."""
-    return as_tokens("queries", queries, shape[0], "rows"), as_tokens("keys", keys, shape[1], "columns")
-
-
-def index(name: str, value, end: int, least: int = 0) -> int:
-    """Check an integer that counts something.
-
-    Args:
-        name: what is counted.
-        value: an integer.
-        end: the first number that is too large.
-        least: the smallest allowed.
-
-    Returns:
-        int in [least, end).
-
-    Raises:
-        ValueError: when it is not an integer or outside.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value < end:
-        raise ValueError(f"{name} is {value!r}; allowed are integers from {least} to {end - 1}.")
-    return int(value)
-
-
 def _check_axes(name: str, array: np.ndarray, axes: str) -> None:
-    """Raise ValueError unless the array has the named axes, none of them empty."""
-    names = ", ".join(axes)
-    if array.ndim != len(axes):
-        raise ValueError(f"{name} has {array.ndim} axes (shape {array.shape}); allowed are {len(axes)}: ({names}).")
-    if 0 in array.shape:
-        raise ValueError(
-            f"{name} has shape {array.shape}; allowed is at least one entry on each of the axes ({names})."
-        )
+    if array.ndim != len(axes) or 0 in array.shape:
+        allowed = f"{len(axes)} axes ({', '.join(axes)}), each with at least one entry"
+        raise ValueError(f"{name} has {array.ndim} axes (shape {array.shape}); allowed are {allowed}.")

@@ -6,44 +6,35 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, clicks, labels
-from viz.figures.drawn import Drawn
+from viz.figures import checks, labels
+from viz.figures.drawn import Drawn, clickable, figure
 from viz.figures.tables import Points
-from viz.figures.wording import Say, english, message, separated
+from viz.figures.wording import Say, english, message
 
 ROW_HEIGHT = 44  # pixels: a name, and the dots below it
-PARTS = (message("measured"), message("allowed"), message("with the mask off"))
-COLORS = (theme.LINES[0], theme.LINES[1], theme.LINES[3])
-_SYMBOLS = ("circle", "line-ns-open", "diamond-open")
+# What is drawn: symbol, size and colour.
+PARTS = {
+    message("measured"): ("circle", 11, theme.LINES[0]),
+    message("allowed"): ("line-ns-open", 20, theme.LINES[1]),
+    message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
+}
+_QUIET = {"hoverinfo": "skip", "showlegend": False}
+_BARE = {"showgrid": False, "zeroline": False, "fixedrange": True}
 
 
-def deviations(
-    values: np.ndarray, names: Sequence[str], *, value: str = message("deviation"), title: str = "", say: Say = english
-) -> Drawn:
-    """Draw how far from its limit each of some deviations is, on a logarithmic axis that begins with 0.
+def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+    """Draw how far from its limit each of N claims is, on a logarithmic axis that begins with 0.
 
     A click on a dot selects its row (customdata = [row]).
 
     Args:
         values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
-            the claim rests on is off; -inf where there is no such number.
-        names: N claims.
-        value: what a number is, in English.
-        title: text above the rows.
-        say: puts the words of the figure into the language of the reader.
-
-    Returns:
-        The figure; data[k].x is the k-th column, float32 (N,), 0 drawn at the axis's lower end.
-
-    Raises:
-        ValueError: for wrong shapes, sizes or types, and numbers below 0.
+            the claim rests on is off; -inf where there is no such number. data[k].x is the k-th column.
     """
     values = checks.as_float("values", values, "NK", masked=True)
     values[np.isneginf(values)] = np.nan
     n = len(values)
-    names = checks.as_tokens("names", names, n, "rows")
-    if values.shape[1] != 3 or (values < 0).any():
-        raise ValueError(f"values has the shape {values.shape}; allowed are rows of 3 numbers, none below 0.")
+    names = checks.as_tokens("names", names, n)
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)
@@ -56,20 +47,19 @@ def deviations(
             y=rows,
             customdata=[[row] for row in range(n)],
             mode="markers",
-            marker={"symbol": _SYMBOLS[k], "size": size, "color": color, "line": {"width": 2, "color": color}},
+            marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
             name=labels.escape(say(part)),
             cliponaxis=False,
-            **clicks.hover(f"{labels.escape(say(part))} %{{x:.2g}}", say("click to open")),
+            **clickable(f"{labels.escape(say(part))} %{{x:.2g}}", say),
         )
-        for k, (part, size, color) in enumerate(zip(PARTS, (11, 20, 11), COLORS, strict=True))
+        for k, (part, (symbol, size, color)) in enumerate(PARTS.items())
     ]
     margins = go.Scatter(  # from the dot to its limit
         x=np.stack([places[:, 0], places[:, 1], np.full(n, np.nan, np.float32)], 1).ravel(),
         y=rows.repeat(3),
         mode="lines",
-        line={"color": COLORS[0], "width": theme.LINE_WIDTH},
-        hoverinfo="skip",
-        showlegend=False,
+        line={"color": theme.LINES[0], "width": theme.LINE_WIDTH},
+        **_QUIET,
     )
     titles = go.Scatter(
         x=np.full(n, zero, np.float32),
@@ -77,33 +67,28 @@ def deviations(
         text=[f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers, strict=True)],
         mode="text",
         textposition="middle right",
-        hoverinfo="skip",
-        showlegend=False,
         cliponaxis=False,
+        **_QUIET,
     )
     ticks = list(range(low, high + 1, max(1, round((high - low) / 6))))
-    return Drawn(
+    return figure(
         [*traces, margins, titles],
-        theme.layout(
-            n * ROW_HEIGHT,
-            separated(say),
-            title=labels.escape(title),
-            top=theme.LEGEND_HEIGHT,
-            bottom=theme.TICK_SIZE + theme.AXIS_TITLE_HEIGHT,
-            xaxis={
-                "type": "log",
-                "range": [low - 1.2, high + 0.2],
-                "title": {"text": labels.escape(say(value))},
-                "tickvals": [zero, *(10.0**one for one in ticks)],
-                "ticktext": ["0", *(f"10<sup>{one}</sup>" for one in ticks)],
-                "zeroline": False,
-                "fixedrange": True,
-            },
-            yaxis={"range": [n - 0.5, -0.75], "showticklabels": False, "showgrid": False, "zeroline": False}
-            | {"fixedrange": True},
-            hovermode="closest",
-            dragmode=False,
-        ),
+        n * ROW_HEIGHT,
+        say,
+        top=theme.LEGEND_HEIGHT,
+        bottom=theme.AXIS_HEIGHT,
+        xaxis={
+            "type": "log",
+            "range": [low - 1.2, high + 0.2],
+            "title": {"text": labels.escape(say("deviation"))},
+            "tickvals": [zero, *(10.0**one for one in ticks)],
+            "ticktext": ["0", *(f"10<sup>{one}</sup>" for one in ticks)],
+            "zeroline": False,
+            "fixedrange": True,
+        },
+        yaxis={"range": [n - 0.5, -0.75], "showticklabels": False, **_BARE},
+        hovermode="closest",
+        dragmode=False,
         description=say("Each of {n} rows is a claim: a dot for what was measured, a stroke for what is allowed.", n=n),
         table=Points([(say(part), values[:, k], rows, names) for k, part in enumerate(PARTS)]),
     )

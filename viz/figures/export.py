@@ -1,7 +1,5 @@
 """A figure as it leaves the app: with its title inside, on white, and without what only the app can do."""
 
-from __future__ import annotations
-
 import textwrap
 
 import plotly.graph_objects as go
@@ -12,36 +10,24 @@ from viz.figures.drawn import Drawn
 WIDTH = 900  # pixels of an exported figure
 TEMPLATE = "plotly_white"
 _LINE = 110  # letters in a line of the note
-_MOST_LINES = 3
 _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
 
 
 def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
-    """Copy a figure for a file: a title and a note inside, dark on white whatever the page's theme is.
+    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme.
 
-    Args:
-        figure: of a function of viz.figures; it is left as it is.
-        title: what it shows, plain.
-        note: what it is of (sentence, checkpoint), plain; cut to three lines.
-        clicks: whether a click on it does something where it goes to.
-
-    Returns:
-        Another figure.
+    `clicks` tells whether a click does something where it goes to.
     """
     copy = Drawn(figure, description=figure.description, table=figure.table)
-    lines = textwrap.wrap(note, _LINE, max_lines=_MOST_LINES, placeholder=" …") or [""]
-    above = "<br>".join(
-        [f"<b>{labels.escape(title)}</b>"]
-        + [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
-    )
+    lines = textwrap.wrap(note, _LINE, max_lines=3, placeholder=" …") or [""]
+    small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
     height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
     layout = copy.layout
-    own = layout.title.text
     layout.template = TEMPLATE
     layout.paper_bgcolor = layout.plot_bgcolor = "white"
     layout.title = {
-        "text": f"{above}<br>{own}" if own else above,
+        "text": "<br>".join([f"<b>{labels.escape(title)}</b>", *small]),
         "font": {"size": 16},
         "x": 0,
         "xref": "container",
@@ -50,11 +36,11 @@ def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
         "yanchor": "top",
         "pad": {"t": 22, "l": 12},
     }
-    layout.margin.t = (layout.margin.t or 0) + height
-    layout.margin.r = max(layout.margin.r or 0, 24)
-    layout.height = (layout.height or 450) + height
+    layout.margin.t += height
+    layout.margin.r = max(layout.margin.r, 24)
+    layout.height += height
     for trace in copy.data:
-        if not clicks and trace.meta:  # as clicks.hover made it
+        if not clicks and trace.meta:  # as `clickable` made it
             trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
             trace.meta = None
     return copy

@@ -18,12 +18,10 @@ _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
 def layer_label(layer: int, say: Say = english) -> str:
-    """Name a layer with the number its address has, counted from 0."""
     return say("layer {n}", n=layer)
 
 
 def head_label(head: int, say: Say = english) -> str:
-    """Name a head with the number its address has, counted from 0."""
     return say("head {n}", n=head)
 
 
@@ -48,15 +46,11 @@ def visible(token: str) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def tick_text(token: str) -> str:
-    """Return the escaped, shortened text of a token for a tick."""
     return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
 
 
 def quoted(token: str, say: Say = english) -> str:
-    """Return a full token in quotation marks, escaped.
-
-    Right-to-left text is isolated so that it cannot reorder the words beside it.
-    """
+    """A full token in quotation marks, escaped; right-to-left text cannot reorder the words beside it."""
     return in_quotes(_isolated(token), say)
 
 
@@ -69,35 +63,29 @@ def _isolated(token: str) -> str:
 
 
 def in_quotes(text: str, say: Say = english) -> str:
-    """Put a text into quotation marks."""
     return say("“{text}”", text=text)
 
 
 def hover_text(token: str, position: int, say: Say = english) -> str:
-    """Return position and full token, escaped, for a hover text."""
     return f"{position} {quoted(token, say)}"
 
 
 def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
-    """Return the hover text of every token, in order."""
     return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 
 def tick_step(n: int) -> int:
-    """Return the distance between labelled tokens: the smallest that keeps to theme.MAX_TICKS labels."""
+    """The smallest distance between labelled tokens that keeps to theme.MAX_TICKS labels."""
     return max(1, -(-n // theme.MAX_TICKS))
 
 
 def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
-    """Return the distance between labelled numbers: the smallest power of two that keeps to so many at most."""
-    step = 1
-    while n > step * most:
-        step *= 2
-    return step
+    """The distance between labelled numbers: the smallest power of two that keeps to so many at most."""
+    return 1 << (-(-n // most) - 1).bit_length()
 
 
 def text_width(text: str) -> int:
-    """Count the columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
+    """The columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
     if text.isascii():
         return len(text)
     return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -114,7 +102,6 @@ def _tick_columns(token: str) -> int:
 
 
 def _visible_character(token: str, i: int) -> str:
-    """Return the character at place i of a token, or what stands for it."""
     character = token[i]
     code = ord(character)
     if character == " ":
@@ -137,7 +124,6 @@ def _visible_character(token: str, i: int) -> str:
 
 
 def _extends(character: str) -> bool:
-    """Say whether a character is drawn onto the one before it."""
     return (
         unicodedata.category(character) in ("Mn", "Me")
         or character in _JOINERS
@@ -159,7 +145,6 @@ def _shorten(text: str, width: int) -> str:
 
 
 def _clusters(text: str) -> list[str]:
-    """Split a text into what a reader sees as single signs."""
     clusters: list[str] = []
     for character in text:
         if clusters and (_extends(character) or clusters[-1].endswith("\u200d")):

@@ -1,11 +1,9 @@
 """Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
 
-A look is `{"data", "layout", "hover"}` as Plotly takes them. The browser (viz/stage/map.js) puts in `z` and what the
-hover box says. A go.Figure validates every setting, which takes a hundred times as
-long as making these.
+A look is `{"data", "layout", "hover"}` as Plotly takes them; the browser (viz/stage/map.js) puts in `z` and what the
+hover box says. A go.Figure validates every setting, which takes a hundred times as long as making these. Titles of axes
+are given as they are said.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
@@ -14,28 +12,18 @@ from plotly.colors import get_colorscale
 
 from viz import theme
 from viz.figures import heatmap, labels
-from viz.figures.masks import MASK_WORDS
-from viz.figures.wording import Say, message, separated
+from viz.figures.attention import MASK_WORDS, mask_bar
+from viz.figures.wording import Say, message, separators
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
 DIVERGING = [list(stop) for stop in theme.DIVERGING]
 # Told that labels may overflow, Plotly does not measure each of them, which took most of its time.
 _OVERFLOW = {"ticklabeloverflow": "allow"}
+_CELL = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}
 _BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5} | _OVERFLOW
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
-_HATCH = {
-    "fill": "toself",
-    "fillcolor": theme.HATCH_FILL,
-    "fillpattern": {
-        "shape": theme.HATCH_SHAPE,
-        "size": theme.HATCH_SIZE,
-        "bgcolor": theme.HATCH_FILL,
-        "fgcolor": theme.HATCH_LINE,
-        "solidity": 0.2,
-    },
-}
 
 
 def attention(
@@ -51,35 +39,21 @@ def attention(
     signed: bool = False,
     limit: float = 1.0,
 ) -> dict:
-    """The look of a map of attention weights: queries in rows, keys in columns, colours from 0 to 1.
+    """The look of a map of attention weights: T queries in rows, S keys in columns, colours from 0 to `limit`.
 
     Args:
-        queries, keys: T and S tokens.
-        say: as for figures, as everywhere here.
-        query_axis, key_axis: titles of the axes, as they are said.
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
-        value: what a number is, in English.
         notes: T texts for the hover box, beside the query.
         signed: the numbers are on both sides of 0, and so are the colours.
-        limit: where the colours end.
     """
-    blocked = None if mask is None or mask.all() else ~mask
-    hover = say(
-        "query {query}<br>key {key}<br>{value} {number}",
-        query="%{customdata[0]}",
-        key="%{customdata[1]}",
-        value=labels.escape(say(value)),
-        number="%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}",
-    )
+    number = "%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}"
+    said = {"value": labels.escape(say(value)), "number": number}
+    hover = say("query {query}<br>key {key}<br>{value} {number}", **_CELL, **said)
     scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
-    look = _tokens(queries, keys, say, query_axis, key_axis, hover, scale, low, limit, notes)
-    if blocked is not None:
-        hatching = heatmap.hatched_boxes(blocked)
-        look["data"].append(
-            {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-            | _HATCH
-            | {"x": hatching[0], "y": hatching[1]}
-        )
+    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit, notes)
+    if mask is not None and not mask.all():
+        xs, ys = heatmap.hatched_boxes(~mask)
+        look["data"].append({"type": "scatter", "x": xs, "y": ys, "showlegend": False} | heatmap.HATCH)
         look["hover"]["blocked"] = mask.astype(np.uint8)
         look["hover"]["blocked_note"] = ", " + say(heatmap.NOT_ALLOWED)
     return look
@@ -87,39 +61,28 @@ def attention(
 
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
     """The look of a mask in two colours; arguments as for `attention`."""
-    hover = say("query {query}<br>key {key}", query="%{customdata[0]}", key="%{customdata[1]}") + "<br>%{customdata[2]}"
-    look = _tokens(queries, keys, say, query_axis, key_axis, hover, [list(stop) for stop in theme.MASK_SCALE], 0, 1)
-    names = list(map(say, MASK_WORDS))
-    look["data"][0]["colorbar"] |= {"tickvals": [0.25, 0.75], "ticktext": names, "tickangle": -90, "ticks": ""}
-    look["hover"]["values"] = names
+    hover = say("query {query}<br>key {key}", **_CELL) + "<br>%{customdata[2]}"
+    scale = [list(stop) for stop in theme.MASK_SCALE]
+    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, 0, 1)
+    look["data"][0]["colorbar"] |= mask_bar(say)
+    look["hover"]["values"] = list(map(say, MASK_WORDS))
     return look
 
 
 def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
     """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
-    hover = say(
-        "position {position}<br>dimension {dimension}<br>{value} {number}",
-        position="%{customdata[0]}",
-        dimension="%{x:d}",
-        value=say("value"),
-        number="%{z:.3f}",
-    )
+    words = {"position": "%{customdata[0]}", "dimension": "%{x:d}", "value": say("value"), "number": "%{z:.3f}"}
+    hover = say("position {position}<br>dimension {dimension}<br>{value} {number}", **words)
     numbers = [str(i) for i in range(n_dimensions)]
     axes = say("position"), say("dimension")
-    look = _tokens(tokens, numbers, say, *axes, hover, DIVERGING, -limit, limit, named=False)
-    step = labels.number_step(n_dimensions)
-    look["layout"]["xaxis"] |= {
-        "tickvals": list(range(0, n_dimensions, step)),
-        "ticktext": numbers[::step],
-        "tickangle": 0,
-        "title": {"text": say("dimension")},
-    }
+    look = _tokens(tokens, numbers, say, axes, hover, DIVERGING, -limit, limit, named=False)
+    ticks = _ticks(numbers, labels.number_step(n_dimensions))
+    look["layout"]["xaxis"] |= ticks | {"tickangle": 0, "title": {"text": say("dimension")}}
     return look
 
 
 def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, say: Say) -> dict:
     """Some dimensions of a positional encoding (T, D) as waves over the tokens, numbers and all."""
-    step = _step(len(tokens))
     lines = [
         {
             "type": "scatter",
@@ -131,16 +94,8 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
         }
         for dimension, color in zip(dimensions, theme.LINES)
     ]
-    axis = {
-        "tickmode": "array",
-        "tickvals": list(range(0, len(tokens), step)),
-        "ticktext": [labels.tick_text(token) for token in tokens[::step]],
-        "tickangle": -45,
-        "showgrid": False,
-        "zeroline": False,
-    }
     layout = layout_of(36, 80, say) | {
-        "xaxis": axis,
+        "xaxis": _ticks(tokens) | {"tickangle": -45, "showgrid": False, "zeroline": False},
         "yaxis": {"showgrid": True, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False},
         "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
@@ -152,14 +107,10 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
 def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
-    hover = say(
-        "step {step}<br>candidate {candidate}<br>probability {number}",
-        step="%{customdata[0]}",
-        candidate="%{customdata[2]}",
-        number="%{z:.3f}",
-    )
-    rows, columns = say("written word"), say("candidate (1 = most probable)")
-    look = _tokens(written, ranks, say, rows, columns, hover, SEQUENTIAL, 0, 1)
+    words = {"step": "%{customdata[0]}", "candidate": "%{customdata[2]}", "number": "%{z:.3f}"}
+    hover = say("step {step}<br>candidate {candidate}<br>probability {number}", **words)
+    titles = say("written word"), say("candidate (1 = most probable)")
+    look = _tokens(written, ranks, say, titles, hover, SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = 0
     look["layout"]["margin"]["t"] = 50
     look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
@@ -168,13 +119,12 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
-    """The look of the most probable next words as bars from the top down, and of what is drawn from.
+    """The look of the most probable next words, three bars for each, of which the browser gives the lengths.
 
-    Three bars for each word, of which the browser gives the lengths: as it is drawn; of what is not drawn, grey; and,
-    as an outline, as the model has it.
+    As it is drawn; of what is not drawn, grey; and, as an outline, as the model has it.
     """
-    places = (f"%{{customdata[{place}]}}" for place in range(3))
-    hover = say("{word}<br>model {own}<br>sampling {drawn}", **dict(zip(("word", "own", "drawn"), places)))
+    words = {"word": "%{customdata[0]}", "own": "%{customdata[1]}", "drawn": "%{customdata[2]}"}
+    hover = say("{word}<br>model {own}<br>sampling {drawn}", **words)
     kinds = (
         (say("sampling"), {"color": theme.MAY_ATTEND}),
         (say("falls out"), {"color": "rgba(138,141,147,0.55)"}),
@@ -211,32 +161,24 @@ def next_words(names: Sequence[str], say: Say) -> dict:
 def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:
-    """The look of a word per cell, coloured by its probability.
-
-    Args:
-        steps: T tokens, the rows.
-        columns: N names.
-        named: (T, N) words, escaped, that stand in the cells.
-        cells: (T, N) texts of the hover box.
-        titles: of the rows and of the columns, as they are said.
-    """
-    look = _tokens(steps, columns, say, *titles, "%{customdata[0]}<br>%{customdata[2]}", SEQUENTIAL, 0, 1)
+    """The look of a word per cell, coloured by its probability: (T, N) escaped words `named`, and their hover texts."""
+    look = _tokens(steps, columns, say, titles, "%{customdata[0]}<br>%{customdata[2]}", SEQUENTIAL, 0, 1)
     look["layout"]["xaxis"]["tickangle"] = -30
     look["hover"]["cells"], look["texts"] = cells, named
     return look
 
 
-def _step(n: int) -> int:
-    """Distance between labelled tokens."""
-    return max(1, -(-n // MAX_LABELS))
+def _ticks(tokens: Sequence[str], step: int = 0) -> dict:
+    step = step or max(1, -(-len(tokens) // MAX_LABELS))
+    texts = [labels.tick_text(token) for token in tokens[::step]]
+    return {"tickmode": "array", "tickvals": list(range(0, len(tokens), step)), "ticktext": texts}
 
 
 def _tokens(
     rows: Sequence[str],
     columns: Sequence[str],
     say: Say,
-    row_title: str,
-    column_title: str,
+    titles: tuple[str, str],
     hover: str,
     scale: list,
     low: float,
@@ -258,8 +200,8 @@ def _tokens(
     }
     margins = labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30
     layout = layout_of(*margins, say) | {
-        "xaxis": tick_axis(columns, column_title) | {"side": "top", "tickangle": -45},
-        "yaxis": tick_axis(rows, row_title) | {"tickangle": 0},
+        "xaxis": tick_axis(columns, titles[1]) | {"side": "top", "tickangle": -45},
+        "yaxis": tick_axis(rows, titles[0]) | {"tickangle": 0},
     }
     layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
     said = labels.hover_texts(rows, say)
@@ -271,25 +213,23 @@ def _tokens(
 
 def tick_axis(tokens: Sequence[str], title: str) -> dict:
     """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
-    step = _step(len(tokens))
     return {
+        **_ticks(tokens),
         "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
-        "tickmode": "array",
-        "tickvals": list(range(0, len(tokens), step)),
-        "ticktext": [labels.tick_text(token) for token in tokens[::step]],
         "range": [-0.5, len(tokens) - 0.5],
         "tickfont": {"size": theme.TICK_SIZE},
         "ticks": "",
         "showgrid": False,
         "zeroline": False,
         "fixedrange": False,
-    } | _OVERFLOW
+        **_OVERFLOW,
+    }
 
 
 def layout_of(left: float, top: float, say: Say) -> dict:
     """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
     return {
-        "separators": theme.separators(separated(say)),
+        "separators": separators(say),
         "paper_bgcolor": theme.TRANSPARENT,
         "plot_bgcolor": theme.TRANSPARENT,
         "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},

@@ -1,32 +1,23 @@
 """The words of figures: English here, and put into another language by the `say` that a figure function is given."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 
 def message(text: str) -> str:
-    """Mark a sentence as one that `say` looks up later, and return it as it is."""
     return text
 
 
 class Say(Protocol):
-    """Says a sentence in the language of a reader."""
+    """Says a sentence, given in English, in the language of a reader, with values in its places in braces."""
 
-    def __call__(self, text: str, /, **values: object) -> str:
-        """Put values into the places in braces of a sentence that is given in English."""
+    def __call__(self, text: str, /, **values: object) -> str: ...
 
 
-def separated(say: Say) -> str:
-    """1,234.5 as a reader writes it."""
-    return say("{number:,}", number=1234.5)
+def separators(say: Say) -> str:
+    """The decimal point and what stands between thousands, as Plotly wants them."""
+    number = say("{number:,}", number=1234.5)
+    return number[5] + number[1]
 
 
 def english(text: str, /, **values: object) -> str:
-    """Say a sentence as it stands in the code.
-
-    Example:
-        >>> english("{n} of {total} heads", n=3, total=8)
-        '3 of 8 heads'
-    """
     return text.format(**values) if values else text

@@ -207,7 +207,7 @@ def show_lengths(names: list[str]) -> None:
         st.caption(say(words_models.LENGTHS))
         with st.expander(say("The numbers, and the commands that made them")):
             rows = [{"model": name, **vars(group)} for name, groups in measured.items() for group in groups]
-            table = pd.DataFrame(rows).rename(columns=lambda name: say(words_models.COLUMNS.get(name, name)))
+            table = pd.DataFrame(rows).rename(columns=say)  # words_models.COLUMNS
             st.dataframe(table, hide_index=True, key="lengths-table")
             for number, name in enumerate(measured):
                 score = cached.translator(name).card["scores"][test]

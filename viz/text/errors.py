@@ -1,25 +1,18 @@
 """Errors as sentences of the page, in the visitor's language."""
 
-from __future__ import annotations
-
 from model.errors import Phrase
 from model.translation import KINDS
 from viz.text.language import say
 
 
 def sentence(error: ValueError) -> str:
-    """The words of an error as a sentence.
+    """The words of an error as a sentence: a Problem translated; the English of files and links after words on it.
 
-    Args:
-        error: a Problem is translated; anything else is of a file or an address, and its English stands after words
-            that say so.
-
-    Example:
-        >>> from model.errors import THE_TEXT, Problem
-        >>> from viz.text.language import using
-        >>> with using("de"):
-        ...     sentence(Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=300, most=256))
-        'Der Text hat 300 Tokens; erlaubt sind höchstens 256.'
+    >>> from model.errors import THE_TEXT, Problem
+    >>> from viz.text.language import using
+    >>> with using("de"):
+    ...     sentence(Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=300, most=256))
+    'Der Text hat 300 Tokens; erlaubt sind höchstens 256.'
     """
     ours = isinstance(error, Phrase)
     words = said(error) if ours else str(error) or type(error).__name__
@@ -31,6 +24,5 @@ def sentence(error: ValueError) -> str:
 
 
 def said(phrase: Phrase) -> str:
-    """A phrase in the visitor's language, with the phrases in it."""
     values = {name: said(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
     return say(phrase.template, **values)

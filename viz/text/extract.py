@@ -3,8 +3,6 @@
 New sentences come in without a translation, those that nobody says any more go; translations are written by hand.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

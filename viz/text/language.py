@@ -5,8 +5,6 @@ As in gettext, the English sentence is the key; `locale/` holds a catalogue for 
 names of checkpoints) is never looked up.
 """
 
-from __future__ import annotations
-
 import gettext
 import io
 from collections.abc import Callable, Iterator
@@ -37,14 +35,7 @@ def current() -> str:
 
 @contextmanager
 def using(language: str) -> Iterator[None]:
-    """Speak a language inside the block, in this thread.
-
-    Args:
-        language: a key of LANGUAGES.
-
-    Raises:
-        ValueError: if there is no such language.
-    """
+    """Speak a language (a key of LANGUAGES, else a ValueError) inside the block, in this thread."""
     if language not in LANGUAGES:
         raise ValueError(f"there is no language {language!r}: choose one of {', '.join(LANGUAGES)}")
     token = _USED.set(language)
@@ -55,7 +46,7 @@ def using(language: str) -> Iterator[None]:
 
 
 def message(text: str) -> str:
-    """Mark a sentence as one of the catalogues, and return it as it is: for constants, which `say` looks up later."""
+    """Mark a constant as a sentence of the catalogues, which `say` looks up later."""
     return text
 
 
@@ -63,11 +54,10 @@ def say(text: str, /, **values: object) -> str:
     """Say a sentence in the language of the visitor.
 
     Args:
-        text: in English, as it stands in the catalogues; what has no translation is returned as it is.
-        values: for the places in braces, put in with their format as by `str.format`, and numbers as the language
-            writes them; where none are given, braces are nothing special.
+        text: in English; what has no translation is returned as it is.
+        values: for the places in braces, as for `str.format`, numbers as the language writes them; where none are
+            given, braces are nothing special.
 
-    Example:
         >>> say("{n} of {total} heads", n=3, total=8)
         '3 of 8 heads'
         >>> with using("de"):
@@ -80,16 +70,10 @@ def say(text: str, /, **values: object) -> str:
 
 
 def say_n(one: str, many: str, n: int, /, **values: object) -> str:
-    """Say a sentence about a number of things, with the number in the place {n}.
+    """Say a sentence about one thing, or about any other number {n} of things; values as for `say`.
 
-    Args:
-        one, many: the English for one thing, and for any other number.
-        n: how many.
-        values: as for `say`.
-
-    Example:
-        >>> say_n("{n} run", "{n} runs", 2)
-        '2 runs'
+    >>> say_n("{n} run", "{n} runs", 2)
+    '2 runs'
     """
     spoken = current()
     return _filled(catalogue(spoken).ngettext(one, many, n), spoken, {"n": n, **values})
@@ -98,9 +82,8 @@ def say_n(one: str, many: str, n: int, /, **values: object) -> str:
 def counted(number: int) -> str:
     """A count, with its thousands apart as the present language has it.
 
-    Example:
-        >>> counted(14220293)
-        '14,220,293'
+    >>> counted(14220293)
+    '14,220,293'
     """
     return say("{number:,}", number=number)
 
@@ -108,9 +91,8 @@ def counted(number: int) -> str:
 def listed(names: list[str]) -> str:
     """Names as a list in a sentence.
 
-    Example:
-        >>> listed(["a", "b", "c"])
-        'a, b, and c'
+    >>> listed(["a", "b", "c"])
+    'a, b, and c'
     """
     from babel.lists import format_list
 
@@ -118,7 +100,6 @@ def listed(names: list[str]) -> str:
 
 
 def path_of(language: str) -> Path:
-    """Where the catalogue of a language is."""
     return Path(__file__).parent / "locale" / language / "LC_MESSAGES" / "headlight.po"
 
 
@@ -162,14 +143,12 @@ class _Filling(Formatter):
         self.marks = _marks(language)
 
     def format_field(self, value: object, format_spec: str) -> str:
-        """A value as by `format`, which writes numbers in English."""
         text = format(value, format_spec)
         return text.translate(self.marks) if hasattr(value, "__float__") else text
 
 
 @cache
 def _marks(language: str) -> dict[int, str]:
-    """What stands in a language in the place of the marks in an English number."""
     from babel import Locale
     from babel.numbers import get_decimal_symbol, get_group_symbol
 

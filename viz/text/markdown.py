@@ -4,8 +4,6 @@ A backslash keeps away what Markdown is made of. It does not keep away what Stre
 comes out: addresses that become links, names that become emoji, arrows of ASCII. Only code is left alone there.
 """
 
-from __future__ import annotations
-
 import re
 
 _ENDS, _WORD = re.compile(r"\s*[\r\n]\s*"), re.compile(r"\S+")
@@ -19,17 +17,10 @@ _QUOTED = re.compile(r"""([“„‘"'(]*)(.*?)([”“’"'),.;]*)""", re.S)
 
 
 def literal(text: str) -> str:
-    """Markdown that shows a text as it is, in one line.
+    """Markdown that shows a text as it is, in one line; words that could become alive are set as code.
 
-    Args:
-        text: may hold what a visitor, an address or a file said.
-
-    Returns:
-        The same words; those that could become alive are set as code.
-
-    Example:
-        >>> print(literal("There is no *step* “https://a.test/b” of a lesson."))
-        There is no \\*step\\* “`https://a.test/b`” of a lesson.
+    >>> print(literal("There is no *step* “https://a.test/b” of a lesson."))
+    There is no \\*step\\* “`https://a.test/b`” of a lesson.
     """
     line = _ENDS.sub(" ", text.strip())
     return _BLOCK.sub(r"\1\\\2", _WORD.sub(_word, line))

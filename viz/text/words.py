@@ -1,6 +1,4 @@
-"""The plain words of the pages: what kinds of attention are called, and how their figures are read."""
-
-from __future__ import annotations
+"""The words that several pages share."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +12,13 @@ SEARCH = message(
     "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
 )
 PENALTY = message(
-    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: 0 compares bare "
-    "log-probabilities and prefers short translations, larger values prefer long ones."
+    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: larger values prefer long "
+    "translations."
 )
 REPORT = message("One file, to open without a network: the translation, all heads, masks, positions and settings.")
 FREE, FORCED = message("free-running"), message("teacher-forced")
 DECODING = message(
-    "Free-running: each step reads what the model wrote itself. Teacher-forced: each step reads a reference that you "
-    "type, whatever the model would have written."
+    "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
 )
 EXAMPLES = {
     message("A short one"): "A man is riding a bicycle down the street.",
@@ -38,18 +35,11 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class KindWords:
-    """What a page says about one kind of attention.
+    """What a page says about one kind of attention; the axes where rows are named by the token read."""
 
-    Attributes:
-        name: short, for a button and the URL.
-        title: for a heading.
-        rows: who attends to what, in a sentence.
-        query_axis, key_axis: titles of the axes, where rows are named by the token read.
-    """
-
-    name: str
+    name: str  # short, for a button and the URL
     title: str
-    rows: str
+    rows: str  # who attends to what
     query_axis: str
     key_axis: str
 
@@ -62,25 +52,25 @@ class KindWords:
 NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
 KINDS = {
     "encoder_self": KindWords(
-        name=message("Encoder self"),
-        title=message("Encoder self-attention"),
-        rows=message("Every source token attends to the whole source."),
-        query_axis=message("source (query)"),
-        key_axis=message("source (key)"),
+        message("Encoder self"),
+        message("Encoder self-attention"),
+        message("Every source token attends to the whole source."),
+        message("source (query)"),
+        message("source (key)"),
     ),
     "decoder_self": KindWords(
-        name=message("Decoder self"),
-        title=message("Masked decoder self-attention"),
-        rows=message("Each step attends to what was written so far."),
-        query_axis=message("word just read (query)"),
-        key_axis=message("word so far (key)"),
+        message("Decoder self"),
+        message("Masked decoder self-attention"),
+        message("Each step attends to what was written so far."),
+        message("word just read (query)"),
+        message("word so far (key)"),
     ),
     "cross": KindWords(
-        name=message("Cross"),
-        title=message("Cross-attention"),
-        rows=message("Each step attends to the source."),
-        query_axis=message("word just read (query)"),
-        key_axis=message("source (key)"),
+        message("Cross"),
+        message("Cross-attention"),
+        message("Each step attends to the source."),
+        message("word just read (query)"),
+        message("source (key)"),
     ),
 }
 
@@ -95,9 +85,7 @@ PREDICTED_AXIS = message("word being written (query)")
 def named_by(kind: str, names: str) -> tuple[str, str]:
     """How to read a picture of a kind, as it is said, and the title of the query axis, in English.
 
-    Args:
-        kind: of attention.
-        names: whether steps are named by the token READ or PREDICTED.
+    `names` tells whether steps are named by the token READ or PREDICTED.
     """
     spoken = KINDS[kind]
     reading = say(spoken.rows)
@@ -125,15 +113,7 @@ def language(code: object, otherwise: str) -> str:
 
 
 def describe_card(name: str, card: dict[str, Any]) -> str:
-    """One line on where a checkpoint comes from, of what its card really says.
-
-    Args:
-        name: of the checkpoint.
-        card: its card; anything may be missing or of another type.
-
-    Returns:
-        Plain text.
-    """
+    """One plain line on where a checkpoint comes from; anything in its card may be missing or of another type."""
     parts = [say("Checkpoint {name}", name=name)]
     if isinstance(card.get("parameters"), int):
         parts.append(say("{millions:.1f} million parameters", millions=card["parameters"] / 1e6))

@@ -38,8 +38,7 @@ CLAIMS = {
     "masked": (
         message("Masked cells are 0"),
         message(
-            "The weights in all cells that a mask hides, with three pads at the end of the source and of what the "
-            "decoder reads, so that every kind of attention has such cells. They must be 0, not nearly 0."
+            "The weights in all cells that a mask hides, with three pads after source and target: exactly 0."
         ),
     ),
     "future": (

@@ -1,6 +1,4 @@
-"""The plain words of the page Compare: what can be compared, and what a comparison does not tell."""
-
-from __future__ import annotations
+"""The words of the page Compare."""
 
 from viz.text import words
 from viz.text.language import message, say
@@ -18,11 +16,7 @@ LANGUAGES = message("A translates {a}, B {b}: one of them reads a language it wa
 
 
 def two_models(a: tuple[object, object], b: tuple[object, object]) -> str:
-    """Say what comparing two models cannot tell.
-
-    Args:
-        a, b: source and target language of each.
-    """
+    """Say what comparing two models cannot tell, given source and target language of each."""
     if a == b:
         return say(NO_ORDER)
     names = ["-".join(words.language(code, "?") for code in model) for model in (a, b)]

@@ -1,6 +1,4 @@
-"""The plain words about heads: their measures and roles, contributions, rollouts and alignment."""
-
-from __future__ import annotations
+"""The words about heads: measures and roles, contributions, rollouts and alignment."""
 
 from dataclasses import dataclass, replace
 
@@ -10,24 +8,16 @@ INTRO = message(
     "All heads over held-out sentences: colour them by a measure, click one, compare with your own sentence."
 )
 TO_STEER = message("Switch heads off in this sentence, on the page Steer →")
-BOARD, SCATTER, ALIKE, ADDS, ROLLOUT, ALIGNED, TABLE = (
-    "board",
-    "scatter",
-    "alike",
-    "contribution",
-    "rollout",
-    "alignment",
-    "table",
-)
 PARTS = {
-    BOARD: message("All heads"),
-    SCATTER: message("Two measures"),
-    ALIKE: message("Alike"),
-    ADDS: message("Contribution"),
-    ROLLOUT: message("Through all layers"),
-    ALIGNED: message("Alignment"),
-    TABLE: message("Table"),
+    "board": message("All heads"),
+    "scatter": message("Two measures"),
+    "alike": message("Alike"),
+    "contribution": message("Contribution"),
+    "rollout": message("Through all layers"),
+    "alignment": message("Alignment"),
+    "table": message("Table"),
 }
+BOARD, SCATTER, ALIKE, ADDS, ROLLOUT, ALIGNED, TABLE = PARTS
 NO_ATLAS = message("This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}")
 NOT_HERE = message("This was not measured in one sentence.")
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
@@ -76,12 +66,12 @@ PLACE, BY_PLACE = "place", message("layer and head")  # how a board is sorted, i
 ALL_KINDS = "all"
 SHORT_KINDS = {"encoder_self": message("Encoder"), "decoder_self": message("Decoder"), "cross": message("Cross")}
 BOARD_KINDS = {ALL_KINDS: message("all"), **SHORT_KINDS}
-HELD_OUT, SENTENCE, CHANGE = "held-out", "sentence", "difference"
 SOURCES = {
-    HELD_OUT: message("held-out sentences"),
-    SENTENCE: message("this sentence"),
-    CHANGE: message("difference"),
+    "held-out": message("held-out sentences"),
+    "sentence": message("this sentence"),
+    "difference": message("difference"),
 }
+HELD_OUT, SENTENCE, CHANGE = SOURCES
 STRONGEST = message("Strongest in these held-out sentences; each opens on the stage:")
 ADDED_TO = message("“{word}” {value:+.1f} logits from “{key}”")
 ATTENDS = message("“{word}” attends {value:.2f} to “{key}”")
@@ -91,12 +81,12 @@ ADDED = message(
     "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
     "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
 )
-SINKS_NONE, SINKS_SPECIAL, SINKS_ALL = "nothing", "special", "punctuation"
 SINKS = {
-    SINKS_NONE: message("nothing"),
-    SINKS_SPECIAL: message("special tokens"),
-    SINKS_ALL: message("special tokens and punctuation"),
+    "nothing": message("nothing"),
+    "special": message("special tokens"),
+    "punctuation": message("special tokens and punctuation"),
 }
+SINKS_NONE, SINKS_SPECIAL, SINKS_ALL = SINKS
 SINK = message(
     "Heads with nothing to do often attend to the start, the end or a full stop. Leave these keys out and the rest "
     "of each row is scaled up; the amount removed is shown below and beside each row."
@@ -114,8 +104,6 @@ _STEP, _SOURCE, _OUTPUT = message("step (token it read)"), message("source token
 
 @dataclass(frozen=True)
 class RolledWords:
-    """How a rollout is spoken of, in English: short name, title, how to read it, and its axes."""
-
     name: str
     title: str
     line: str
@@ -125,25 +113,25 @@ class RolledWords:
 
 ROLLOUTS = {  # by what `model.measures.contribution.rollouts` calls them
     "encoder": RolledWords(
-        name=message("Encoder"),
-        title=message("Attention through all layers: encoder"),
-        line=message("How much of each encoder output comes from each source token."),
-        query_axis=_OUTPUT,
-        key_axis=_SOURCE,
+        message("Encoder"),
+        message("Attention through all layers: encoder"),
+        message("How much of each encoder output comes from each source token."),
+        _OUTPUT,
+        _SOURCE,
     ),
     "source": RolledWords(
-        name=message("Source"),
-        title=message("Attention through all layers: source"),
-        line=message("How much of each decoder step comes from each source token, through the cross-attention."),
-        query_axis=_STEP,
-        key_axis=_SOURCE,
+        message("Source"),
+        message("Attention through all layers: source"),
+        message("How much of each decoder step comes from each source token, through the cross-attention."),
+        _STEP,
+        _SOURCE,
     ),
     "target": RolledWords(
-        name=message("Target"),
-        title=message("Attention through all layers: target"),
-        line=message("How much of each decoder step comes from the tokens read before it."),
-        query_axis=_STEP,
-        key_axis=message("token so far"),
+        message("Target"),
+        message("Attention through all layers: target"),
+        message("How much of each decoder step comes from the tokens read before it."),
+        _STEP,
+        message("token so far"),
     ),
 }
 TO_OUTPUTS = replace(  # the source, where the encoder's maps are missing
@@ -202,7 +190,6 @@ LINK_SETS = {  # by name: what their links and their domain mean for the numbers
         "languages have nearly the same word order: compare with the diagonal."
     ),
 }
-COUNTED = ("pairs", "links", "words")
 MAP = message(
     "Points are heads of one kind. Their distances approximate the Jensen-Shannon distance between their rows (mean "
     "over rows); the axes have no meaning of their own. Click a point to open its head."
@@ -214,15 +201,10 @@ UNIT = message("The numbers in the cells are multiplied by {factor:,.0f}; point 
 
 
 def head(kind: str, layer: int, head: int) -> str:
-    """Say which head a figure is of.
+    """Say which head a figure is of; `kind` is its title in English.
 
-    Args:
-        kind: title of the kind of attention, in English.
-        layer, head: its numbers.
-
-    Example:
-        >>> head("Cross-attention", 1, 5)
-        'Cross-attention, layer 1, head 5'
+    >>> head("Cross-attention", 1, 5)
+    'Cross-attention, layer 1, head 5'
     """
     return say("{kind}, layer {layer}, head {head}", kind=say(kind), layer=layer, head=head)
 
@@ -230,9 +212,8 @@ def head(kind: str, layer: int, head: int) -> str:
 def role(name: str) -> str:
     """Say a role of a head, a name of `model.analysis.head_roles.roles`.
 
-    Example:
-        >>> role("positional: 2 before")
-        'positional: 2 before'
+    >>> role("positional: 2 before")
+    'positional: 2 before'
     """
     if name.startswith(POSITIONAL):
         return say("positional: {place}", place=_place(name))
@@ -245,20 +226,16 @@ def short_role(name: str) -> str:
 
 
 def _place(name: str) -> str:
-    """Say where a head of a role looks."""
     name = name.removeprefix(POSITIONAL)
     return say(ROLE_NAMES.get(name, name))
 
 
 def counted_atlas(report: dict) -> str:
-    """What an atlas was made of."""
-    said = [say("{sentences} held-out sentences, {words} words, {data}.", **{name: report[name] for name in _MADE_OF})]
+    made_of = {name: report[name] for name in ("sentences", "words", "data")}
+    said = [say("{sentences} held-out sentences, {words} words, {data}.", **made_of)]
     if report["bleu"]:
         said.append(say("BLEU {score} on {sentences} of them.", **report["bleu"]))
     return " ".join([*said, report["credit"]])
-
-
-_MADE_OF = ("sentences", "words", "data")
 
 
 def measure(name: str, kind: str = "") -> str:
@@ -267,17 +244,10 @@ def measure(name: str, kind: str = "") -> str:
 
 
 def unit(largest: float) -> tuple[float, str]:
-    """By what numbers are multiplied that stand in small cells, and how that is said.
+    """The power of 1000 that brings the largest number of small cells to 0.1 or more, and a sentence, "" where it is 1.
 
-    Args:
-        largest: of their sizes.
-
-    Returns:
-        A power of 1000 that brings it to 0.1 or more; and a sentence, "" where it is 1.
-
-    Example:
-        >>> unit(0.064)
-        (1000.0, 'The numbers in the cells are multiplied by 1,000; point at one for the number itself.')
+    >>> unit(0.064)
+    (1000.0, 'The numbers in the cells are multiplied by 1,000; point at one for the number itself.')
     """
     factor = 1.0
     while 0 < largest * factor < 0.1 and factor < 1e6:
@@ -288,25 +258,20 @@ def unit(largest: float) -> tuple[float, str]:
 def short(number: float, signed: bool) -> str:
     """A number in four characters or so.
 
-    Example:
-        >>> [short(number, True) for number in (-64.2, 0.25, 9.96, 0, -0.001)]
-        ['-64', '+0.25', '+10', '0', '0']
+    >>> [short(number, True) for number in (-64.2, 0.25, 9.96, 0, -0.001)]
+    ['-64', '+0.25', '+10', '0', '0']
     """
     text = f"{number:{'+' if signed else ''}.{2 if abs(number) < 9.95 else 0}f}"
     return "0" if float(text) == 0 else text
 
 
 def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -> str:
-    """One line that puts a board's numbers in proportion.
+    """One line that puts a board's error rates in proportion.
 
     Args:
-        best_head: the smallest error rate of the board, and the layer and the head that has it.
+        best_head: the smallest, its layer and its head.
         diagonal: of linking each word to the one at the same share of its sentence.
-        best: the least possible with one link a target word.
-
-    Example:
-        >>> baselines((0.2, 1, 5), 0.3, 0.1)
-        'Best head: layer 1, head 5 with 0.200. The diagonal alone: 0.300. The least with one link per word: 0.100.'
+        best: the least possible with one link per target word.
     """
     error, layer, head = best_head
     return say(
@@ -322,7 +287,8 @@ def baselines(best_head: tuple[float, int, int], diagonal: float, best: float) -
 
 def counted(result: dict) -> str:
     """One line on what was counted, of a result of `model.measures.alignment.measure`."""
-    said = [say("{pairs} pairs, {links} links, {words} target words", **{name: result[name] for name in COUNTED})]
+    numbers = {name: result[name] for name in ("pairs", "links", "words")}
+    said = [say("{pairs} pairs, {links} links, {words} target words", **numbers)]
     if result["outside"]:
         said.append(say("links left out that point outside their sentence: {n}", n=result["outside"]))
     if result["too_long"]:

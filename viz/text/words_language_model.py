@@ -1,6 +1,4 @@
-"""The plain words of the page Language model."""
-
-from __future__ import annotations
+"""The words of the page Language model."""
 
 from viz.text.language import message
 

@@ -1,6 +1,4 @@
-"""The plain words of the page Masks: what each mask is for, the conventions, and how the numbers are read."""
-
-from __future__ import annotations
+"""The words of the page Masks."""
 
 from dataclasses import dataclass
 
@@ -20,41 +18,28 @@ PAIRS = (
     ("Why?", "Warum?"),
 )
 
-HEAD, COMPARE, MASKS_OF_ONE, ONE_OF_ALL, CONVENTION, NOTHING = "head", "both", "masks", "sentences", "code", "blocked"
 SHOWS = {
-    HEAD: message("Mask and head"),
-    COMPARE: message("With and without"),
-    MASKS_OF_ONE: message("All masks"),
-    ONE_OF_ALL: message("All sentences"),
-    CONVENTION: message("Conventions"),
-    NOTHING: message("All keys blocked"),
+    "head": message("Mask and head"),
+    "both": message("With and without"),
+    "masks": message("All masks"),
+    "sentences": message("All sentences"),
+    "code": message("Conventions"),
+    "blocked": message("All keys blocked"),
 }
+HEAD, COMPARE, MASKS_OF_ONE, ONE_OF_ALL, CONVENTION, NOTHING = SHOWS
 
 
 @dataclass(frozen=True)
 class MaskWords:
-    """What the page says about one mask.
-
-    Attributes:
-        name: for headings and buttons.
-        line: one sentence on what it is for.
-        kind: of attention that uses it, alone or as a part.
-        query_axis, key_axis: titles of the axes.
-        keep: a line of PyTorch that makes it as True = may attend, out of src, tgt, pad and T.
-        blocked: the same as True = blocked.
-        additive: the same as a number to add to the scores.
-        has_batch: whether it has a batch axis.
-    """
-
     name: str
-    line: str
-    kind: str
+    line: str  # what it is for
+    kind: str  # of attention that uses it, alone or as a part
     query_axis: str
     key_axis: str
-    keep: str
-    blocked: str
-    additive: str
-    has_batch: bool = True
+    keep: str  # a line of PyTorch that makes it as True = may attend, out of src, tgt, pad and T
+    blocked: str  # as True = blocked
+    additive: str  # as a number to add to the scores
+    has_batch: bool = True  # whether it has a batch axis
 
     @property
     def axes(self) -> dict[str, str]:
@@ -121,18 +106,9 @@ MASKS = {
 
 @dataclass(frozen=True)
 class ConventionWords:
-    """What the page says about one convention.
-
-    Attributes:
-        name: for the heading.
-        users: who reads a mask so.
-        apply: a line of PyTorch that applies it to scores (B, H, T, S), or to q, k and v; {mask} stands for the mask,
-            already broadcastable.
-    """
-
     name: str
-    users: str
-    apply: str
+    users: str  # who reads a mask so
+    apply: str  # a line of PyTorch that applies a broadcastable {mask} to scores (B, H, T, S), or to q, k and v
 
 
 CONVENTIONS = {
@@ -160,14 +136,9 @@ CONVENTIONS = {
 
 
 def code(mask: str, convention: str) -> str:
-    """Two lines of PyTorch: one makes a mask in a convention, one applies it.
+    """Two lines of PyTorch that make a mask (of MASKS) in a convention (of CONVENTIONS) and apply it.
 
-    Args:
-        mask: a key of MASKS.
-        convention: a key of CONVENTIONS.
-
-    Returns:
-        Python source; src (B, S), tgt (B, T), pad, T, and q, k, v or scores are what it starts from.
+    They start from src (B, S), tgt (B, T), pad, T, and q, k, v or scores.
     """
     spoken = MASKS[mask]
     made = {
@@ -185,13 +156,13 @@ CONVENTION_LINE = message(
     "The same mask four ways: colours say what it means, letters what the tensor holds. T is the length of tgt."
 )
 
-NONE, PADDING, LOOK_AHEAD, BOTH = "nothing", "padding", "look-ahead", "both"
 LEFT_OUT = {
-    NONE: message("nothing"),
-    PADDING: message("the padding mask"),
-    LOOK_AHEAD: message("the look-ahead mask"),
-    BOTH: message("both"),
+    "nothing": message("nothing"),
+    "padding": message("the padding mask"),
+    "look-ahead": message("the look-ahead mask"),
+    "both": message("both"),
 }
+NONE, PADDING, LOOK_AHEAD, BOTH = LEFT_OUT
 WITHOUT = message("Leaves out the padding mask in encoder, decoder and cross-attention.")
 CELLS = message("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence.")
 EFFECT = message(

@@ -1,6 +1,4 @@
-"""The plain words of the page Four systems: the systems, how their maps are read, and what is missing."""
-
-from __future__ import annotations
+"""The words of the page Four systems."""
 
 from dataclasses import dataclass
 
@@ -9,13 +7,13 @@ from viz.text import words
 from viz.text.language import message, say, say_n
 
 INTRO = message("One sentence through every model of a direction.")
-ONE, ALL, WORDS, LENGTHS_OF = "one", "all", "words", "lengths"
 SHOWS = {
-    ONE: message("One system"),
-    ALL: message("Side by side"),
-    WORDS: message("Word by word"),
-    LENGTHS_OF: message("Quality by length"),
+    "one": message("One system"),
+    "all": message("Side by side"),
+    "words": message("Word by word"),
+    "lengths": message("Quality by length"),
 }
+ONE, ALL, WORDS, LENGTHS_OF = SHOWS
 SCORE = message(
     "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
     "compared by it."
@@ -37,17 +35,9 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class SystemWords:
-    """What the page says about one system.
-
-    Attributes:
-        name: short.
-        line: one sentence on how a step of it knows of the source.
-        map: title of what is drawn of it, its name included.
-    """
-
     name: str
-    line: str
-    map: str
+    line: str  # how a step of it knows of the source
+    map: str  # title of what is drawn of it
 
 
 SYSTEMS = {
@@ -110,24 +100,16 @@ NO_LENGTHS = message(
 )
 MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
 QUALITIES = {"bleu": "BLEU", "chrf": "chrF"}
-# The headings of the table of lengths, by the names that a card has for them.
-COLUMNS = {
-    "model": message("model"),
-    "words": message("words"),
-    "shortest": message("shortest"),
-    "longest": message("longest"),
-    "sentences": message("sentences"),
-}
+# The headings of the table of lengths, as a card names them.
+COLUMNS = (message("model"), message("words"), message("shortest"), message("longest"), message("sentences"))
 LENGTH_AXIS = message("words of the source")
 
 
 def direction(languages: catalogue.Direction) -> str:
-    """The name of a direction, as it is said."""
     return " → ".join(say(words.LANGUAGES.get(code, code)) for code in languages)
 
 
 def unknown(side: str, count: int) -> str:
-    """Say that words of a side are not in a model's list."""
     if side == "source":
         return say_n(
             "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", count

@@ -1,6 +1,4 @@
-"""The plain words of the page Your own model."""
-
-from __future__ import annotations
+"""The words of the page Your own model."""
 
 from viz.text.language import message, say, say_n
 
@@ -69,8 +67,7 @@ def sums(residual: float, zeros: int, total: int) -> str:
 
     Args:
         residual: how far from 1 the sum of a row is at most.
-        zeros: how many rows are 0 everywhere; they do not count.
-        total: of how many.
+        zeros: how many of the `total` rows are 0 everywhere; they do not count.
     """
     if zeros == total:
         return say("Every weight of this kind is 0: nothing is attended to.")
@@ -93,7 +90,6 @@ def not_whole(residual: float) -> str:
 
 
 def _zeros(zeros: int, total: int) -> str:
-    """Say how many of some rows are entirely 0; "" where none is."""
     if not zeros:
         return ""
     return say_n(

@@ -1,6 +1,4 @@
-"""The plain words of the page Positions: the encodings, how their figures are read, and what is done to the model."""
-
-from __future__ import annotations
+"""The words of the page Positions."""
 
 from dataclasses import dataclass
 
@@ -21,16 +19,8 @@ VIEWS = {
 
 @dataclass(frozen=True)
 class EncodingWords:
-    """What the page says about one encoding.
-
-    Attributes:
-        name: for lists and headings.
-        short: for legends.
-        line: one or two sentences.
-    """
-
     name: str
-    short: str
+    short: str  # for legends
     line: str
 
 
@@ -85,7 +75,6 @@ THE_RESIDUAL, COLUMNS = message("residual"), (message("sine"), message("cosine")
 
 
 def learned(steps: int, loss: float, hits: float) -> str:
-    """How the training of the learned table went."""
     return say(
         "Trained here for {steps} steps to a loss of {loss:.3f}; the head then attends most to the previous position "
         "in {hits:.0%} of the rows.",

@@ -1,4 +1,4 @@
-"""The plain words of the page Steer: what can be changed, and how what comes of it is read."""
+"""The words of the page Steer."""
 
 from viz.text.language import message
 
@@ -8,8 +8,8 @@ TREE_LINE = message(
     "cross-attention heads); click one to lock the translation up to it."
 )
 RESCORE = message(
-    "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power. The "
-    "penalty affects only this ranking, so a search with it would have chosen the same."
+    "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power, as a search "
+    "does at its end."
 )
 FUTURE = message(
     "This mask opens the future: a step may attend to later tokens. With teacher forcing a model can then copy what "
