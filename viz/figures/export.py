@@ -17,14 +17,13 @@ _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
 
 
-def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
+def titled(figure: Drawn, title: str, note: str) -> Drawn:
     """Copy a figure for a file: a title and a note inside, dark on white whatever the page's theme is.
 
     Args:
         figure: of a function of viz.figures; it is left as it is.
         title: what it shows, plain.
         note: what it is of (sentence, checkpoint), plain; cut to three lines.
-        clicks: whether a click on it does something where it goes to.
 
     Returns:
         Another figure.
@@ -54,7 +53,7 @@ def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
     layout.margin.r = max(layout.margin.r or 0, 24)
     layout.height = (layout.height or 450) + height
     for trace in copy.data:
-        if not clicks and trace.meta:  # as clicks.hover made it
+        if trace.meta:  # as clicks.hover made it
             trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
             trace.meta = None
     return copy

@@ -15,7 +15,6 @@ from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone, assets
 from viz.stage import message as stage_message
-from viz.stage.effects import Without
 from viz.stage.form import form
 from viz.stage.stage import stage
 from viz.text import errors, words, words_heads
@@ -109,7 +108,7 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     made_by = staged.code(attention, given.built, recipe, replace(chosen, rows=given.rows))
     options = [one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens]
     told = replace(given, options=options, code=made_by, address=speaking.address(chosen.address()))
-    told = replace(told, effects=Without(spoken.NO_EFFECTS))
+    told = replace(told, effects=spoken.NO_EFFECTS)
     stage(stage_message.message(told, assets.PARTS.keep), staged.on_asked)
     for kind in attention.kinds:
         said = spoken.sums(attention.residual(kind), *attention.zero_rows(kind))

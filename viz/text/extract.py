@@ -22,6 +22,14 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
 
+def _given(node: ast.AST, marks: dict[str, int]) -> list[list[ast.expr]]:
+    """The sentences that a node is given, each with the one for several things where it has one."""
+    name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+    if name == "messages":
+        return [[keyword.value] for keyword in node.keywords]
+    return [given] if name in marks and (given := node.args[: marks[name]]) else []
+
+
 def calls() -> list[tuple[str, ast.Call, list[str]]]:
     """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
     return [
@@ -29,7 +37,7 @@ def calls() -> list[tuple[str, ast.Call, list[str]]]:
         for room, marks in MARKS.items()
         for file in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
-        if isinstance(node, ast.Call) and (given := node.args[: marks.get(getattr(node.func, "id", ""), 0)])
+        for given in _given(node, marks)
     ]
 
 

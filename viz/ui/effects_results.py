@@ -15,7 +15,7 @@ from model.measures import agreement
 from viz.app.turns import in_turn
 from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
-from viz.stage.effects import Found, Without
+from viz.stage.effects import Found
 from viz.text import errors
 from viz.text.language import message
 from viz.views import cached, heads_results
@@ -35,7 +35,7 @@ def found(
     built: Mapping[str, Maps],
     rows: str,
     recipe: Recipe,
-) -> Found | Without | None:
+) -> Found | str | None:
     """The direct effects that an address asks for.
 
     Args:
@@ -47,10 +47,10 @@ def found(
         recipe: the lines that make the translation.
 
     Returns:
-        Them; None where the address asks for none; why there are none, asked for or not.
+        Them; None where the address asks for none; or a sentence on why there are none, asked for or not.
     """
     if not isinstance(result.config, TransformerConfig):
-        return Without(stage_effects.NO_EFFECTS)
+        return stage_effects.NO_EFFECTS
     if query.get("measure") != MEASURES[1]:
         return None
     against = query.get("against") if query.get("against") in AGAINST else AGAINST[0]
@@ -62,7 +62,7 @@ def found(
         left_out = left_out_of(asked) if view == "left-out" else None
         agree = agreement_of(asked) if view == "agree" and asked.is_plain else None
     except ValueError as error:
-        return Without(errors.sentence(error))
+        return errors.sentence(error)
     others = None
     if effects.others is not None:
         others = cached.translator(request.checkpoint).tokenizer.target.tokens(effects.others.tolist())

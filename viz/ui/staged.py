@@ -181,8 +181,7 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
     for kind, maps_of in built.items():
         axes_left = ((name, name not in maps_of.options.axes) for name in ("layers", "heads"))
         place = tuple(made(0, f"{{{name[:-1]}}}") if left else 0 for name, left in axes_left)
-        alone = not result.source_tokens
-        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows, alone)))
+        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
         drawn = recipes.MapsMade(recipe, result, maps_of, kind, named)
         found[kind] = drawn.heatmap("", place, axes, chosen.stretch).code
         found[f"mask {kind}"] = recipes.mask(recipe, "", result, kind, named, **axes).code
@@ -209,9 +208,9 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
         return None
     arrays = layer_of(request, asked.kind, asked.layer)
     queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
-    keys = [stage_message.label(key) for key in keys]
+    keys = [stage_words.label(key) for key in keys]
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
-    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, dropout)
+    return inside.told(asked, made, recorded, stage_words.label(queries[asked.row]), keys, dropout)
 
 
 def shown_of(

@@ -13,6 +13,7 @@ from model.analysis import comparison
 from model.interventions.edits import layer_counts
 from viz.stage import assets
 from viz.stage import message as stage_message
+from viz.stage.form import field
 from viz.text import words_steer
 from viz.text.language import message, say
 from viz.ui import staged
@@ -61,7 +62,8 @@ def steering(request: Request, changes: Changes, problem: str = "", weighed: boo
         problem: why what was asked for last cannot be.
         weighed: whether tiles show what each head is worth.
     """
-    edits = changes.edits
+    edits, moved = changes.edits, say(words_steer.MOVED)
+    stacks = [[code, say(name)] for code, name in change.STACK_NAMES.items()]
     told = {
         "chips": chips(request, changes),
         "off": [[head.kind, head.layer, head.head] for head in edits.off],
@@ -71,8 +73,11 @@ def steering(request: Request, changes: Changes, problem: str = "", weighed: boo
         ],
         "cells": [[cell.kind, cell.query, cell.key, cell.open] for cell in edits.cells],
         "locked": list(changes.locked),
-        "positions": [changes.scale, changes.shift, changes.stacks],
-        "stacks": [[code, say(name)] for code, name in change.STACK_NAMES.items()],
+        "positions": [
+            field("range", "scale", message("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
+            field("range", "shift", message("Shift"), changes.shift, moved, low=0, high=100, unit=""),
+            field("choice", "stacks", message("in"), changes.stacks, options=stacks),
+        ],
     }
     if changes:
         old = steer(request.plain)

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from viz.export.report import ADDRESS, Settings, link_to, report
+from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import say
 from viz.ui import asking, choices
@@ -20,7 +20,6 @@ def offer(
     request: cached.Request,
     card: dict,
     recipe: Recipe,
-    head: tuple[str, int, int] = ("", 0, 0),
     page: str = "",
     edits: str = "",
     prefix: str = "",
@@ -33,10 +32,9 @@ def offer(
         request: what it is of.
         card: of its model.
         recipe: the lines that make it.
-        head: that is drawn large at first, as for `viz.export.report.Settings`.
         page: the path of the page that shows it.
         edits, prefix: codes of what is changed.
-        changes: as for `viz.export.report.Settings`.
+        changes: as for `viz.stage.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
@@ -52,11 +50,11 @@ def offer(
         link=link_to(st.context.url or ADDRESS, state, page),
         code=with_imports(*recipe.lines),
         changes=changes,
-        head=head,
+        place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
     st.download_button(
         say("Report of this sentence (HTML)"),
-        partial(report, result, settings),
+        partial(report, result, settings, result.candidates, result.entropy),
         "headlight-report.html",
         "text/html",
         key="report",
