@@ -321,15 +321,15 @@ FAULTS = (
     Fault(
         "another head drawn",
         "viz/stage/data.js",
-        "const start = place.reduce((at, index, axis) => at * array.shape[axis] + index, 0)",
-        "const start = place.reduce((at, index, axis) => at + index * array.shape[axis], 0)",
+        "place.reduce((sum, index, axis) => sum * shape[axis] + index, 0)",
+        "place.reduce((sum, index, axis) => sum + index * shape[axis], 0)",
         f"{_ALONE}another_model_with_many_heads_and_hostile_tokens",
     ),
     Fault(
         "tiles of heads swapped",
         "viz/stage/tiles.js",
-        "(layer * heads + head) * height * width",
-        "(head * this.kind.layers[0] + layer) * height * width",
+        "tiles.values[place * size + i]",
+        "tiles.values[((place + 1) % this.cells.length) * size + i]",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(
@@ -356,8 +356,8 @@ FAULTS = (
     Fault(
         "another row lit",
         "viz/stage/map.js",
-        "show(this.row, lit.row, false)",
-        "show(this.row, lit.row - 1, false)",
+        "[this.row, lit.row, -1]",
+        "[this.row, lit.row - 1, -1]",
         f"{_STAGE}pointing_at_a_word_lights_its_own_row",
     ),
     Fault(
@@ -369,8 +369,8 @@ FAULTS = (
     ),
     Fault(
         "address of the stage forgets the head",
-        "viz/stage/stage.js",
-        "head: moved || inside ? own[1] : null",
+        "viz/stage/state.js",
+        "head: unless(!moved, head)",
         "head: null",
         f"{_APP}browser_stage.py::TestAddress::test_a_link_in_another_browser",
     ),

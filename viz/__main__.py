@@ -91,9 +91,10 @@ def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
 def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
     from model.writer import Writer
-    from viz.export.report import ADDRESS, Settings, link_to, report
+    from viz.stage.report import ADDRESS, Settings, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
+    from viz.views.next_words import next_words
 
     address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
@@ -116,7 +117,8 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
         link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
         code=with_imports(*lines),
     )
-    return report(result, settings), result.text
+    found = next_words(result.trace["logits"], translator.tokenizer.target.tokens)
+    return report(result, settings, found.candidates, found.entropy), result.text
 
 
 if __name__ == "__main__":

@@ -49,13 +49,9 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
     file = download(page, page.get_by_role("button", name="Report of this sentence (HTML)"), tmp_path)
     alone, told = offline
     alone.goto(file.as_uri())
-    expect(alone.locator(".js-plotly-plot")).to_have_count(11, timeout=PATIENCE)
-    overview = alone.locator("[data-opens]").nth(2)
-    overview.scroll_into_view_if_needed()
-    area = overview.locator(".nsewdrag").first.bounding_box()
-    # The middle of the last tile: two layers of four heads.
-    alone.mouse.click(area["x"] + area["width"] * 7 / 8, area["y"] + area["height"] * 3 / 4)
-    expect(alone.get_by_text("Cross-attention, layer 1, head 3", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(alone.locator(".hl-stage[data-ready] .main-svg").first).to_be_visible(timeout=PATIENCE)
+    alone.locator("[data-layer='1'][data-head='3']").click()
+    expect(alone.locator(".hl-title").first).to_contain_text("Cross-attention · layer 1 · head 3", timeout=PATIENCE)
     assert alone.locator("a").first.get_attribute("href").startswith(app_server)
     assert not told
 

@@ -17,7 +17,7 @@ from model.measures import agreement
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in
-from viz.stage.message import label
+from viz.stage.words import label
 
 # What the traces of the large picture draw, and the words that stand in its cells.
 TRACES = """() => document.querySelector("[data-testid=stage-map] .js-plotly-plot").data.map(

@@ -520,6 +520,16 @@ def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app
     context.close()
 
 
+def test_the_pinned_word_of_a_long_line_is_in_view(page, app_server):
+    page.set_viewport_size({"width": 400, "height": 860})
+    show(page, app_server, f"?text={quote('tired man too ' * 6)}")
+    words = part(page, "source").locator("[data-index]")
+    last = words.count() - 2
+    expect(words.nth(last)).not_to_be_in_viewport()
+    show(page, app_server, f"?text={quote('tired man too ' * 6)}&pin=s{last}")
+    expect(words.nth(last)).to_be_in_viewport()
+
+
 def test_what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page, app_server, recorded):
     show(page, app_server, f"?text={quote(EQUAL)}")
     box = page.get_by_role("textbox", name="English sentence")

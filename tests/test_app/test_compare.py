@@ -159,7 +159,7 @@ class TestModels:
         at = open_page(**query, **{"model-b": "a-gru"})
         told = screen.stage(at)
         assert told["kinds"] == told["difference"]["kinds"] == [] and len(told["before"]["kinds"]) == 3
-        assert told["words"]["no attention"].startswith("This model has no attention")
+        assert told["words"]["no_attention"].startswith("This model has no attention")
 
 
 class TestAddress:

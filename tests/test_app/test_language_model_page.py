@@ -12,8 +12,8 @@ from model import load_translator
 from model.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
-from viz.stage.message import label
 from viz.stage.sampling import SHOWN
+from viz.stage.words import label
 from viz.text import words_language_model as words
 
 TEXT = "the cat sat"
@@ -71,7 +71,8 @@ def test_the_first_paint(writer):
 
 def test_the_mask_is_written_as_the_numbers_that_are_added():
     (mask,) = screen.stage(open_page())["views"]["mask"]
-    assert mask["look"]["texts"] == [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
+    added = [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
+    assert mask["look"]["texts"] == added
 
 
 def test_a_continuation_is_drawn_when_it_is_asked_for_and_goes_with_its_text(writer):

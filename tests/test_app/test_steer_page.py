@@ -357,7 +357,7 @@ def reports(monkeypatch):
 )
 def test_the_report_and_the_python_make_the_same_again(recorded, reports, query):
     at = open_page(text=SENTENCE, **query)
-    result, settings = reports[-1]
+    result, settings, *_ = reports[-1]
     assert settings.changes and "/steer?" in settings.link
     asked = parse_qs(urlsplit(settings.link).query)
     assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()

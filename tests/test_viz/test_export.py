@@ -105,7 +105,7 @@ def test_a_page_holds_plotly_once_and_nothing_that_ends_its_script():
     assert made.count("plotly.js v") == 1
     assert "alert(1)</script>" not in made and "<b>&amp;" not in made.replace("&lt;b&gt;", "")
     assert not re.search(r"""(?:src|href)=["']?https?:""", re.sub(r"<script>.*?</script>", "", made, flags=re.DOTALL))
-    content = re.search(r'<script type="application/json" id="n0">(.*?)</script>', made, re.DOTALL)[1]
+    content = re.search(r'<script type="application/json" id="figure">(.*?)</script>', made, re.DOTALL)[1]
     assert json.loads(content)["layout"]["xaxis2"]["ticktext"][0].startswith("0 “&lt;/script&gt;")
     assert "connect-src" not in made and "default-src 'none'" in made
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import json
+import html
 import re
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import numpy as np
 import pytest
 
 from model import load_translator
-from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
+from tests.test_viz.test_stage.test_alone import of_file
 from viz.__main__ import WIDEST_OF_THE_APP, main
-from viz.export.report import Settings, report
+from viz.stage.message import KINDS_SHOWN
+from viz.stage.report import Settings, report
 from viz.text import language
 from viz.text.words import BEAMS
 
@@ -36,72 +36,38 @@ def shipped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
 
 
-def contents(html: str) -> list[dict]:
-    """What the scripts of data hold."""
-    return [json.loads(text) for text in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.S)]
-
-
-A_KIND = ["heads", "key", "mask"]
-
-
-def pictures(html: str) -> list[str]:
-    """What the figures of a page are of."""
-    found = []
-    for figure in (one for one in contents(html) if "layout" in one):
-        hover = [trace.get("name", "") + trace.get("hovertemplate", "") for trace in figure["data"]]
-        words = {"heads": "heads%{text}", "dimension": "dimension", "mask": "customdata}<br>key", "key": "key"}
-        found.append(next(name for name, word in words.items() if any(word in text for text in hover)))
-    return found
-
-
-def test_the_report_holds_every_head_of_every_kind(tmp_path, capsys, folder):
+def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folder):
     assert main(["report", TEXT, "--out", str(tmp_path / "r.html"), "--beam", "1", "--address", "https://a.b/c?d"]) == 0
     assert "r.html: " in capsys.readouterr().out
     made = (tmp_path / "r.html").read_text("utf-8")
     result = load_translator(str(folder / "en-de")).translate(TEXT, beam=1)
-    arrays = [one for one in contents(made) if "bytes" in one]
-    for one, kind in zip(arrays, KINDS, strict=True):
-        values = np.frombuffer(base64.b64decode(one["bytes"]), "<f4").reshape(one["shape"])
-        np.testing.assert_array_equal(values, result.attention(kind))
-    assert pictures(made) == [*A_KIND, *A_KIND, *A_KIND, *2 * ["dimension"]]
-    assert all("en-de" in one["layout"]["title"]["text"] for one in contents(made) if "layout" in one)
-    assert "<b>street" not in re.sub(r"<script.*?</script>", "", made, flags=re.DOTALL)
-    assert made.count("plotly.js v") == 1
+    told = of_file(made)
+    for one, kind in zip(told["kinds"], KINDS_SHOWN, strict=True):
+        np.testing.assert_allclose(one["weights"], result.attention(kind), atol=2e-5)
+    assert [len(row) for row in told["target"]["candidates"]] == [5] * len(result.predicted_tokens)
+    assert {name: len(views) for name, views in told["views"].items()} == {"mask": 3, "positions": 4, "words": 1}
+    below = made[made.index("</main>") : made.index("<script")]
+    for token, p in zip(result.predicted_tokens, np.exp(result.log_probabilities), strict=True):
+        assert f"<td>{html.escape(token)}</td><td>{p:.4f}</td>" in below
+    assert "<b>street" not in made
     for said in ("https://a.b/?text=A+man%27s", "beam=1", "Free-running, greedy", "1.2 million"):
-        assert said in made
-    assert "load_translator(&#x27;en-de&#x27;)" in made and "</script><b>" not in made
+        assert said in below
+    assert "load_translator(&#x27;en-de&#x27;)" in below
 
 
 def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
     assert main(["report", "Ein Mann fährt", "--out", str(tmp_path / "r.html"), "--checkpoint", "gru"]) == 0
-    assert pictures((tmp_path / "r.html").read_text("utf-8")) == A_KIND
+    assert [one["code"] for one in of_file((tmp_path / "r.html").read_text("utf-8"))["kinds"]] == ["cross"]
 
 
-@pytest.mark.parametrize(
-    ("lang", "heading", "place"),
-    [
-        ("en", "Settings", "layer 0, head 0"),
-        ("de", "Einstellungen", "Schicht 0, Kopf 0"),
-        ("ko", "설정", "레이어 0, 헤드 0"),
-    ],
-)
-def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang, heading, place):
+@pytest.mark.parametrize(("lang", "heading"), [("en", "Settings"), ("de", "Einstellungen"), ("ko", "설정")])
+def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang, heading):
     assert main(["report", "a", "--out", str(tmp_path / "r.html"), "--lang", lang]) == 0
     assert "r.html: " in capsys.readouterr().out
     made = (tmp_path / "r.html").read_text("utf-8")
-    assert f'<html lang="{lang}">' in made
-    assert f"<h2>{heading}</h2>" in made
+    assert f'<html lang="{lang}">' in made and f"<h2>{heading}</h2>" in made
     assert ("lang=" in re.search(r'href="([^"]+)"', made)[1]) == (lang != "en")
-    numbers = [one for one in contents(made) if "bytes" in one]
-    titles = [one["layout"]["title"]["text"] for one in contents(made) if "layout" in one]
-    for one in numbers:  # what a click puts into the title, and what it looks for there
-        assert one["shown"] == [0, 0]
-        assert one["named"].format(layer=0, head=0) == place
-    with language.using(lang):
-        positions = language.say("Positional encoding of the source")
-    assert any(positions in title for title in titles)
-    assert sum(place in title for title in titles) == len(numbers) == len(KINDS)
-    assert (contents(made)[-1]["Zoom in"] == "Zoom in") == (lang == "en"), "Plotly's buttons speak it too"
+    assert of_file(made)["language"] == lang
     assert language.current() == "en"
 
 

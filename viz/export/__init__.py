@@ -1,1 +1,1 @@
-"""What leaves as a file: web pages that stand for themselves (`page`), the report of a translation (`report`)."""
+"""What leaves as a file: a web page with one figure that stands for itself."""

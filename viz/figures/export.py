@@ -14,11 +14,8 @@ _LINE_HEIGHT = 18  # pixels
 _TITLE_HEIGHT = 48
 
 
-def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
-    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme.
-
-    `clicks` tells whether a click does something where it goes to.
-    """
+def titled(figure: Drawn, title: str, note: str) -> Drawn:
+    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme."""
     copy = Drawn(figure, description=figure.description, table=figure.table)
     lines = textwrap.wrap(note, _LINE, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
@@ -40,7 +37,7 @@ def titled(figure: Drawn, title: str, note: str, clicks: bool = False) -> Drawn:
     layout.margin.r = max(layout.margin.r, 24)
     layout.height += height
     for trace in copy.data:
-        if not clicks and trace.meta:  # as `clickable` made it
+        if trace.meta:  # as `clickable` made it
             trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
             trace.meta = None
     return copy

@@ -14,7 +14,6 @@ from model.measures import contribution
 from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone
-from viz.stage.effects import Without
 from viz.stage.form import form
 from viz.text import errors, words, words_heads
 from viz.text import words_open as spoken
@@ -101,7 +100,7 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     made_by = staged.code(attention, given.built, recipe, replace(chosen, rows=given.rows))
     options = [one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens]
     told = replace(given, options=options, code=made_by, address=speaking.address(chosen.address()))
-    told = replace(told, effects=Without(spoken.NO_EFFECTS))
+    told = replace(told, effects=spoken.NO_EFFECTS)
     staged.put(told)
     for kind in attention.kinds:
         said = spoken.sums(attention.residual(kind), *attention.zero_rows(kind))

@@ -1,14 +1,13 @@
 // The stage as a page of its own: message and Plotly are in the page (shell.py), nothing is fetched, and what is open
 // stands behind the # of the address.
 
-import { PLACE, Stage } from "./stage.js";
+import { addressed } from "./data.js";
+import { Stage } from "./stage.js";
 
 const inPage = (id) => document.getElementById(id).textContent;
 const { parts, place } = JSON.parse(inPage("hl-message"));
 let library;
-let memory = {};
 
-/** What gzip and base64 packed. */
 function unpacked(text) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
@@ -23,37 +22,26 @@ async function plotly() {
   return window.Plotly;
 }
 
-const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+const fragment = () => new URLSearchParams(location.hash.slice(1));
 
-function write(parameters, names = Object.keys(parameters)) {
-  const open = { ...read() };
-  for (const name of names) {
-    if (PLACE.includes(name)) open[name] = parameters[name] ?? null;
-    if (open[name] === null) delete open[name];
-  }
+function write(parameters) {
   try {
-    history.replaceState(null, "", `#${new URLSearchParams(open)}`);
+    history.replaceState(null, "", `#${addressed(fragment(), parameters)}`);
   } catch {
     // A frame of a notebook has no address of its own.
   }
 }
 
-const host = {
-  plotly: () => (library ??= plotly()),
-  part: (address) => unpacked(parts[address]).arrayBuffer(),
-  read: () => (location.hash.length > 1 ? read() : place),
-  write,
-  get memory() {
-    return memory;
-  },
-  set memory(value) {
-    memory = value;
-  },
-};
 const root = document.createElement("div");
 document.getElementById("hl-place").append(root);
-const stage = new Stage(root, host);
-host.part("").then((message) => {
+const stage = new Stage(root, {
+  plotly: () => (library ??= plotly()),
+  part: (address) => unpacked(parts[address]).arrayBuffer(),
+  read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
+  write,
+  memory: {},
+});
+stage.host.part("").then((message) => {
   stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.told.language;
   document.title = stage.told.translation || document.title;

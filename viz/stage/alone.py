@@ -6,8 +6,9 @@ import base64
 import gzip
 import html
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,33 +18,37 @@ from model.adapters.attention_file import Attention
 from model.translation import Translation
 from model.translator import Translator
 from model.writer import Writer
-from viz.stage import message
 from viz.stage.form import options
-from viz.stage.message import Shown
+from viz.stage.message import KINDS_SHOWN, Shown, built
+from viz.stage.message import message as message_of
 from viz.stage.shell import MARK, shell
+from viz.text.language import ENGLISH
 from viz.views import maps
 from viz.views.view import View
 
 HEIGHT = 780  # pixels of the frame in a notebook
 
 
+@dataclass(frozen=True)
 class StagePage:
     """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is.
 
-    Args:
+    Attributes:
         message: as of `viz.stage.message.message`, with all maps in it.
         place: what is open at first, by the names of an address.
         height: pixels of its frame in a notebook.
     """
 
-    def __init__(self, message: bytes, place: dict[str, Any], height: int = HEIGHT) -> None:
-        self._message, self._place, self._height = message, place, height
+    message: bytes = field(repr=False)
+    place: dict[str, Any]
+    height: int = HEIGHT
 
-    def to_html(self) -> str:
-        """The file, about 2.3 MB and the maps: Plotly is in it."""
-        packed = base64.b64encode(gzip.compress(self._message, 6, mtime=0)).decode()
-        told = json.dumps({"place": self._place, "parts": {"": packed}}).replace("<", "\\u003c")
-        return shell().replace(MARK, told, 1)
+    def to_html(self, below: str = "", language: str = ENGLISH) -> str:
+        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML in a language."""
+        packed = base64.b64encode(gzip.compress(self.message, 6, mtime=0)).decode()
+        told = json.dumps({"place": self.place, "parts": {"": packed}}).replace("<", "\\u003c")
+        page = shell().replace(MARK, told, 1).replace("<html>", f'<html lang="{language}">', 1)
+        return page.replace("</main>", f"</main>{below}", 1)
 
     def save(self, path: Path | str) -> Path:
         """Write the file; returns where it is."""
@@ -55,11 +60,8 @@ class StagePage:
         """A frame with the file in it, so that several in one notebook know nothing of each other."""
         return (
             f'<iframe title="Headlight" srcdoc="{html.escape(self.to_html())}" sandbox="allow-scripts allow-downloads" '
-            f'allow="clipboard-write" style="width: 100%; height: {self._height}px; border: 0"></iframe>'
+            f'allow="clipboard-write" style="width: 100%; height: {self.height}px; border: 0"></iframe>'
         )
-
-    def __repr__(self) -> str:
-        return f"<the stage: a notebook shows it, .save(path) writes it, {len(self._message):,} bytes and Plotly>"
 
 
 def stage(
@@ -74,7 +76,7 @@ def stage(
     stretch: bool = False,
     height: int = HEIGHT,
 ) -> StagePage:
-    """Put a result on the stage, or the attention of any other model.
+    """Put a result on the stage, or the attention of any other model: a notebook shows it, `.save(path)` writes it.
 
     Args:
         result: a translation; what a language model read; or an `Attention`, as of `read_attention`.
@@ -84,12 +86,8 @@ def stage(
         stretch: colours end at the largest weight instead of 1.
         height: pixels of the frame in a notebook.
 
-    Returns:
-        What a notebook shows, and `.save(path)` writes.
-
     Raises:
-        ValueError: if there is nothing to show, tokens and maps do not fit together, or they are too large; the
-            message says what.
+        ValueError: where there is nothing to show, or tokens and maps do not fit together or are too large.
 
     Example:
         >>> weights = np.full((2, 3, 4, 4), 0.25)  # 2 layers of 3 heads
@@ -113,7 +111,7 @@ def stage(
         )
     if not shown.built and kind is not None:
         raise ValueError("this model has no attention")
-    return StagePage(message.message(replace(shown, stretch=stretch)), _place(shown, kind, layer, head), height)
+    return StagePage(message_of(replace(shown, stretch=stretch)), _place(shown, kind, layer, head), height)
 
 
 def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
         raise ValueError(f"there is no attention of the kind {kind!r} here: choose of {', '.join(shown.built)}")
     if layer is None and head is None:
         return {"kind": code} if code else {}
-    code = code or next(one for one in message.KINDS_SHOWN if one in shown.built)
+    code = code or next(one for one in KINDS_SHOWN if one in shown.built)
     counts = shown.built[code].weights.shape[:2]
     place = (layer or 0, head or 0)
     if not all(0 <= number < count for number, count in zip(place, counts)):
@@ -132,8 +130,7 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
 
 
 def _of_translation(result: Translation, translator: Translator | Writer | None) -> Shown:
-    made = message.built(result, maps.Options(), "predicted")
-    shown = Shown(result, made, np.exp(result.log_probabilities))
+    shown = Shown(result, built(result, maps.Options(), "predicted"), np.exp(result.log_probabilities))
     if translator is None or "logits" not in result.trace:
         return shown
     tokenizer = translator.tokenizer
@@ -141,41 +138,23 @@ def _of_translation(result: Translation, translator: Translator | Writer | None)
     return replace(shown, candidates=found.candidates, entropy=found.entropy)
 
 
-_PLAIN = View()
+def _unknown(side: str) -> np.ndarray:
+    raise ValueError(f"the positional encoding of the {side} is not known")
 
 
-class _Foreign:
-    """The attention of a model that is not ours, by the names of a translation."""
-
-    text = None
-
-    def __init__(self, given: Attention) -> None:
-        self._given = given
-        self.source_tokens, self.target_tokens = given.source_tokens, given.target_tokens
-        self.predicted_tokens = given.predicted_tokens or given.target_tokens
-
-    def attention(self, kind: str) -> np.ndarray:
-        if kind not in self._given.weights:
-            raise ValueError(f"there is no {kind} here")
-        return self._given.attention(kind)
-
-    def mask(self, kind: str) -> np.ndarray:
-        return self._given.mask(kind)
-
-    def positional(self, side: str) -> np.ndarray:
-        raise ValueError(f"the positional encoding of the {side} is not known")
-
-
-def of_attention(given: Attention, chosen: View = _PLAIN) -> Shown:
+def of_attention(given: Attention, chosen: View | None = None) -> Shown:
     """What the stage shows of the attention of any model.
 
     Args:
         given: it.
         chosen: the options of the maps; rows are named by the token read where it is not known what was predicted.
     """
-    foreign, aligned = _Foreign(given), not given.predicted_tokens
+    chosen, aligned = chosen or View(), not given.predicted_tokens
+    as_ours = {name: getattr(given, name) for name in ("source_tokens", "target_tokens", "attention", "mask")}
+    predicted = given.predicted_tokens or given.target_tokens
+    foreign = SimpleNamespace(text=None, predicted_tokens=predicted, positional=_unknown, **as_ours)
     rows = "read" if aligned else chosen.rows
-    made = message.built(foreign, options(chosen), rows)
+    made = built(foreign, options(chosen), rows)
     if aligned:
         made = {kind: replace(one, others=None) for kind, one in made.items()}
     told = {"rows": rows, "stretch": chosen.stretch, "aligned": aligned, "masked": list(given.masks), "rowwise": False}

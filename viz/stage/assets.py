@@ -27,17 +27,22 @@ _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "ac
 def root() -> str:
     """The path below which the app is served, without a slash at its end."""
     path = (st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{path}" if path else ""
+    return path and f"/{path}"
+
+
+def address(*names: str) -> str:
+    """Where browsers fetch something of ours."""
+    return "/".join((root(), "headlight", *names))
 
 
 def plotly_address() -> str:
     """Where browsers fetch Plotly."""
-    return f"{root()}/headlight/{offline.get_plotlyjs_version()}/plotly.min.js"
+    return address(offline.get_plotlyjs_version(), "plotly.min.js")
 
 
 def module_address(name: str) -> str:
     """Where browsers fetch a file of FILES."""
-    return f"{root()}/headlight/{VERSION}/{name}"
+    return address(VERSION, name)
 
 
 def head() -> str:
@@ -47,8 +52,7 @@ def head() -> str:
     names = (name for name in FILES if name != ALONE)
     ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{module_address(name)}">' for name in names)
     return (
-        f"{ours}"
-        f'<link rel="preload" as="script" data-plotly href="{plotly_at}">'
+        f'{ours}<link rel="preload" as="script" data-plotly href="{plotly_at}">'
         f"<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; "
         f'const s = document.createElement("script"); s.dataset.plotly = ""; s.src = "{plotly_at}"; '
         f"s.onerror = () => s.remove(); document.head.append(s) }})</script>"
@@ -56,16 +60,7 @@ def head() -> str:
 
 
 def component(name: str, module: str, shows: str = "show"):
-    """A component of Streamlit whose JavaScript is a module of FILES.
-
-    Args:
-        name: of the component.
-        module: of FILES.
-        shows: the function of the module that shows a message.
-
-    Returns:
-        What mounts it.
-    """
+    """What mounts a component of Streamlit, whose messages a function of a module of FILES shows."""
     # Styles are not isolated: in a shadow tree Plotly's own are missing. Every class of ours begins with "hl-".
     # The code travels with every message, so it only fetches the modules, which browsers keep.
     return st.components.v2.component(
@@ -136,8 +131,8 @@ async def _maps(request: Request) -> Response:
 def routes() -> list[BaseRoute]:
     """The routes of the app."""
     return [
-        Route(f"{root()}/headlight/{offline.get_plotlyjs_version()}/plotly.min.js", _plotly),
-        Route(f"{root()}/headlight/maps/{{name}}", _maps),
-        Route(f"{root()}/headlight/{VERSION}/stage.html", _shell),
-        Route(f"{root()}/headlight/{{version}}/{{name}}", _file),
+        Route(plotly_address(), _plotly),
+        Route(address("maps", "{name}"), _maps),
+        Route(module_address("stage.html"), _shell),
+        Route(address("{version}", "{name}"), _file),
     ]

@@ -2,11 +2,10 @@
 // A version is "before" (A), "after" (B) or "difference" (B minus A, on the rows and columns of B).
 
 import { fill } from "./data.js";
-import { el } from "./dom.js";
-import { drawBeside } from "./picture.js";
+import { el, marked } from "./dom.js";
+import { draw } from "./picture.js";
 
 const SIDES = ["before", "after"];
-const ALL = [...SIDES, "difference"];
 const HEIGHT = 40; // pixels between two lines of tokens
 const NOWHERE = { row: -1, column: -1 };
 
@@ -15,153 +14,113 @@ const number = (version) => (version === "before" ? 0 : 1);
 export class Beside {
   constructor(stage) {
     this.stage = stage;
-    this.parts = Object.fromEntries(ALL.map((version) => [version, this.part(version)]));
+    this.words = stage.whole.words;
+    this.parts = Object.fromEntries([...SIDES, "difference"].map((version) => [version, this.part(version)]));
+    this.all = Object.values(this.parts);
+    const letter = (version) => el("span.hl-letter", { "aria-hidden": "true" }, this.words[version]);
     const side = (version) =>
-      el(
-        "div",
-        { class: "hl-side", "data-side": this.words[version] },
-        el("span", { class: "hl-letter", "aria-hidden": "true" }, this.words[version]),
-        this.parts[version].lines.box,
-      );
-    this.texts = el("div", { class: "hl-texts", "data-testid": "stage-texts" });
-    this.strips = el("div", { class: "hl-strips" }, ...SIDES.map(side));
-    this.pictures = el("div", { class: "hl-three" }, ...ALL.map((version) => this.parts[version].slot));
+      el("div.hl-side", { "data-side": this.words[version] }, letter(version), this.parts[version].lines.box);
+    this.texts = el("div.hl-texts", { "data-testid": "stage-texts" });
+    this.strips = el("div.hl-strips", {}, SIDES.map(side));
+    this.pictures = el("div.hl-three", {}, this.all.map((part) => part.slot));
   }
 
   part(version) {
-    const part = { version, map: this.stage.newMap(version) };
-    if (version !== "difference") part.lines = this.stage.newLines(version, HEIGHT);
-    part.title = el("h3", { class: "hl-title" });
-    part.says = el("p", { class: "hl-lacks" });
-    const test = { "data-testid": "stage-side", "data-version": version };
-    part.slot = el("section", test, part.title, part.says, part.map.box);
-    return part;
-  }
-
-  get words() {
-    return this.stage.whole.words;
+    const map = this.stage.newMap(version);
+    const lines = version === "difference" ? null : this.stage.newLines(version, HEIGHT);
+    const [title, says] = [el("h3.hl-title"), el("p.hl-lacks")];
+    const slot = el("section", { "data-testid": "stage-side", "data-version": version }, title, says, map.box);
+    return { version, map, lines, title, says, slot };
   }
 
   get told() {
     return this.stage.whole.comparing;
   }
 
-  /** The lines and the map that the stage takes for its own while a version is chosen. */
+  /** The stage's own lines and map while a version is chosen. */
   of(version) {
-    return { lines: this.parts[version === "before" ? "before" : "after"].lines, map: this.parts[version].map };
+    return { lines: this.parts[SIDES[number(version)]].lines, map: this.parts[version].map };
   }
 
-  /** Both translations with the words marked that differ, and how probable they are. */
   fillIn() {
     const { told, words, stage } = this;
-    const line = (version) => {
-      const side = number(version);
-      const marked = told.words
-        .filter((pair) => pair[side])
-        .flatMap((pair) => [pair[0] === pair[1] ? pair[side] : el("span", { class: "hl-new" }, pair[side]), " "]);
-      const test = { class: "hl-translation", "data-testid": `stage-translation-${words[version].toLowerCase()}` };
-      return el(
-        "p",
-        { class: "hl-text", dir: "auto" },
-        el("span", { class: "hl-letter" }, words[version]),
-        el(
-          "span",
-          {},
-          el("span", test, ...(marked.length ? marked.slice(0, -1) : [words.nothing])),
-          el("span", { class: "hl-label" }, told.about[side]),
-        ),
-      );
+    const line = (version, side) => {
+      const said = marked(told.words, side, "hl-new");
+      const test = { "data-testid": `stage-translation-${words[version].toLowerCase()}` };
+      const text = el("span.hl-translation", test, said.length ? said : words.nothing);
+      const about = el("span.hl-label", {}, told.about[side]);
+      return el("p.hl-text", { dir: "auto" }, el("span.hl-letter", {}, words[version]), el("span", {}, text, about));
     };
-    this.texts.replaceChildren(
-      ...SIDES.map(line),
-      ...(told.note ? [el("p", { class: "hl-label", "data-testid": "stage-note" }, told.note)] : []),
-    );
-    for (const version of ALL) this.parts[version].kinds = stage.kindsOf(version);
+    const note = told.note ? [el("p.hl-label", { "data-testid": "stage-note" }, told.note)] : [];
+    this.texts.replaceChildren(...SIDES.map(line), ...note);
+    for (const part of this.all) part.kinds = stage.kindsOf(part.version);
   }
 
-  /** The token lines of both sides. */
-  lines() {
-    return SIDES.map((version) => this.parts[version].lines);
-  }
-
-  /** Takes over the chosen kind: writes both lines of tokens. */
   build() {
-    for (const part of Object.values(this.parts)) {
+    for (const part of this.all) {
       part.kind = part.kinds.get(this.stage.state.kind) ?? null;
       part.lines?.build(this.stage.toldOf(part.version), part.kind);
     }
   }
 
-  /** Whether a kind is one of those that are shown. */
   holds(kind) {
-    return Object.values(this.parts).some((part) => part.kind === kind);
+    return this.all.some((part) => part.kind === kind);
   }
 
-  /** What of the opened head a version does not have, in a sentence; empty where it has it. */
+  /** What a version lacks of the opened head, in a sentence. */
   lacks(part) {
     const { words, stage } = this;
     const [layer, head] = stage.kind.open;
     const name = words[part.version];
-    if (!part.kinds.size) return part.version === "difference" ? words["no difference"] : words["no attention"];
-    if (!part.kind) return fill(words["lacks kind"], { name });
-    return stage.inside(part.kind, stage.kind.open) ? "" : fill(words["lacks head"], { name, layer, head });
+    if (!part.kinds.size) return part.version === "difference" ? words.no_difference : words.no_attention;
+    if (!part.kind) return fill(words.lacks_kind, { name });
+    return part.kind.holds(stage.kind.open) ? "" : fill(words.lacks_head, { name, layer, head });
   }
 
-  /** Draws the pictures beside the chosen one; promises that it is done. */
   render() {
     const { stage } = this;
-    const { view } = stage.state;
     const drawn = [];
-    for (const part of Object.values(this.parts)) {
+    for (const part of this.all) {
+      const { version, slot, kind, map } = part;
+      slot.hidden = !stage.kind || (version === "difference" && stage.state.view !== "map");
+      slot.classList.toggle("hl-chosen", version === stage.version);
       const lacks = stage.kind ? this.lacks(part) : "";
-      part.slot.hidden = !stage.kind || (part.version === "difference" && view !== "map");
-      part.slot.classList.toggle("hl-chosen", part.version === stage.version);
       part.says.textContent = lacks;
-      part.map.box.hidden = Boolean(lacks);
-      if (part.slot.hidden) continue;
-      const role = !lacks && part.kind.roles?.[stage.kind.open[0]][stage.kind.open[1]];
-      const about = part.version === "difference" ? this.words.minus : this.told.names[number(part.version)];
+      map.box.hidden = Boolean(lacks);
+      if (slot.hidden) continue;
+      if (!lacks) kind.open = stage.kind.open;
+      const about = version === "difference" ? this.words.minus : this.told.names[number(version)];
+      const role = !lacks && kind.roles?.[kind.open[0]][kind.open[1]];
       part.title.textContent = [about, role].filter(Boolean).join(" · ");
-      if (!lacks) part.kind.open = stage.kind.open;
-      if (lacks || part.map === stage.map) continue;
-      drawn.push(drawBeside(stage, part.map, stage.toldOf(part.version), part.kind));
+      if (!lacks && map !== stage.map) drawn.push(draw(stage, map, stage.toldOf(version), kind));
     }
     return Promise.all(drawn);
   }
 
-  /** What is pointed at or pinned: {of, token} or {of, row, column}; null for nothing. */
-  pointed() {
-    return this.stage.point ?? this.stage.pinOf();
-  }
-
-  /** The row and the column that are lit in a version: its own, or those that belong to them. */
+  /** What is lit in a version: its own row and column, or those that belong to them. */
   lit(version) {
-    const from = this.pointed();
+    const from = this.stage.point ?? this.stage.pinOf(); // {of, token} or {of, row, column}
     const own = from && this.parts[from.of];
     if (!own?.kind) return NOWHERE;
     const there = from.token ? own.lines.of(...from.token) : { row: from.row, column: from.column, both: true };
-    if (number(from.of) === number(version)) return { ...there, token: from.token };
+    const [here, side] = [number(from.of), number(version)];
+    if (here === side) return { ...there, token: from.token };
     const pairs = this.told.aligned[own.kind.code] ?? { rows: [], columns: [] };
-    const partner = (found, place) =>
-      found.find((pair) => pair[number(from.of)] === place)?.[number(version)] ?? -1;
-    const { both } = there;
-    return { row: partner(pairs.rows, there.row), column: partner(pairs.columns, there.column), both };
+    const partner = (found, place) => found.find((pair) => pair[here] === place)?.[side] ?? -1;
+    return { ...there, row: partner(pairs.rows, there.row), column: partner(pairs.columns, there.column) };
   }
 
-  /** Lights tokens, lines, rows and columns on both sides. */
   light() {
     const { stage } = this;
     const pin = stage.pinOf();
-    for (const version of ALL) {
-      const { kind, lines, map } = this.parts[version];
+    for (const { version, kind, lines, map } of this.all) {
       const lit = this.lit(version);
       if (map !== stage.map && kind) map.light(stage.litIn(lit));
       if (!lines) continue;
       lines.light(lit, pin?.of === version ? pin.token : null, null);
-      if (kind && stage.inside(kind, stage.kind.open)) {
-        kind.open = stage.kind.open;
-        lines.draw(stage.linesOf(kind), lit, null, stage.narrow);
-      } else lines.clear();
+      const has = kind?.holds(stage.kind.open);
+      if (has) kind.open = stage.kind.open;
+      lines.draw(has ? stage.linesOf(kind) : [], lit, null, stage.narrow);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
 
-/** The header of a message (Uint8Array), its arrays as {values, shape, scale}; of texts, values are places in `texts`. */
+/** The header of a message, its arrays as {values, shape, scale}; those of texts are places in `texts`. */
 export function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
@@ -17,59 +17,73 @@ export function unpack(bytes) {
 }
 
 /** An array, not of weights, as arrays in arrays; the innermost ones are typed, or of texts. */
-export function nested(array, axis = 0, start = 0) {
-  const { values, shape, texts } = array;
-  if (axis === shape.length - 1) {
-    const own = values.subarray(start, start + shape[axis]);
-    return texts ? Array.from(own, (place) => texts[place]) : own;
-  }
-  const size = shape.slice(axis + 1).reduce((product, length) => product * length, 1);
-  return Array.from({ length: shape[axis] }, (_, i) => nested(array, axis + 1, start + i * size));
+function nested({ values, shape: [count, ...rest], texts }) {
+  if (!rest.length) return texts ? Array.from(values, (place) => texts[place]) : values;
+  const size = rest.reduce((product, length) => product * length);
+  const part = (_, i) => nested({ values: values.subarray(i * size, (i + 1) * size), shape: rest, texts });
+  return Array.from({ length: count }, part);
 }
+
+/** Parts of a message as Plotly takes them. */
+export function drawable(value) {
+  if (value?.values && value.shape) return nested(value);
+  if (Array.isArray(value)) return value.map(drawable);
+  if (!value || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, drawable(part)]));
+}
+
+const placeOf = ({ shape }, place) => place.reduce((sum, index, axis) => sum * shape[axis] + index, 0);
 
 /** Rows of numbers of the last two axes of an array, at a place of the axes before. */
 export function rows(array, ...place) {
   const [height, width] = array.shape.slice(-2);
-  const start = place.reduce((at, index, axis) => at * array.shape[axis] + index, 0) * height * width;
-  const found = [];
+  const start = placeOf(array, place) * height * width;
   const whole = array.values.subarray(start, start + height * width);
-  const numbers = array.scale === 1 ? whole : new Float32Array(whole);
-  if (array.scale !== 1) for (let i = 0; i < numbers.length; i++) numbers[i] /= array.scale;
-  for (let row = 0; row < height; row++) found.push(numbers.subarray(row * width, (row + 1) * width));
-  return found;
+  const numbers = array.scale === 1 ? whole : new Float32Array(whole).map((value) => value / array.scale);
+  return Array.from({ length: height }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
-/** One number of an array. */
-export function at(array, ...place) {
-  return array.values[place.reduce((sum, index, axis) => sum * array.shape[axis] + index, 0)] / array.scale;
-}
+export const at = (array, ...place) => array.values[placeOf(array, place)] / array.scale;
 
-/** The place of the largest number. */
 export function largest(numbers) {
   let best = 0;
   for (let i = 1; i < numbers.length; i++) if (numbers[i] > numbers[best]) best = i;
   return best;
 }
 
-/** A sentence with its places in braces filled in. */
-export function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+/** The parameters of an address with others put in; null takes one out. */
+export function addressed(query, parameters) {
+  for (const [name, value] of Object.entries(parameters)) {
+    if ((value ?? null) === null) query.delete(name);
+    else query.set(name, value);
+  }
+  return query;
 }
+
+/** A sentence with its places in braces filled in. */
+export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
 /** A kind of attention of a message: its maps, which may still have to be fetched. */
 export class Kind {
   constructor(told, part) {
-    Object.assign(this, told, { part });
-    this.maps = new Map();
-    this.open = [0, 0];
+    Object.assign(this, told, { part, maps: new Map(), open: [0, 0] });
+    const [layers, heads] = this.layers;
+    this.places = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
   }
 
-  /** Whether the map of a head is here. */
+  holds(place) {
+    return Array.isArray(place) && place.every((n, axis) => Number.isInteger(n) && n >= 0 && n < this.layers[axis]);
+  }
+
+  names([layer, head] = this.open) {
+    const own = this.single ? { layer, head } : { layer: this.layerNames[layer], head: this.headNames[head] };
+    return { title: this.title, ...own };
+  }
+
   has(layer, head) {
     return Boolean(this.weights) || (this.opened && layer === this.first[0] && head === this.first[1]);
   }
 
-  /** Fetches the maps that did not travel with the message. */
   fetch() {
     if (this.weights) return Promise.resolve();
     this.fetching ??= this.part(this.address).then((bytes) => {

@@ -14,12 +14,12 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.analysis.effects import Effects
 from model.attribution import Lens
-from model.text.special import MARK
 from model.translation import Translation
 from viz import theme
 from viz.figures import labels, looks
 from viz.stage import words
-from viz.text.language import message, say
+from viz.stage.words import label
+from viz.text.language import message, messages, say
 from viz.views import maps
 from viz.views.maps import Maps
 from viz.views.view import AGAINST
@@ -52,8 +52,11 @@ NEVER = message("“{token}” is not the most probable word even at the end: th
 WITHOUT = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
 UNMOVED = message("Without any one source token, “{token}” loses nothing.")
 NO_EFFECTS = message("Direct effects need the residual stream of a Transformer; a recurrent network has none.")
-PARTS_TITLE, KEYS_TITLE = message("Parts of the decoder"), message("Added from each encoder position")
-HEADS_TITLE = message("Each head: layers in rows")
+TITLES = (
+    message("Parts of the decoder"),
+    message("Added from each encoder position"),
+    message("Each head: layers in rows"),
+)
 PARTS = {
     "input": message("input"),
     "input.tokens": message("token just read"),
@@ -67,35 +70,23 @@ PARTS = {
 }
 _COLOURS = {"self_attention": theme.LINES[1], "cross_attention": theme.LINES[0], "feed_forward": theme.LINES[2]}
 _CELL = 11  # letters that a cell of the lens has room for
+_SLIGHT = 0.005  # nats; a smaller drop does not count
 
-WORDS = {  # as of viz.stage.words
-    "measures": message("Weights or direct effects"),
-    "weights": message("Weights"),
-    "against": message("What the logit is compared with"),
-    "effects": message("Effects"),
-    "no effects": message("Encoder maps have no direct effect on a word: these are the weights."),
-    "computing effects": message("Computing …"),
-    "parts": message("Who wrote it"),
-    "lens": message("Layer lens"),
-    "left-out": message("Left out"),
-    "agree": message("Do they agree?"),
-    "who": message("Who wrote “{token}”?"),
-    "adds": message("For “{query}”, this head adds most from “{key}” ({weight} logits)."),
-    "adds nothing": message("For “{query}”, this head adds next to nothing directly."),
-    "contribution": message("From “{key}”, this head adds most for “{query}” ({weight} logits)."),
-    "adding": message("Heads that add most to “{query}” directly:"),
-}
-
-
-@dataclass(frozen=True)
-class Without:
-    """Why a translation has no direct effects.
-
-    Attributes:
-        reason: one sentence.
-    """
-
-    reason: str
+WORDS = messages(  # as of viz.stage.words
+    measures="Weights or direct effects",
+    weights="Weights",
+    against="What the logit is compared with",
+    effects="Effects",
+    no_effects="Encoder maps have no direct effect on a word: these are the weights.",
+    parts="Who wrote it",
+    lens="Layer lens",
+    agree="Do they agree?",
+    who="Who wrote “{token}”?",
+    adds="For “{query}”, this head adds most from “{key}” ({weight} logits).",
+    adds_nothing="For “{query}”, this head adds next to nothing directly.",
+    added="From “{key}”, this head adds most for “{query}” ({weight} logits).",
+    adding="Heads that add most to “{query}” directly:",
+) | {"left-out": message("Left out")}
 
 
 @dataclass(frozen=True)
@@ -105,11 +96,9 @@ class Found:
     Attributes:
         built: by kind the maps of its heads.
         effects: all of them; None where the maps are differences.
-        against: a name of AGAINST: what the logits are compared with.
-        others: T tokens that they are compared with; None for the mean.
-        lens: where it was asked for.
-        left_out: float (T, S), the drop of each word's log-probability without a source token, where asked for.
-        agree: by name of COMPARED the rank correlation of each cross-attention head, float (L, H), where asked for.
+        against, others: a name of AGAINST: what the logits are compared with; the T tokens, None for the mean.
+        left_out: float (T, S), the drop of each word's log-probability without a source token.
+        agree: by name of COMPARED the rank correlation of each cross-attention head, float (L, H).
         lacks: views that there are none of.
         measured: the atlas of the checkpoint (`model.measures.atlas`), if there is one.
         code: by view or kind, Python that makes the picture.
@@ -127,110 +116,81 @@ class Found:
     code: Mapping[str, str] = field(default_factory=dict)
 
 
-def built(found: Effects, result: Translation, as_weights: Mapping[str, Maps], rows: str) -> dict[str, Maps]:
-    """The maps of effects, with the options of those of the weights; a threshold, which is of weights, means nothing.
-
-    Args:
-        found: of the result.
-        result: the translation.
-        as_weights: by kind the maps of its weights.
-        rows: whether steps are named by the token "predicted" or "read".
-    """
+def built(effects: Effects, result: Translation, as_weights: Mapping[str, Maps], rows: str) -> dict[str, Maps]:
+    """The maps of effects, with the options of those of the weights but for the threshold; `rows` as of Shown."""
     made = {}
-    for kind in found.kinds:
+    for kind in effects.kinds:
         options = replace(as_weights[kind].options, share=100)
         queries, keys, others = maps.axis_tokens(result, kind, rows)
-        maps_of = maps.build(found.heads(kind), result.mask(kind), queries, keys, options, others)
-        made[kind] = replace(maps_of, value=VALUE)
+        made[kind] = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, others)
+        made[kind] = replace(made[kind], value=VALUE)
     return made
 
 
-def difference(before: Found | Without | None, after: Found | Without | None) -> Found | Without | None:
+def difference(before: Found | str | None, after: Found | str | None) -> Found | str | None:
     """After minus before: maps only; where one of them has none, that one."""
     if not isinstance(before, Found) or not isinstance(after, Found):
         return after if isinstance(before, Found) else before
     return Found({kind: maps.difference(before.built[kind], made) for kind, made in after.built.items()})
 
 
-def of_kind(found: Found, kind: str, limit: float) -> dict:
+def of_kind(found: Found, kind: str) -> dict:
     """What the stage is told of a kind beside what it is told of weights.
 
-    Args:
-        found: the effects.
-        kind: of attention.
-        limit: the largest effect on a side of 0.
-
-    Returns:
-        With "did", float32 (L, H, T): each head's effect over all keys, hidden ones too.
+    With "did", float32 (L, H, T): each head's effect over all keys, hidden ones too.
     """
     made = found.built[kind]
-    said: dict = {"removed": None, "said": None, "inside": False, "plain": False, "roles": None}
+    said: dict = {"removed": None, "said": None, "inside": False, "plain": False}
     if found.effects is None:
-        return said
+        return said | {"roles": None}
     did = (made.weights.sum(-1, dtype=np.float64) + made.removed).astype(np.float32)
     sums = made.options.summary in ("single", "mean")
     said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
-    del said["roles"]
     if found.measured and not made.options.axes:
-        known = found.measured["kinds"][kind]
-        tables = known[found.against], known["log_probability"]
-        numbers = {"n": found.measured["sentences"]}
+        known, n = found.measured["kinds"][kind], found.measured["sentences"]
         said["measured"] = [
-            [say(OF_HEAD, effect=effect, drop=-change, **numbers) for effect, change in zip(*rows)]
-            for rows in zip(*tables)
+            [say(OF_HEAD, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
+            for layer in zip(known[found.against], known["log_probability"])
         ]
     return said
 
 
 def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
-    """What the stage is told of direct effects beside the maps: the other pictures, and what is said of them.
-
-    Args:
-        found: them.
-        source, written: S and T tokens.
-    """
+    """What the stage is told of direct effects on S source and T written tokens beside the maps."""
     if found.effects is None:
         return {}
-    names = [_name(token) for token in written]
     note = say(DIRECT)
     if found.measured:
         rate = found.measured["agreement"][found.against]["spearman"]
         note += " " + say(CORRELATED, rate=rate, n=found.measured["sentences"])
-    step = np.where(analysis.is_special(written) | analysis.is_punctuation(written), -np.inf, found.effects.logits)
+    dull = analysis.is_special(written) | analysis.is_punctuation(written)
     return {
         "against": found.against,
         "choices": [[code, say(AGAINST_NAMES[code])] for code in AGAINST],
         "notes": {"map": note, "lens": say(LENS), "left-out": say(LEFT_OUT), "agree": say(AGREE)},
-        "step": int(step.argmax()),
-        "code": dict(found.code),
-        "parts": parts(found, source, written),
-        "lens": None if found.lens is None else lens(found.lens, written, names),
+        "step": int(np.where(dull, -np.inf, found.effects.logits).argmax()),
+        "code": found.code,
+        "parts": parts(found, list(map(label, source)), list(map(label, written))),
+        "lens": found.lens and lens(found.lens, written),
         "left-out": None if found.left_out is None else left_out(found.left_out, source, written),
-        "agree": None if found.agree is None else agree(found.agree),
-        "lacks": list(found.lacks),
+        "agree": found.agree and agree(found.agree),
+        "lacks": found.lacks,
     }
 
 
-def named_parts(effects: Effects) -> tuple[list[str], list[str], np.ndarray]:
-    """The parts in the order of the pass, the biases of the attention's output projections as one.
+def named_parts(effects: Effects) -> dict[str, np.ndarray]:
+    """The parts by address in the order of the pass, float64 (T,), which sum to the logits.
 
-    Returns:
-        Their names, as they are said; what each is, a key of PARTS; float64 (T, N), whose rows sum to the logits.
+    The biases of the attention's output projections are one.
     """
-    names, kinds, columns = [], [], []
-    bias = np.zeros(len(effects.logits))
+    bias = sum((part for name, part in effects.parts.items() if name.endswith(".bias")), np.zeros(len(effects.logits)))
+    found = {}
     for name, part in effects.parts.items():
-        if name.endswith(".bias"):
-            bias += part
-            continue
-        kind = name if name in PARTS else name.rpartition(".")[2]
-        names.append(sublayer(name))
-        kinds.append(kind)
-        columns.append(part.astype(np.float64))
-    last = next((i for i, kind in enumerate(kinds) if kind in ("norm", "output_bias")), len(kinds))
-    for values, new in ((names, say(PARTS["bias"])), (kinds, "bias"), (columns, bias)):
-        values.insert(last, new)
-    return names, kinds, np.stack(columns, axis=1)
+        if name in ("norm", "output_bias"):
+            found.setdefault("bias", bias)
+        if not name.endswith(".bias"):
+            found[name] = part.astype(np.float64)
+    return {"bias": bias} | found if "bias" not in found else found
 
 
 def sublayer(name: str) -> str:
@@ -249,144 +209,135 @@ def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
         "names", of the parts; "lines" by step.
     """
     effects = found.effects
-    names, kinds, of_parts = named_parts(effects)
-    of_kinds = sorted(effects.kinds)  # cross-attention first
-    found_heads = [effects.heads(kind) for kind in of_kinds]
-    rows = [f"{say(words.KINDS[kind].name)} {layer}" for kind in of_kinds for layer in range(len(effects.heads(kind)))]
-    source = written_labels(source)
-    heads = np.concatenate([one.sum(-1) for one in found_heads])  # (layers of all kinds, H, T)
-    keys = effects.heads("cross").sum((0, 1))  # (T, S)
+    of_parts = named_parts(effects)
+    names, kinds = list(map(sublayer, of_parts)), sorted(effects.kinds)  # cross-attention first
+    of_kinds = [effects.heads(kind).sum(-1) for kind in kinds]  # (L, H, T)
+    rows = [
+        f"{words.spoken(kind, False)[0]} {layer}" for kind, one in zip(kinds, of_kinds) for layer in range(len(one))
+    ]
+    heads = np.concatenate(of_kinds)
     most = float(np.abs(heads).max()) or 1.0
-    hover = f"{labels.escape(say(VALUE))} %{{z:+.2f}}"
-    bar, named = {"type": "bar"}, "%{customdata}<br>"
-    colours = [_COLOURS.get(kind, theme.LINES[-1]) for kind in kinds]
+    colours = [_COLOURS.get(name.rpartition(".")[2], theme.LINES[-1]) for name in of_parts]
+    bar, hover = {"type": "bar"}, "%{customdata}<br>%{x:+.2f}<extra></extra>"
     data = [
         bar
         | {"orientation": "h", "y": list(range(len(names))), "customdata": names, "marker": {"color": colours}}
-        | {"hovertemplate": named + "%{x:+.2f}<extra></extra>"},
+        | {"hovertemplate": hover},
         bar
         | {"x": list(range(len(source))), "customdata": labels.hover_texts(source, say), "xaxis": "x2", "yaxis": "y2"}
-        | {"marker": {"color": theme.LINES[0]}, "hovertemplate": named + "%{y:+.2f}<extra></extra>"},
+        | {"marker": {"color": theme.LINES[0]}, "hovertemplate": hover.replace("{x", "{y")},
         {"type": "heatmap", "xaxis": "x3", "yaxis": "y3", "zmin": -most, "zmax": most, "showscale": False}
         | {"colorscale": looks.DIVERGING, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
-        | {"hovertemplate": "%{y} · %{x}<br>" + hover + "<extra></extra>"},
+        | {"hovertemplate": f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"},
     ]
-    lines = []
-    for t, token in enumerate(written):
-        said = {"token": _name(token), "logit": float(effects.logits[t])}
-        other = None if found.others is None else _name(found.others[t])
-        lines.append(say(ABOVE, **said) if other is None else say(OVER, other=other, **said))
+    text, others = (ABOVE, written) if found.others is None else (OVER, map(label, found.others))
+    said = zip(written, others, effects.logits.tolist())
     return {
         "look": {"data": data, "hover": None},
         "layouts": [_layout(names, rows, source, narrow) for narrow in (False, True)],
-        "values": [["x", of_parts], ["y", keys], ["z", heads.transpose(2, 0, 1)]],
+        "values": [
+            ["x", np.stack(list(of_parts.values()), axis=1)],
+            ["y", effects.heads("cross").sum((0, 1))],
+            ["z", heads.transpose(2, 0, 1)],
+        ],
         "names": names,
-        "lines": lines,
+        "lines": [say(text, token=token, other=other, logit=logit) for token, other, logit in said],
     }
 
 
 def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], narrow: bool) -> dict:
     """Where the three panels of `parts` stand: the first left of the others or, on a narrow page, above them."""
-    left = theme.GLYPH_WIDTH * max(map(labels.text_width, names))
-    layout = looks.layout_of(left, 22, say) | {"bargap": 0.2}
+    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say) | {"bargap": 0.2}
     layout["margin"] |= {"r": 12, "b": 22}
-    across = ([0, 1], [0, 1], [0, 1]) if narrow else ([0, 0.42], [0.54, 1], [0.54, 1])
-    upwards = ([0.54, 1], [0.32, 0.42], [0, 0.2]) if narrow else ([0, 1], [0.66, 1], [0, 0.36])
-    grid = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.7)"}
+    across = [(0, 1)] * 3 if narrow else [(0, 0.42), (0.54, 1), (0.54, 1)]
+    upwards = [(0.54, 1), (0.32, 0.42), (0, 0.2)] if narrow else [(0, 1), (0.66, 1), (0, 0.36)]
     font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
     flat = {"showgrid": False, "zeroline": False, "ticks": "", **font}
-    places = list(range(len(names)))
-    layout["yaxis"] = {"tickmode": "array", "tickvals": places, "ticktext": list(map(labels.escape, names))}
-    layout["yaxis"] |= {"range": [len(names) - 0.5, -0.5], **flat}
-    layout["xaxis"] = {"nticks": 6, **grid, **font}
-    layout["xaxis2"] = looks.tick_axis(source, "") | {"tickangle": -45, **font}
-    layout["yaxis2"] = {"nticks": 4, **grid, **font}
-    layout["xaxis3"] = {"tickmode": "linear", "dtick": 1, **flat}
-    layout["yaxis3"] = {"tickmode": "array", "tickvals": list(range(len(rows))), "ticktext": rows, **flat}
-    layout["yaxis3"] |= {"range": [len(rows) - 0.5, -0.5]}
+    grid = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.7)", **font}
+
+    def listed(texts: Sequence[str]) -> dict:
+        """Texts from the top down."""
+        places = {"tickmode": "array", "tickvals": list(range(len(texts))), "range": [len(texts) - 0.5, -0.5]}
+        return places | {"ticktext": list(map(labels.escape, texts)), **flat}
+
+    axes = [
+        ({"nticks": 6, **grid}, listed(names)),
+        (looks.tick_axis(source, "") | {"tickangle": -45, **font}, {"nticks": 4, **grid}),
+        ({"dtick": 1, **flat}, listed(rows)),
+    ]
     layout["annotations"] = []
-    for number, title in enumerate((PARTS_TITLE, KEYS_TITLE, HEADS_TITLE)):
-        of = "" if number == 0 else str(number + 1)
-        layout[f"xaxis{of}"] |= {"domain": across[number], "anchor": f"y{of}"}
-        layout[f"yaxis{of}"] |= {"domain": upwards[number], "anchor": f"x{of}"}
-        place = {"x": across[number][0], "y": upwards[number][1], "xref": "paper", "yref": "paper"}
-        look = {"xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": theme.TICK_SIZE}}
-        layout["annotations"].append(place | look | {"text": labels.escape(say(title))})
+    for of, x, y, title, (below, left) in zip(("", "2", "3"), across, upwards, TITLES, axes):
+        layout[f"xaxis{of}"] = below | {"domain": x, "anchor": f"y{of}"}
+        layout[f"yaxis{of}"] = left | {"domain": y, "anchor": f"x{of}"}
+        look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        text = {"text": labels.escape(say(title)), "font": {"size": theme.TICK_SIZE}}
+        layout["annotations"].append({"x": x[0], "y": y[1], **look, **text})
     return layout
 
 
-def lens(found: Lens, written: Sequence[str], names: Sequence[str]) -> dict:
+def lens(found: Lens, written: Sequence[str]) -> dict:
     """The picture of the layer lens: steps in rows, sublayers in columns, in each cell the most probable word."""
-    columns = list(map(sublayer, found.sublayers))
-    top = [[_name(found.words[n][t][0]) for n in range(len(columns))] for t in range(len(written))]
-    right = np.array([[found.words[n][t][0] == written[t] for n in range(len(columns))] for t in range(len(written))])
-    cells, named = [], []
-    for t in range(len(written)):
-        said = (zip(found.words[n][t], found.probabilities[n, t].tolist()) for n in range(len(columns)))
-        lines = [[say("{word} {p:.1%}", word=labels.quoted(_name(word), say), p=p) for word, p in row] for row in said]
-        cells.append(list(map("<br>".join, lines)))
-        short = [word if len(word) <= _CELL else f"{word[: _CELL - 1]}…" for word in map(labels.visible, top[t])]
-        bold = zip(map(labels.escape, short), right[t])
-        named.append([f"<b>{word}</b>" if same else word for word, same in bold])
-    cells = [[f"{labels.escape(column)}<br>{cell}" for column, cell in zip(columns, row)] for row in cells]
-    titles = say("word being written"), say("after this part of the decoder")
-    look = looks.lens(written_labels(written), columns, named, cells, titles, say)
-    look["layout"]["xaxis"]["ticktext"] = list(map(labels.escape, columns))  # whole: they lean, and there is room
-    lines = []
-    for t, name in enumerate(names):
-        wrong = np.flatnonzero(~right[t])
-        first = int(wrong[-1]) + 1 if len(wrong) else 0
+    columns, steps = list(map(sublayer, found.sublayers)), list(map(label, written))
+    texts, hover, table, lines = [], [], [], []
+    for t, token in enumerate(written):
+        tops = [
+            [(label(word), p) for word, p in zip(found.words[n][t], found.probabilities[n, t].tolist())]
+            for n in range(len(columns))
+        ]
+        right = [found.words[n][t][0] == token for n in range(len(columns))]
+        short = [
+            word if len(word) <= _CELL else f"{word[: _CELL - 1]}…"
+            for word in (labels.visible(top[0][0]) for top in tops)
+        ]
+        texts.append(
+            [f"<b>{labels.escape(word)}</b>" if same else labels.escape(word) for word, same in zip(short, right)]
+        )
+        hover.append(
+            [
+                "<br>".join(
+                    [
+                        labels.escape(column),
+                        *(say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top),
+                    ]
+                )
+                for column, top in zip(columns, tops)
+            ]
+        )
+        table.append([f"{top[0][0]} {top[0][1]:.0%}" for top in tops])
+        first = max((n + 1 for n, same in enumerate(right) if not same), default=0)
         text = NEVER if first == len(columns) else FROM
-        lines.append(say(text, token=name, part=columns[min(first, len(columns) - 1)]))
-    return {
-        "look": look,
-        "z": found.probabilities[:, :, 0].T.astype(np.float32),
-        "lines": lines,
-        "table": [names, columns, [[f"{w} {p:.0%}" for w, p in zip(*row)] for row in zip(top, _best(found))], ""],
-    }
-
-
-def _best(found: Lens) -> list[list[float]]:
-    return found.probabilities[:, :, 0].T.tolist()
+        lines.append(say(text, token=steps[t], part=columns[min(first, len(columns) - 1)]))
+    titles = say("word being written"), say("after this part of the decoder")
+    look = looks.lens(steps, columns, texts, hover, titles, say)
+    look["layout"]["xaxis"]["ticktext"] = list(map(labels.escape, columns))  # whole: they lean, and there is room
+    z = found.probabilities[:, :, 0].T.astype(np.float32)
+    return {"look": look, "z": z, "lines": lines, "table": [steps, columns, table]}
 
 
 def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -> dict:
     """The picture of what each word loses without each source token; steps in rows, source tokens in columns."""
-    row_title, column_title = say("word being written"), say("source token that is left out")
+    rows, columns = list(map(label, written)), list(map(label, source))
+    axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
     limit = float(np.abs(drops).max()) or 1.0
-    rows, columns = written_labels(written), written_labels(source)
-    axes = {"query_axis": row_title, "key_axis": column_title}
     look = looks.attention(rows, columns, say, **axes, value=DROP, signed=True, limit=limit)
-    lines = []
-    for token, row in zip(rows, drops):
-        key = int(row.argmax())
-        text = WITHOUT if row[key] >= 0.005 else UNMOVED
-        lines.append(say(text, token=token, key=columns[key], drop=float(row[key])))
-    z = drops.astype(np.float32)
-    table = [rows, columns, [[f"{value:.3f}" for value in row] for row in z.tolist()], ""]
-    return {"look": look, "z": z, "lines": lines, "table": table}
+    best = [(token, int(row.argmax()), float(row.max())) for token, row in zip(rows, drops)]
+    lines = [
+        say(WITHOUT if drop >= _SLIGHT else UNMOVED, token=token, key=columns[key], drop=drop)
+        for token, key, drop in best
+    ]
+    return {"look": look, "z": drops.astype(np.float32), "lines": lines, "table": [rows, columns]}
 
 
 def agree(rates: Mapping[str, np.ndarray]) -> dict:
     """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns."""
-    layers, heads = rates["agreement"].shape
     rows = [say(COMPARED[name]) for name in rates]
-    columns = [f"{layer}.{head}" for layer in range(layers) for head in range(heads)]
+    columns = [f"{layer}.{head}" for layer, head in np.ndindex(rates["agreement"].shape)]
     z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
     axes = {"query_axis": "", "key_axis": say("cross-attention head (layer.head)")}
     look = looks.attention(rows, columns, say, **axes, value=CORRELATION, signed=True)
     look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
     look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
-    layer, head = np.unravel_index(np.nan_to_num(rates["agreement"], nan=-2).argmax(), (layers, heads))
-    line = say(AGREES, layer=int(layer), head=int(head), rate=float(rates["agreement"][layer, head]))
-    table = [rows, columns, [[f"{value:.2f}" for value in row] for row in z.tolist()], ""]
-    return {"look": look, "z": z, "line": line, "table": table}
-
-
-def written_labels(tokens: Sequence[str]) -> list[str]:
-    """Tokens as they are shown, without the mark of a space."""
-    return list(map(_name, tokens))
-
-
-def _name(token: str) -> str:
-    return token[len(MARK) :] if token.startswith(MARK) and len(token) > len(MARK) else token
+    best = np.nan_to_num(rates["agreement"], nan=-2)
+    layer, head = np.unravel_index(best.argmax(), best.shape)
+    line = say(AGREES, layer=int(layer), head=int(head), rate=float(best.max()))
+    return {"look": look, "z": z, "line": line, "table": [rows, columns]}

@@ -1,18 +1,17 @@
 // The stage as a file: a page that needs neither a server nor a network, and opens as the stage stands.
 
-/** Bytes as gzip in base64. */
 async function packed(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  const address = await new Promise((done, failed) => {
+  const blob = await new Response(stream).blob();
+  return new Promise((done, failed) => {
     const reader = new FileReader();
-    reader.addEventListener("load", () => done(reader.result));
-    reader.addEventListener("error", () => failed(reader.error));
-    new Response(stream).blob().then((blob) => reader.readAsDataURL(blob), failed);
+    reader.onload = () => done(reader.result.split(",")[1]);
+    reader.onerror = () => failed(reader.error);
+    reader.readAsDataURL(blob);
   });
-  return address.slice(address.indexOf(",") + 1);
 }
 
-/** The text of the file: the shell that the server keeps (shell.py), the message, and the maps that came later. */
+/** The shell (shell.py) with the message and the maps that came later. */
 export async function file({ host, whole, bytes }) {
   const parts = { "": await packed(bytes) };
   for (const told of [whole, whole.before, whole.difference]) {

@@ -20,22 +20,17 @@ def options(chosen: View) -> maps.Options:
 
 
 def form(view: View) -> list[dict]:
-    """The options, as menus.js shows them: each with its name in the address, its label, and its value.
+    """The options as they are chosen, as menus.js shows them."""
 
-    Args:
-        view: what is chosen.
-    """
-
-    def choice(name: str, label: str, codes: dict[str, str], enabled: bool = True, help: str = "") -> dict:
+    def choice(name: str, label: str, codes: dict[str, str], help: str = "", enabled: bool = True) -> dict:
         options = [[code, say(text)] for code, text in codes.items()]
-        about = say(help) if help else ""
-        return field("choice", name, label, getattr(view, name), about, options=options, enabled=enabled)
+        return field("choice", name, label, getattr(view, name), help and say(help), options=options, enabled=enabled)
 
     def switch(name: str, label: str, help: str) -> dict:
-        return field("switch", name, label, "1" if getattr(view, name) else "0", say(help))
+        return field("switch", name, label, str(int(getattr(view, name))), say(help))
 
     return [
-        choice("summary", message("Show"), maps.SUMMARIES, help=SUMMARY_HELP),
+        choice("summary", message("Show"), maps.SUMMARIES, SUMMARY_HELP),
         choice("over", message("Summarised over"), maps.OVER, enabled=view.summary != "single"),
         choice("rows", message("Rows are named by"), ROWS),
         switch("words", message("Words instead of subwords"), WORDS_HELP),

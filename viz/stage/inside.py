@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from viz.figures import labels
 from viz.figures.looks import layout_of, tick_axis
 from viz.stage.form import field
 from viz.text.language import message, say
+from viz.views import codes
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
@@ -37,15 +37,20 @@ UNMASKED_HELP = message("Softmax over all keys, including those that the model m
 DROPOUT_HELP = message("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
 
 
+_PLACE = ("kind", "layer", "head", "row")
+_READERS = {
+    "view": codes.one_of(["inside"]),
+    "kind": codes.one_of(KINDS),
+    **dict.fromkeys(_PLACE[1:], int),
+    **dict.fromkeys(("unscaled", "unmasked", "dropout"), codes.switch),
+    "temperature": codes.number(LOWEST, HIGHEST),
+    "sample": codes.number(1, MOST_SAMPLES),
+}
+
+
 @dataclass(frozen=True)
 class Asked:
-    """Which row is asked for, and what is done differently in it.
-
-    Attributes:
-        kind: of attention.
-        layer, head, row: counted from 0.
-        switches: as of `model.experiments.inside`.
-    """
+    """Which row is asked for, counted from 0, and what is done differently in it."""
 
     kind: str
     layer: int
@@ -55,44 +60,28 @@ class Asked:
 
 
 def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
-    """The row that an address asks for; None where it asks for none, or not for one that there can be.
-
-    What is done differently is read as far as it goes: the browser, which asks for another row where this one cannot
-    be, leaves it in the address.
+    """The row that an address asks for; None where it asks for none. What it says wrongly is as recorded.
 
     Args:
         query: parameters of the address.
         dropout: the model's, in training.
     """
-    if query.get("view") != "inside" or query.get("kind") not in KINDS:
+    found, _ = codes.read(query, _READERS)
+    if not {"view", *_PLACE} <= found.keys():
         return None
-    try:
-        layer, head, row = (int(query.get(name, "1")) for name in ("layer", "head", "row"))
-    except ValueError:
-        return None
-    temperature = _number(query, "temperature")
-    dropped = query.get("dropout") == "1"
+    dropped = found.get("dropout", False)
     switches = Switches(
-        scaled=query.get("unscaled") != "1",
-        temperature=min(max(temperature, LOWEST), HIGHEST),
-        masked=query.get("unmasked") != "1",
+        scaled=not found.get("unscaled", False),
+        temperature=found.get("temperature", 1.0),
+        masked=not found.get("unmasked", False),
         dropout=dropout if dropped else 0.0,
-        draw=int(min(max(_number(query, "sample"), 1), MOST_SAMPLES)) if dropped else 0,
+        draw=found.get("sample", 1) if dropped else 0,
     )
-    return Asked(query["kind"], layer, head, row, switches)
-
-
-def _number(query: Mapping[str, str], name: str) -> float:
-    """A number of an address, 1 where it is none."""
-    try:
-        found = float(query.get(name, "1"))
-    except ValueError:
-        return 1.0
-    return 1.0 if math.isnan(found) else found
+    return Asked(*(found[name] for name in _PLACE), switches)
 
 
 def told(asked: Asked, made: Row, recorded: Row, query: str, keys: Sequence[str], dropout: float) -> dict:
-    """What the stage is told of a row.
+    """What the stage is told of a row: which it is, its picture, the line under it, and its options.
 
     Args:
         asked: which row it is.
@@ -101,67 +90,50 @@ def told(asked: Asked, made: Row, recorded: Row, query: str, keys: Sequence[str]
         query: its token.
         keys: S tokens.
         dropout: the model's, in training.
-
-    Returns:
-        Which row it is, its picture as of `viz.figures.looks` (numbers and all), the line under it, and its options.
     """
     scaling = say(SCALED if asked.switches.scaled else NOT_SCALED)
     if asked.switches.temperature != 1:
         scaling = say(COOLED, scaling=scaling, temperature=asked.switches.temperature)
-    place = {"kind": asked.kind, "layer": asked.layer, "head": asked.head, "row": asked.row}
     line = _line(LINE, made, query, keys)
     if asked.switches != AS_RECORDED:
         line += " " + _line(CHANGED, recorded, query, keys)
+    place = {name: getattr(asked, name) for name in _PLACE}
     return {"place": place, "look": panels(made, keys, scaling), "line": line, "options": form(asked.switches, dropout)}
 
 
 def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
-    """The steps of a row as bars, a panel per step, all over the same keys; blocked keys are grey bands.
-
-    Args:
-        row: S keys.
-        keys: S tokens.
-        scaling: what the panel of the scaled scores is called.
-    """
+    """The steps of a row as bars, a panel per step, all over the same S keys; blocked keys are grey bands."""
     added = np.linalg.norm(row.weighted.astype(np.float64), axis=-1)
-    visible = np.where(row.mask, row.scaled, np.nan)
-    values = (row.raw_scores, row.scaled, visible, row.dropped, added)
-    names = labels.hover_texts(keys, say)
-    titles = (say(PRODUCT), scaling, say(MASKED), say(SOFTMAX), say(ADDED))
-    height = (1 - GAP * (len(titles) - 1)) / len(titles)
-    layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say)
+    steps = [
+        (say(PRODUCT), row.raw_scores),
+        (scaling, row.scaled),
+        (say(MASKED), np.where(row.mask, row.scaled, np.nan)),
+        (say(SOFTMAX), row.dropped),
+        (say(ADDED), added),
+    ]
+    height = (1 - GAP * (len(steps) - 1)) / len(steps)
+    layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {"bargap": 0.25}
     layout["xaxis"] = tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
-    layout["bargap"] = 0.25
-    bars = []
-    for number, (title, numbers) in enumerate(zip(titles, values)):
-        axis = "y" if number == 0 else f"y{number + 1}"
-        top = 1 - number * (height + GAP)
-        layout["yaxis" + axis[1:]] = {
+    bars, names, places = [], labels.hover_texts(keys, say), list(range(len(keys)))
+    for number, (title, numbers) in enumerate(steps):
+        of, top = str(number + 1) if number else "", 1 - number * (height + GAP)
+        title, softmax = labels.escape(title), number == 3
+        layout[f"yaxis{of}"] = {
             "domain": [max(0.0, top - height), top],
             "anchor": "x",
-            "title": {"text": labels.escape(title), "font": {"size": theme.TICK_SIZE}, "standoff": 2},
+            "title": {"text": title, "font": {"size": theme.TICK_SIZE}, "standoff": 2},
             "zeroline": True,
             "zerolinecolor": "rgba(128,128,128,0.6)",
             "gridcolor": "rgba(128,128,128,0.2)",
             "nticks": 4,
-            "range": [0, 1.05] if number == 3 and numbers.max() <= 1 else None,
+            "range": [0, 1.05] if softmax and numbers.max() <= 1 else None,
         }
-        bars.append(
-            {
-                "type": "bar",
-                "x": list(range(len(keys))),
-                "y": np.asarray(numbers, dtype=np.float32),
-                "yaxis": axis,
-                "marker": {"color": theme.LINES[2 if number == 3 else 0]},
-                "customdata": names,
-                "hovertemplate": "%{customdata}<br>" + labels.escape(title) + " %{y:.4g}<extra></extra>",
-            }
-        )
-    layout["shapes"] = [
-        {"type": "rect", "x0": key - 0.5, "x1": key + 0.5, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-        | {"line": {"width": 0}, "fillcolor": "rgba(138,141,147,0.35)"}
-        for key in np.flatnonzero(~row.mask).tolist()
-    ]
+        bar = {"type": "bar", "x": places, "y": np.asarray(numbers, dtype=np.float32), "yaxis": f"y{of}"}
+        hover = f"%{{customdata}}<br>{title} %{{y:.4g}}<extra></extra>"
+        bars.append(bar | {"marker": {"color": theme.LINES[2 * softmax]}, "customdata": names, "hovertemplate": hover})
+    band = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": {"width": 0}}
+    band["fillcolor"] = "rgba(138,141,147,0.35)"
+    layout["shapes"] = [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()]
     return {"data": bars, "layout": layout, "hover": None}
 
 
@@ -183,13 +155,7 @@ def form(switches: Switches, dropout: float) -> list[dict]:
 
 
 def _line(text: str, row: Row, query: str, keys: Sequence[str]) -> str:
-    if not row.weights.any():
-        return say(NOTHING, query=query)
-    return say(
-        text,
-        query=query,
-        key=keys[int(row.weights.argmax())],
-        weight=float(row.weights.max()),
-        entropy=float(analysis.entropy(row.weights.astype(np.float64))),
-        gradient=softmax_gradient(row.weights),
-    )
+    best = int(row.weights.argmax())
+    numbers = {"weight": float(row.weights[best]), "entropy": float(analysis.entropy(row.weights.astype(np.float64)))}
+    said = {"query": query, "key": keys[best], "gradient": softmax_gradient(row.weights)} | numbers
+    return say(text if numbers["weight"] else NOTHING, **said)

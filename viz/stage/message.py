@@ -13,11 +13,11 @@ import numpy as np
 
 from model.analysis import head_roles
 from model.analysis import maps as analysis
-from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.stage import effects, sampling, words
+from viz.stage import effects, pictures, sampling, words
 from viz.stage.packing import Weights, pack, quantised
+from viz.stage.words import label, named
 from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
 from viz.views.maps import Maps
@@ -26,20 +26,15 @@ from viz.views.view import NAMES
 TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile: larger maps are drawn coarsely there
 TILES = 150_000  # cells of all tiles of a kind together, above which they have fewer
 BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
-WAVES = (0, 1, 2, 4)  # sixteenths of d_model: which dimensions are drawn as waves
-WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for what is added
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
-_COLOURS = 64  # steps of the table of colours of the tiles
+_COLOURS = 256  # of a table
+_ONE_COLUMN = 0.5  # of the attention to a single key, above which a head is not opened at first
+Keep = Callable[[bytes], str] | None
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the heads of a kind beside the maps of this sentence.
-
-    Attributes:
-        roles: L lists of H short descriptions, as they are said.
-        first: (layer, head) that is opened at first; None: by the maps of this sentence.
-    """
+    """Of the heads of a kind: L lists of H short descriptions, as they are said; (layer, head) to open at first."""
 
     roles: list[list[str]] | None = None
     first: tuple[int, int] | None = None
@@ -47,30 +42,26 @@ class Known:
 
 @dataclass(frozen=True)
 class Shown:
-    """Everything one message is made of.
+    """Everything one message is made of; what is None or empty is not known, or was not asked for.
 
     Attributes:
-        result: the translation.
+        result: the translation, or what has its tokens, maps, masks and positions.
         built: by kind its maps, as the options make them.
-        probabilities: float (T,), of the written tokens; None where they are not known.
-        candidates: T lists of (token, probability), the most probable first; empty where they are not known.
-        entropy: float (T,), of every step's distribution over the vocabulary, in nats; None where it is not known.
+        probabilities: float (T,), of the written tokens.
+        candidates: T lists of (token, probability), the most probable first.
+        entropy: float (T,), of every step's distribution over the vocabulary, in nats.
         rows: whether steps are named by the token "predicted" or "read".
         stretch: whether colours end at the largest weight.
-        known: by kind.
         address: what the address of the page should say.
-        notes: sentences about the translation.
         code: by kind, and by view, Python that makes the picture; `{layer}` and `{head}` stand for the opened head.
-        options: the choices of the options, as `viz.stage.form` writes them.
-        inside: how one row comes about, as of `viz.stage.inside`; None where none was asked for.
+        options, inside, next: as of `viz.stage.form`, `viz.stage.inside`, `viz.stage.sampling`.
         rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
         signed: whether the maps are differences or effects, which have no entropy and no other views.
-        aligned: whether each token of the translation's line has the row and the column of its own place, as where
-            it is not known what a model predicted: then `rows` is "read".
+        aligned: whether the tokens of the translation have rows and columns of their own place, as where it is not
+            known what was predicted: then `rows` is "read".
         masked: the kinds whose masks are known.
-        limits: by kind where the numbers of the maps end, 1 where nothing is said.
-        effects: the direct effects, where they were asked for; or why there are none.
-        next: of a text alone: what can follow it, as of `viz.stage.sampling.told`.
+        limits: by kind where the numbers of the maps end, else 1.
+        effects: the direct effects; or, in a sentence, why there are none.
     """
 
     result: Translation
@@ -91,7 +82,7 @@ class Shown:
     aligned: bool = False
     masked: Sequence[str] = KINDS
     limits: Mapping[str, float] = field(default_factory=dict)
-    effects: effects.Found | effects.Without | None = None
+    effects: effects.Found | str | None = None
     next: Mapping[str, object] | None = None
 
     @property
@@ -102,12 +93,12 @@ class Shown:
 
 def message(
     shown: Shown,
-    keep: Callable[[bytes], str] | None = None,
+    keep: Keep = None,
     before: Shown | None = None,
-    steering: Mapping[str, object] | None = None,
-    comparing: Mapping[str, object] | None = None,
+    steering: dict | None = None,
+    comparing: dict | None = None,
     owned: Sequence[str] = (),
-    setting: Mapping[str, object] | None = None,
+    setting: dict | None = None,
 ) -> bytes:
     """The message of a translation.
 
@@ -116,105 +107,102 @@ def message(
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
         before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
         steering: what a page says that lets the visitor change something, as steer.js names it.
-        comparing: what a page says on which `before` and `shown` stand beside each other, as beside.js names it. Then
-            tokens that replace each other are compared as well.
+        comparing: what a page says on which `before` and `shown` stand beside each other, as beside.js names it, and
+            the code of their difference. Then tokens that replace each other are compared as well.
         owned: further parameters of the address that are the message's to set or to take out.
-        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, where it may also say "ring",
-            the (row, column) of a cell to frame. Then neither the address nor what was open before counts, the stage
-            writes no address, and is the picture alone; where it is for steering, the tiles alone, which switch off.
-
-    Returns:
-        What `packing.pack` makes of a header with the keys that viz/stage/data.js names.
+        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and perhaps "ring", the
+            (row, column) of a cell to frame. The address then neither counts nor is written, and the stage is the
+            picture alone; where it is for steering, the tiles alone, which switch off.
     """
+    spoken = words.WORDS | effects.WORDS
+    spoken |= words.READING | sampling.WORDS if shown.alone else {}
+    spoken |= words.STEERING if steering is not None else {}
+    spoken |= words.COMPARING if comparing is not None else {}
     with using(current()):  # asked once, not for each word
-        header = _header(shown, keep)
-        header["owned"] += owned
-        header["setting"] = None if setting is None else dict(setting)
-        if steering is not None:
-            header["steering"] = dict(steering)
-            header["words"] |= {name: say(text) for name, text in words.STEERING.items()}
+        header = _version(shown, keep) | {
+            "language": current(),
+            "words": {name: say(text) for name, text in spoken.items()},
+            "address": shown.address,
+            "owned": [*NAMES, PARAMETER, *owned],
+            "options": shown.options,
+            "setting": setting,
+            "steering": steering,
+        }
         if before is not None:
             both = {kind: (before.built[kind], made) for kind, made in shown.built.items() if kind in before.built}
+            built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
+            changed = effects.difference(before.effects, shown.effects)
+            change = replace(shown, built=built, signed=True, inside=None, known={}, effects=changed)
             if comparing is not None:
                 aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
-                header["comparing"] = dict(comparing) | {"aligned": aligned}
-                header["words"] |= {name: say(text) for name, text in words.COMPARING.items()}
-            built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
-            code = header.get("comparing", {}).pop("code", shown.code)
-            change = replace(shown, built=built, signed=True, inside=None, known={}, code=code)
-            change = replace(change, effects=effects.difference(before.effects, shown.effects))
-            own = {"words", "owned", "address", "options", "language"}
-            for name, other in (("before", before), ("difference", change)):
-                header[name] = {key: value for key, value in _header(other, keep).items() if key not in own}
+                header["comparing"] = comparing | {"aligned": aligned}
+                change = replace(change, code=comparing["code"])
+            header |= {"before": _version(before, keep), "difference": _version(change, keep)}
         return pack(header)
 
 
-def _header(shown: Shown, keep: Callable[[bytes], str] | None) -> dict:
+def _version(shown: Shown, keep: Keep) -> dict:
+    """What is told of one translation, or of the difference of two."""
     result = shown.result
-    kinds = [kind for kind in KINDS_SHOWN if kind in shown.built]
-    of_kinds = [_kind(shown, kind, keep) for kind in kinds]
-    spoken = words.WORDS | effects.WORDS
-    if shown.alone:
-        spoken |= words.READING | sampling.WORDS
+    kinds = [_kind(shown, kind, keep) for kind in KINDS_SHOWN if kind in shown.built]
+    target = {
+        "start": " ".join(map(label, result.target_tokens[:1])),
+        "entropy": shown.entropy,
+        "late": int(shown.aligned),
+        "probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32),
+        "candidates": [[[label(name), p] for name, p in row] for row in shown.candidates],
+    }
     return {
-        "language": current(),
-        "address": dict(shown.address),
-        "owned": [*NAMES, PARAMETER],
         "translation": result.text,
-        "notes": list(shown.notes),
+        "notes": shown.notes,
         "source": _line(result.source_tokens),
-        "target": _line(result.predicted_tokens)
-        | {"start": " ".join(map(label, result.target_tokens[:1])), "entropy": shown.entropy}
-        | {"late": int(shown.aligned)}
-        | {"probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32)}
-        | {"candidates": [[[label(name), p] for name, p in row] for row in shown.candidates]},
-        "kinds": of_kinds,
-        "effects": _effects(shown, of_kinds, keep),
+        "target": _line(result.predicted_tokens) | target,
+        "kinds": kinds,
+        "effects": _effects(shown, kinds, keep),
         "colours": _colour_table(looks.DIVERGING if shown.signed else looks.SEQUENTIAL),
-        "views": {"mask": [], "positions": [], "words": []} if shown.signed else _views(shown, kinds),
-        "options": list(shown.options),
-        "code": dict(shown.code),
+        "views": {} if shown.signed else pictures.told(shown, [kind["code"] for kind in kinds]),
+        "code": shown.code,
         "inside": shown.inside,
         "next": shown.next,
-        "words": {name: say(text) for name, text in spoken.items()},
     }
 
 
-def _effects(shown: Shown, of_kinds: Sequence[dict], keep: Callable[[bytes], str] | None) -> dict | None:
-    """What the stage is told of the direct effects, their maps as those of the weights of the same kinds."""
+def _line(tokens: Sequence[str]) -> dict:
+    """A line of tokens: what they are called, and whether each goes on with the word before it."""
+    mark = analysis.word_mark(tokens)
+    of_token = analysis.words(tokens, mark).of_token if mark else range(len(tokens))
+    return {"tokens": named(tokens), "joined": [i > 0 and word == of_token[i - 1] for i, word in enumerate(of_token)]}
+
+
+def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> dict | None:
+    """What is told of the direct effects, their maps as those of the weights of the same kinds."""
     found = shown.effects
     if not isinstance(found, effects.Found):
-        return None if found is None else {"reason": say(found.reason)}
+        return found and {"reason": say(found)}
     kinds = {}
-    for told in of_kinds:
+    for told in of_weights:
         kind = told["code"]
         if made := found.built.get(kind):
-            limit = {kind: float(np.abs(made.weights).max()) or 1.0}
+            limit = float(np.abs(made.weights).max()) or 1.0
             known = {kind: Known(told["roles"], tuple(told["first"]))}
-            drawn = replace(shown, built={kind: made}, signed=True, limits=limit, known=known)
-            kinds[kind] = _kind(drawn, kind, keep) | effects.of_kind(found, kind, limit[kind])
+            drawn = replace(shown, built={kind: made}, signed=True, limits={kind: limit}, known=known)
+            kinds[kind] = _kind(drawn, kind, keep) | effects.of_kind(found, kind)
             kinds[kind]["colours"] = _colour_table(looks.DIVERGING)
             if kind == "cross":  # whose memory mixes words
                 kinds[kind]["look"]["layout"]["xaxis"]["title"]["text"] = say(effects.ENCODER_POSITION)
-    return {"kinds": kinds, **effects.told(found, shown.result.source_tokens, shown.result.predicted_tokens)}
+    return {"kinds": kinds} | effects.told(found, shown.result.source_tokens, shown.result.predicted_tokens)
 
 
 def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Maps]:
-    """The maps of every kind that a model has.
-
-    Args:
-        result: the translation.
-        options: of the maps.
-        rows: as of Shown.
-    """
+    """The maps of every kind that a model has; `rows` as of Shown."""
     made = {}
     if options.merge:
         mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
-        options = maps.Options(**(vars(options) | {"mark": mark or options.mark}))
+        options = replace(options, mark=mark or options.mark)
     for kind in KINDS:
         try:
             weights, mask = result.attention(kind), result.mask(kind)
-        except ValueError:  # a recurrent network has no self-attention, and perhaps none at all
+        except (ValueError, KeyError):  # a recurrent network has no self-attention, and perhaps none at all
             continue
         queries, keys, others = maps.axis_tokens(result, kind, rows)
         made[kind] = maps.build(weights, mask, queries, keys, options, others)
@@ -222,147 +210,115 @@ def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Ma
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
-    """The head whose map says most: the sharpest one that is not a single column.
+    """The head (layer, head) of weights (L, H, T, S) whose map says most under a mask (T, S).
 
-    Args:
-        weights: (L, H, T, S).
-        mask: bool (T, S), True = may attend.
-
-    Returns:
-        Layer and head: of the heads whose most read column holds at most half of the attention, the one with the least
-        entropy, each row's as a share of an even spread's; of all heads, where every one is such a column.
+    Of the heads whose most read column holds at most half of the attention, or of all where there is none, it is the
+    one with the least entropy, each row's as a share of an even spread's.
     """
     counted = mask.sum(axis=1) > 1
     if not counted.any():
         return 0, 0
-    rows, allowed = weights[:, :, counted], mask[counted]
-    entropy = (analysis.entropy(rows) / np.log(allowed.sum(axis=1))).mean(axis=-1)  # (L, H)
-    column = rows.mean(axis=2).max(axis=-1)
-    dead = rows.sum(axis=(2, 3)) == 0
-    penalised = entropy + np.where(column > 0.5, 10.0, 0.0) + np.where(dead, 100.0, 0.0)
-    layer, head = np.unravel_index(int(penalised.argmin()), penalised.shape)
+    rows = weights[:, :, counted]
+    entropy = (analysis.entropy(rows) / np.log(mask[counted].sum(axis=1))).mean(axis=-1)  # (L, H)
+    column = rows.mean(axis=2).max(axis=-1) > _ONE_COLUMN
+    return _smallest(entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0))
+
+
+def _smallest(numbers: np.ndarray) -> tuple[int, int]:
+    layer, head = np.unravel_index(int(numbers.argmin()), numbers.shape)
     return int(layer), int(head)
 
 
-def told_row(weights: np.ndarray, queries: Sequence[str]) -> np.ndarray:
-    """The row that is worth a sentence, uint16 (L, H): of the words, the one with the largest weight.
-
-    Args:
-        weights: (L, H, T, S).
-        queries: T tokens; special ones and punctuation count only where there is nothing else.
-    """
-    largest = weights.max(axis=-1)  # (L, H, T)
+def _told_rows(sizes: np.ndarray, queries: Sequence[str], signed: bool) -> np.ndarray:
+    """The row of each head (L, H) that is worth a sentence: with the largest number, of words where there are any."""
     dull = analysis.is_special(queries) | analysis.is_punctuation(queries)
-    if not dull.all():
-        largest = np.where(dull, -1.0, largest)
-    return largest.argmax(axis=-1).astype(np.uint16)
+    return np.where(dull & (not signed) & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1).astype(np.uint16)
 
 
-def large_map(shown: Shown, kind: str) -> dict:
-    """The look of the opened head of a kind; the same for all its heads."""
-    made = shown.built[kind]
-    row_title, column_title = words.axes(kind, shown.rows, shown.alone)
-    notes = None
-    if made.others is not None:
-        other = words.READS if shown.rows == "predicted" else words.WRITES
-        notes = [say(other, token=labels.quoted(label(token), say)) for token in made.others]
-    return looks.attention(
-        list(map(label, made.queries)),
-        list(map(label, made.keys)),
-        say,
-        query_axis=row_title,
-        key_axis=column_title,
-        mask=made.mask,
-        value=made.value,
-        notes=notes,
-        signed=shown.signed,
-        limit=shown.limits.get(kind, 1.0),
-    )
-
-
-def label(token: str) -> str:
-    """A token as it is shown: without the mark of a space, which tokens lines show by distance."""
-    return token[len(MARK) :] if token.startswith(MARK) and len(token) > len(MARK) else token
-
-
-def _line(tokens: Sequence[str]) -> dict:
-    """A line of tokens: what they are called, and whether each goes on with the word before it."""
-    mark = analysis.word_mark(tokens)
-    of_token = analysis.words(tokens, mark or MARK).of_token if mark else list(range(len(tokens)))
-    joined = [i > 0 and word == of_token[i - 1] for i, word in enumerate(of_token)]
-    return {"tokens": [labels.visible(label(token)) for token in tokens], "joined": joined}
-
-
-def _kind(shown: Shown, kind: str, keep: Callable[[bytes], str] | None) -> dict:
+def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
     """What the stage knows of one kind of attention."""
-    made, known = shown.built[kind], shown.known.get(kind, Known())
-    single = not made.options.axes
-    size, limit = np.abs(made.weights) if shown.signed else made.weights, shown.limits.get(kind, 1.0)
-    if single and known.first is not None:
-        first = known.first
-    elif shown.signed:
-        first = tuple(map(int, np.unravel_index(size.max(axis=(2, 3)).argmax(), size.shape[:2])))
-    else:
-        first = first_head(made.weights, made.mask)
-    n_layers, n_heads = made.weights.shape[:2]
-    roles = known.roles if single and np.shape(known.roles) == (n_layers, n_heads) else None
-    weights: dict = {"weights": Weights(made.weights, shown.signed, limit)}
-    if keep is not None and made.weights.size * 2 > BUDGET / len(shown.built):
-        whole = quantised(made.weights, shown.signed, limit).tobytes()
-        weights = {"address": keep(whole), "shape": list(made.weights.shape)}
-        weights["opened"] = Weights(made.weights[first], shown.signed, limit)
-    rows, columns = made.row_of, made.column_of
-    # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
-    steps = rows if shown.rows == "predicted" or shown.aligned else [*rows[1:], -1]
-    written = columns if shown.aligned else [*columns[1:], -1]
-    none = [-1] * len(shown.result.predicted_tokens)
-    nowhere = [-1] * len(shown.result.source_tokens)
-    return weights | {
+    made, known, limit = shown.built[kind], shown.known.get(kind, Known()), shown.limits.get(kind, 1.0)
+    weights, (name, title) = made.weights, words.spoken(kind, shown.alone)
+    sizes = np.abs(weights) if shown.signed else weights
+    largest, shape = sizes.max(axis=(2, 3)), weights.shape[:2]
+    single, plain = not made.options.axes, made.options == maps.Options(mark=made.options.mark)
+    first = known.first if single else None
+    if first is None:
+        first = _smallest(-largest) if shown.signed else first_head(weights, made.mask)
+    said = None
+    if not plain:
+        said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
+    return {
+        **_places(shown, kind),
+        **_weights(shown, kind, limit, first, keep),
         "code": kind,
-        "name": say(words.spoken(kind, shown.alone).name),
-        "title": say(words.spoken(kind, shown.alone).title),
-        "layers": [n_layers, n_heads],
+        "name": name,
+        "title": title,
+        "layers": shape,
         "layerNames": made.layer_names,
         "headNames": made.head_names,
         "single": single,
         "signed": shown.signed,
-        "plain": made.options == maps.Options(mark=made.options.mark),
-        "inside": made.options == maps.Options(mark=made.options.mark) and shown.rowwise and not shown.signed,
+        "plain": plain,
+        "inside": plain and shown.rowwise and not shown.signed,
         "steps": kind != "encoder_self",
-        "source": {"row": rows if kind == "encoder_self" else nowhere}
-        | {"column": nowhere if kind == "decoder_self" else columns},
-        "target": {"row": none if kind == "encoder_self" else steps}
-        | {"column": written if kind == "decoder_self" else none},
-        "start": columns[0] if kind == "decoder_self" and not shown.aligned else -1,
-        "startRow": rows[0] if shown.rows == "read" and kind != "encoder_self" and not shown.aligned else -1,
-        "queries": [labels.visible(label(token)) for token in made.queries],
-        "keys": [labels.visible(label(token)) for token in made.keys],
-        "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).astype(int).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, made.weights, 0) / limit, shown.signed),
-        "shown": None if made.shown.all() else made.shown.astype(np.uint8),
+        "queries": named(made.queries),
+        "keys": named(made.keys),
+        "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).tolist(),
+        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / limit, shown.signed),
+        "shown": None if made.shown.all() else made.shown,
         "removed": made.removed if made.options.hide else None,
-        "entropy": None if shown.signed else analysis.entropy(made.weights).mean(axis=-1).astype(np.float32),
-        "largest": size.max(axis=(2, 3)),
+        "entropy": None if shown.signed else analysis.entropy(weights).mean(axis=-1),
+        "largest": largest,
         "limit": limit,
-        "top": float(size.max() / limit) if shown.stretch and size.max() > 0 else 1.0,
+        "top": float(largest.max() / limit) if shown.stretch and largest.max() > 0 else 1.0,
         "stretch": shown.stretch,
-        "roles": roles,
-        "told": size.max(axis=-1).argmax(axis=-1).astype(np.uint16) if shown.signed else told_row(size, made.queries),
-        "said": _said(made),
-        "first": list(first),
-        "look": large_map(shown, kind),
+        "roles": known.roles if single and np.shape(known.roles) == shape else None,
+        "told": _told_rows(sizes, made.queries, shown.signed),
+        "said": said,
+        "first": first,
+        "look": _look(shown, kind, limit),
     }
 
 
-def _said(made: Maps) -> list[list[str]] | None:
-    """What the options did to each map, in sentences; None where there are no options."""
-    if made.options == maps.Options(mark=made.options.mark):
-        return None
-    n_layers, n_heads = made.weights.shape[:2]
-    return [[" ".join(maps.notes(made, layer, head)) for head in range(n_heads)] for layer in range(n_layers)]
+def _places(shown: Shown, kind: str) -> dict:
+    """The row and the column of each token of both lines, and of the start token, -1 where there is none."""
+    rows, columns, result = shown.built[kind].row_of, shown.built[kind].column_of, shown.result
+    encoder, decoder = kind == "encoder_self", kind == "decoder_self"
+    source, target = ([-1] * len(tokens) for tokens in (result.source_tokens, result.predicted_tokens))
+    # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
+    moved = [one if shown.aligned else [*one[1:], -1] for one in (rows, columns)]
+    steps = rows if shown.rows == "predicted" else moved[0]
+    return {
+        "source": {"row": rows if encoder else source, "column": source if decoder else columns},
+        "target": {"row": target if encoder else steps, "column": moved[1] if decoder else target},
+        "start": columns[0] if decoder and not shown.aligned else -1,
+        "startRow": rows[0] if shown.rows == "read" and not encoder and not shown.aligned else -1,
+    }
 
 
-def _tiles(weights: np.ndarray, signed: bool = False) -> np.ndarray:
+def _weights(shown: Shown, kind: str, limit: float, first: tuple[int, int], keep: Keep) -> dict:
+    """The maps of a kind, or the first one and where the others can be fetched."""
+    weights, how = shown.built[kind].weights, (shown.signed, limit)
+    if keep is None or weights.size * 2 <= BUDGET / len(shown.built):
+        return {"weights": Weights(weights, *how)}
+    address = keep(quantised(weights, *how).tobytes())
+    return {"address": address, "shape": weights.shape, "opened": Weights(weights[first], *how)}
+
+
+def _look(shown: Shown, kind: str, limit: float) -> dict:
+    """The look of the opened head of a kind; the same for all its heads."""
+    made, notes = shown.built[kind], None
+    row_title, column_title = words.axes(kind, shown.rows)
+    if made.others is not None:
+        other = words.READS if shown.rows == "predicted" else words.WRITES
+        notes = [say(other, token=labels.quoted(label(token), say)) for token in made.others]
+    axes = {"query_axis": row_title, "key_axis": column_title}
+    how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": shown.signed, "limit": limit}
+    return looks.attention(list(map(label, made.queries)), list(map(label, made.keys)), say, **axes, **how)
+
+
+def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
     """Every map (L, H, T, S) as uint8, with at most TILE rows and columns: each cell the largest weight of a block.
 
     Signed numbers become 128 + 127 times themselves.
@@ -380,61 +336,10 @@ def _tiles(weights: np.ndarray, signed: bool = False) -> np.ndarray:
 
 def _colour_table(scale: Sequence[Sequence]) -> np.ndarray:
     """The colours of a scale, uint8 (steps, 3), as the large map has them."""
-    places = np.array([place for place, _ in scale])
-    channels = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _, colour in scale])
-    at = np.linspace(0, 1, _COLOURS * 4)
-    return np.stack([np.interp(at, places, channel) for channel in channels.T], axis=-1).round().astype(np.uint8)
-
-
-def _views(shown: Shown, kinds: Sequence[str]) -> dict[str, list[dict]]:
-    """The other pictures: each a name, the kind it is of if it is of one, a look and its numbers."""
-    result = shown.result
-    masks = []
-    for kind in kinds if shown.masked else ():
-        queries, keys, _ = maps.axis_tokens(result, kind, shown.rows)
-        row_title, column_title = words.axes(kind, shown.rows, shown.alone)
-        queries, keys = list(map(label, queries)), list(map(label, keys))
-        look = looks.mask(queries, keys, say, query_axis=row_title, key_axis=column_title)
-        mask = result.mask(kind)
-        blocked = int(mask.size - mask.sum())
-        causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
-        some = words.BLOCKED if causal else words.EDITED_CELLS
-        line = say(some, n=blocked, total=mask.size) if blocked else say(words.NOTHING_BLOCKED)
-        if shown.alone and causal:
-            added = np.where(mask, "0", "-inf").tolist()
-            look["hover"]["values"] = [f"{name}: {one}" for name, one in zip(look["hover"]["values"], ("-inf", "0"))]
-            look |= {"texts": added} if len(mask) <= WRITTEN_UP_TO else {}
-            line = f"{say(words.ADDED)} {line}"
-        z = mask.astype(np.uint8)
-        if kind not in shown.masked:
-            line, z = say(words.NO_MASK), np.full(mask.shape, np.nan, np.float32)
-        masks.append({"name": "", "kind": kind, "look": look, "z": z, "line": line})
-    positions = []
-    for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
-        try:
-            table = result.positional(side)
-        except ValueError:  # a recurrent network has none
-            continue
-        names, name = list(map(label, tokens)), say(words.SIDES[side])
-        limit = max(1.0, float(np.abs(table).max()))
-        line = say(words.POSITIONS)
-        table_look = looks.positions(names, table.shape[1], limit, say)
-        positions.append({"name": name, "look": table_look, "z": table.astype(np.float32), "line": line})
-        chosen = sorted({table.shape[1] * part // 16 for part in WAVES})
-        waves = looks.waves(names, chosen, table.astype(np.float32), say)
-        positions.append({"name": say(words.AS_WAVES, side=name), "look": waves, "line": say(words.WAVES)})
-    found: dict[str, list[dict]] = {"mask": masks, "positions": positions, "words": []}
-    if shown.candidates:
-        written = list(map(label, result.predicted_tokens))
-        names = [[label(name) for name, _ in row] for row in shown.candidates]
-        z = np.array([[p for _, p in row] for row in shown.candidates], dtype=np.float32)
-        look = looks.candidates(written, names, say)
-        found["words"] = [{"name": "", "look": look, "z": z, "line": say(words.CANDIDATES)}]
-    if shown.next is not None:
-        look["layout"]["yaxis"]["title"]["text"] = say(words.READING["word"])
-        every = {"name": say(sampling.EVERY_STEP), "line": say(words.FOLLOWING)}
-        found["words"] = [{"name": say(sampling.AT_THE_END)}, found["words"][0] | every]
-    return found
+    places, colours = zip(*scale)
+    channels = np.array([list(bytes.fromhex(colour[1:])) for colour in colours]).T
+    at = np.linspace(0, 1, _COLOURS)
+    return np.stack([np.interp(at, places, one) for one in channels], axis=-1).round().astype(np.uint8)
 
 
 def known_roles(kind: str, roles: Sequence[Sequence[str]], say_role: Callable[[str], str]) -> list[list[str]]:
@@ -442,6 +347,7 @@ def known_roles(kind: str, roles: Sequence[Sequence[str]], say_role: Callable[[s
 
     In the decoder the same token as the query is the word that the step reads, the last one that was written.
     """
-    dull = ("mixed", head_roles.NO_CHOICE)
-    own = {name: say(text) for name, text in words.WRITTEN_ROLES.items()} if kind == "decoder_self" else {}
-    return [["" if role in dull else own.get(role) or say_role(role) for role in row] for row in roles]
+    said = {"mixed": "", head_roles.NO_CHOICE: ""}
+    if kind == "decoder_self":
+        said |= {name: say(text) for name, text in words.WRITTEN_ROLES.items()}
+    return [[said[role] if role in said else say_role(role) for role in row] for row in roles]

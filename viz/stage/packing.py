@@ -43,14 +43,11 @@ def quantised(values: np.ndarray, signed: bool = False, limit: float = 1.0) -> n
 
 
 def pack(header: dict) -> bytes:
-    """Write a header and its arrays.
+    """The message of a header, which also gets a "stamp": a hash of all of it.
 
     Args:
         header: of dictionaries, lists, texts, numbers, None; arrays, Weights and Texts anywhere in it. NaN outside of
             arrays becomes null. It is not empty.
-
-    Returns:
-        The message, whose header also has a "stamp": a hash of all of it.
 
     Raises:
         ValueError: for an array of a type that no browser array has.

@@ -1,7 +1,7 @@
 // The stage for a room: larger type and nothing beside it. A presenter's remote (PageUp and PageDown) goes through the
 // steps of the decoding, or through the heads where nothing is decoded.
 
-import { el } from "./dom.js";
+import { icon } from "./dom.js";
 
 export class Projector {
   constructor(stage) {
@@ -10,30 +10,17 @@ export class Projector {
     document.addEventListener("keydown", (event) => stage.root.isConnected && this.key(event));
   }
 
-  button(words) {
-    this.switch = el(
-      "button",
-      {
-        type: "button",
-        class: "hl-plain hl-sign hl-corner",
-        "data-testid": "stage-projector",
-        title: words.projector,
-        "aria-label": words.projector,
-        onclick: () => this.turn(!this.stage.state.projector),
-      },
-      "⤢",
-    );
-    return this.switch;
+  button({ projector }) {
+    const turn = () => this.turn(!this.stage.state.projector);
+    return (this.switch = icon("⤢", projector, "stage-projector", turn, "hl-sign.hl-corner"));
   }
 
-  /** Turns larger type on or off. */
   turn(projector) {
     const { stage } = this;
     stage.choose({ projector });
     if (projector) stage.root.focus({ preventScroll: true });
   }
 
-  /** Shows whether it is on; CSS does the rest. */
   light(on) {
     const { root } = this.stage;
     if (root.classList.contains("hl-projector") !== on) this.stage.unmeasure();
@@ -50,24 +37,23 @@ export class Projector {
     if (key === "p" && (state.projector || root.contains(target))) this.turn(!state.projector);
     if (!state.projector) return;
     if (key === "Escape") this.turn(false);
-    if (key !== "PageDown" && key !== "PageUp") return;
+    const by = { PageDown: 1, PageUp: -1 }[key];
+    if (!by) return;
     event.preventDefault();
-    this.go(key === "PageDown" ? 1 : -1);
+    this.go(by);
   }
 
-  /** One step, or one head, on or back; after the last one comes the first. */
+  /** One step, or head, on or back, in a circle. */
   go(by) {
     const { stage } = this;
-    const count = stage.told.target.tokens.length;
-    if (count && !stage.beside) {
-      if (stage.playing) stage.pause();
-      const place = ((stage.state.step ?? count - 1) + by + count) % count; // the last step shows all, as no step does
-      return stage.step(place);
+    const { film, kind } = stage;
+    if (film.count && !stage.beside) {
+      film.pause();
+      return stage.step((film.place + by + film.count) % film.count); // the last step shows all, as no step does
     }
-    const [layers, heads] = stage.kind.layers;
-    const [layer, head] = stage.kind.open;
-    const place = (layer * heads + head + by + layers * heads) % (layers * heads);
-    return stage.open(Math.floor(place / heads), place % heads);
+    const [layer, head] = kind.open;
+    const place = layer * kind.layers[1] + head + by;
+    return stage.open(...kind.places.at(place % kind.places.length));
   }
 }
 

@@ -2,13 +2,13 @@
 // continuation, which the server draws. The only numbers that the browser computes: bars follow the sliders.
 
 import { fill } from "./data.js";
-import { decimals, el } from "./dom.js";
+import { button, el, percent } from "./dom.js";
 import { fields } from "./menus.js";
 
 const CHOSEN = ["temperature", "top-k", "top-p", "count"]; // in the address
 const MOST_WORDS = 6; // of the text, in the title
 
-/** The distribution that is drawn from, in the order of the logits (the largest first): model/decoding/sampling.py. */
+/** The distribution that is drawn from, as model/decoding/sampling.py; the largest logit first. */
 export function restrict(logits, never, { temperature, "top-k": k, "top-p": p }) {
   const shares = new Float64Array(logits.length);
   let left = temperature === 0 ? 1 : k || logits.length;
@@ -32,11 +32,10 @@ export function restrict(logits, never, { temperature, "top-k": k, "top-p": p })
   return Float32Array.from(shares, (share) => share / kept);
 }
 
-const percent = (share) => `${decimals(100 * share, 1)} %`;
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const allFields = ({ next }) => [...next.fields, ...next.writing];
 
-/** The chosen numbers: of the address, or as they were, as far as there are such. */
+/** The chosen numbers, where there are such: of the address, or as they were. */
 function restored({ told }, asked) {
   if (!told.next) return null;
   const number = ({ name, value, options, low, high }) => {
@@ -47,16 +46,12 @@ function restored({ told }, asked) {
   return { ...Object.fromEntries(allFields(told).map(number)), seed: told.next.seed ?? 0 };
 }
 
-/** The parameters of the address. */
-function parameters({ told, state }) {
+function parameters({ told, state: { chance } }) {
   if (!told.next) return {};
-  const chosen = allFields(told).filter(({ name }) => CHOSEN.includes(name));
-  return Object.fromEntries(
-    chosen.map(({ name, value }) => [name, state.chance[name] === Number(value) ? null : state.chance[name]]),
-  );
+  const own = ({ name, value }) => [name, chance[name] === Number(value) ? null : chance[name]];
+  return Object.fromEntries(allFields(told).map(own).filter(([name]) => CHOSEN.includes(name)));
 }
 
-/** Whether the bars are what is drawn large. */
 const open = ({ told, state }) => Boolean(told.next) && state.view === "words" && !state.picture;
 
 function title(stage) {
@@ -64,33 +59,28 @@ function title(stage) {
   if (!open(stage)) return null;
   const last = translation.split(" ");
   const end = last.length > MOST_WORDS ? `… ${last.slice(-MOST_WORDS).join(" ")}` : translation;
-  return fill(words["after text"], { text: end || target.tokens[0] });
+  return fill(words.after_text, { text: end || target.tokens[0] });
 }
 
 /** The same object for the same choices, so that it is drawn once. */
 function shown(stage) {
-  const { next, words } = stage.told;
+  const { next, words, language } = stage.told;
   const { chance } = stage.state;
   const key = JSON.stringify(chance);
   if (next.made?.key === key) return next.made;
-  const { own } = next;
   const all = restrict(next.logits.values, next.never, chance);
-  const drawn = Array.from(all.subarray(0, own.values.length));
-  const given = Array.from(own.values);
-  const numbers = [
-    drawn.map((share) => share || null),
-    drawn.map((share, i) => (share ? null : given[i])),
-    given,
-  ];
+  const given = Array.from(next.own.values);
+  const drawn = Array.from(all.subarray(0, given.length));
+  const numbers = [drawn.map((share) => share || null), drawn.map((share, i) => (share ? null : given[i])), given];
   const customdata = given.map((share, i) => [next.said[i], percent(share), percent(drawn[i])]);
   const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
   data[0].text = drawn.map(percent);
-  const said = (number) => number.toLocaleString(stage.told.language);
-  const left = all.reduce((count, share) => count + (share > 0), 0);
-  const counts = { left: said(left), total: said(all.length), count: given.length };
-  const line = fill(words["can be drawn"], { ...counts, share: percent(sum(drawn)), own: percent(sum(given)) });
-  const columns = [next.look.data[2], next.look.data[0]].map(({ name }) => name);
-  const table = [next.names, columns, given.map((share, i) => [share, drawn[i]]), ""];
+  const [left, total] = [all.filter((share) => share > 0), all].map(({ length }) => length.toLocaleString(language));
+  const line = fill(words.can_be_drawn, {
+    ...{ left, total, count: given.length },
+    ...{ share: percent(sum(drawn)), own: percent(sum(given)) },
+  });
+  const table = [next.names, [data[2].name, data[0].name], given.map((share, i) => [share, drawn[i]])];
   next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
   const choose = (names, value) => chosen(stage, names, value);
   const live = (name, value) => (set(stage, name, value), stage.render());
@@ -112,27 +102,18 @@ function chosen(stage, names, value) {
   else stage.render();
 }
 
-/** The controls of the continuation. */
 function writing(stage) {
   const { next, words } = stage.told;
   if (!next || !stage.host.ask) return [];
   const { chance } = stage.state;
-  const go = () => stage.host.ask({ seed: next.seed === null ? chance.seed : (chance.seed + 1) % 10000 });
+  const fresh = next.seed === null;
+  const go = () => stage.host.ask({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
   const own = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
-  return [
-    el(
-      "button",
-      { type: "button", class: "hl-chip", "data-testid": "stage-go-on", onclick: go },
-      words[next.seed === null ? "go on" : "again"],
-    ),
-    ...fields(own, (name, value) => chosen(stage, name, value)),
-  ];
+  const draw = button("hl-chip", fresh ? words.go_on : words.again, go, { "data-testid": "stage-go-on" });
+  return [draw, ...fields(own, (name, value) => chosen(stage, name, value))];
 }
 
-/** The text, and what was drawn after it. */
-function text({ told }) {
-  const { next, translation } = told;
-  return next?.continued ? [translation, el("span", { class: "hl-written" }, next.continued)] : [];
-}
+const text = ({ told: { next, translation } }) =>
+  next?.continued ? [translation, el("span.hl-written", {}, next.continued)] : [];
 
 export const sampling = { open, parameters, restored, shown, text, title, writing };

@@ -12,7 +12,7 @@ import numpy as np
 
 from viz.figures import labels, looks
 from viz.stage.form import field
-from viz.text.language import counted, message, say
+from viz.text.language import counted, message, messages, say
 from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 
 SHOWN = 20  # words that have a bar
@@ -21,12 +21,12 @@ TEMPERATURE_HELP = message("Divides the logits: below 1 likely words get likelie
 TOP_K_HELP = message("Keeps only the k most probable words (Fan et al. 2018).")
 TOP_P_HELP = message("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
 SEED_HELP = message("The same seed draws the same words.")
-WORDS = {  # by the names that the browser code uses
-    "after text": message("The next word after “{text}”"),
-    "can be drawn": message("{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own})."),
-    "go on": message("Continue the text"),
-    "again": message("Draw again"),
-}
+WORDS = messages(  # by the names that the browser code uses
+    after_text="The next word after “{text}”",
+    can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
+    go_on="Continue the text",
+    again="Draw again",
+)
 AT_THE_END, EVERY_STEP = message("After the text"), message("Every step")
 
 
@@ -37,18 +37,14 @@ def told(
     chance: Chance,
     continued: str,
 ) -> dict:
-    """What `next` is in a message.
+    """What `next` is in a message: logits, the largest first, bars without their numbers, and controls.
 
     Args:
         logits: float32 (V,), after the last word of the text.
         tokens: gives the names of ids.
         never: ids that are not drawn.
         chance: how words are drawn.
-        continued: what was drawn after the text; empty where nothing was.
-
-    Returns:
-        The logits, the largest first, with the places of what is never drawn, the bars without their numbers, and the
-        controls, as menus.js shows them.
+        continued: what was drawn after the text.
     """
     order = np.argsort(-logits, kind="stable")
     ordered = logits[order].astype(np.float64)

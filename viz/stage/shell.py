@@ -31,17 +31,16 @@ _STYLE = """
     --st-text-color: #e6eaee; --st-border-color: #39434e; }
 }
 body { margin: 12px 20px; background: var(--st-background-color, #fff); }
+.hl-report { color: var(--st-text-color); font: 1rem/1.5 var(--st-font); overflow-wrap: anywhere; }
+.hl-report :is(pre, table) { overflow-x: auto; display: block; }
+.hl-report :is(th, td) { text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; }
 """
 
 
 def bundle(name: str = ALONE) -> str:
-    """A module and all that it imports as one script, which browsers also run from a file.
+    """A module of `files.FILES` and all that it imports as one script, which browsers also run from a file.
 
-    Args:
-        name: of `files.FILES`.
-
-    Raises:
-        ValueError: for an import or an export in another form than ours are written in.
+    A ValueError tells of an import or an export in another form than ours are written in.
     """
     made: dict[str, str] = {}
 

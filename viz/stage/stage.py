@@ -30,8 +30,7 @@ def stage(
         on_asked: called before the page runs again because something was chosen that the server computes, with the
             parameters of the address as they are then.
         key: a name that no other part of the page has.
-        on_did: called before the page runs again because something was changed, with the action (steer.js); None: the
-            page changes nothing.
+        on_did: the same with an action (steer.js) where something was changed; None: the page changes nothing.
     """
 
     def asked() -> None:

@@ -1,7 +1,8 @@
 // The stage inside Streamlit: where messages come from, and the address of the page.
 
+import { addressed } from "./data.js";
 import { plotly } from "./library.js";
-import { PLACE, Stage } from "./stage.js";
+import { Stage } from "./stage.js";
 
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
@@ -15,66 +16,53 @@ async function fetched(address) {
 
 let unwritten = null; // parameters of the address of a page, until the picture that they tell of is painted
 
-/** Has parameters written into the address after the next picture, which should not wait for that. */
-function write(parameters, names) {
-  const named = Object.fromEntries((names ?? Object.keys(parameters)).map((name) => [name, parameters[name]]));
-  if (unwritten) Object.assign(unwritten, named);
-  else {
-    unwritten = named;
-    const page = location.pathname;
-    requestAnimationFrame(() => setTimeout(() => (page === location.pathname ? written() : (unwritten = null))));
-  }
+/** Has parameters written after the next picture, which should not wait for that. */
+function write(parameters) {
+  if (unwritten) return Object.assign(unwritten, parameters);
+  unwritten = { ...parameters };
+  const page = location.pathname;
+  requestAnimationFrame(() => setTimeout(() => (page === location.pathname ? written() : (unwritten = null))));
 }
 
-/** Writes them; null takes one out. No entry of the history, and the server is not asked. */
+/** No entry of the history, and the server is not asked. */
 function written() {
-  const parameters = unwritten ?? {};
+  const query = addressed(new URLSearchParams(location.search), unwritten ?? {});
   unwritten = null;
-  const query = new URLSearchParams(location.search);
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value === null || value === undefined) query.delete(name);
-    else query.set(name, String(value));
-  }
-  const search = query.toString();
-  const address = location.pathname + (search ? `?${search}` : "") + location.hash;
-  if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
+  const search = String(query) && `?${query}`;
+  if (search !== location.search)
+    history.replaceState(history.state, "", location.pathname + search + location.hash);
+  return query;
 }
 
-function read() {
-  written();
-  const query = new URLSearchParams(location.search);
-  return Object.fromEntries(PLACE.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+function hosted() {
+  const root = document.createElement("div");
+  const stage = new Stage(root, {
+    plotly,
+    part: async (path) => (await fetched(new URL(path, base))).arrayBuffer(),
+    shell: async () => (await fetched(new URL("stage.html", import.meta.url))).text(),
+    read: () => Object.fromEntries(written()),
+    write,
+    get memory() {
+      return memories[Boolean(stage.whole.next)] ?? {};
+    },
+    set memory(value) {
+      memories[Boolean(stage.whole.next)] = value;
+    },
+    ask: (parameters) => {
+      if (stage.whole.setting) return stage.trigger("asked", `?${new URLSearchParams(parameters)}`);
+      write(parameters);
+      // What Streamlit itself tells the server of the address is what it was when the page was opened.
+      stage.trigger("asked", `?${written()}`);
+    },
+    act: (action) => stage.trigger("did", JSON.stringify(action)),
+  });
+  return stage;
 }
 
 export function show({ data, parentElement, setTriggerValue }) {
-  let stage = stages.get(parentElement);
-  if (!stage) {
-    const host = {
-      plotly,
-      part: async (path) => (await fetched(new URL(path, base))).arrayBuffer(),
-      shell: async () => (await fetched(new URL("stage.html", import.meta.url))).text(),
-      read,
-      write,
-      get memory() {
-        return memories[Boolean(stage.whole.next)] ?? {};
-      },
-      set memory(value) {
-        memories[Boolean(stage.whole.next)] = value;
-      },
-      ask: (parameters) => {
-        if (stage.whole.setting) return stage.trigger("asked", `?${new URLSearchParams(parameters)}`);
-        write(parameters);
-        written();
-        // What Streamlit itself tells the server of the address is what it was when the page was opened.
-        stage.trigger("asked", location.search);
-      },
-      act: (action) => stage.trigger("did", JSON.stringify(action)),
-    };
-    const root = document.createElement("div");
-    parentElement.append(root);
-    stage = new Stage(root, host);
-    stages.set(parentElement, stage);
-  }
+  const stage = stages.get(parentElement) ?? hosted();
+  stages.set(parentElement, stage);
+  if (!stage.root.isConnected) parentElement.append(stage.root);
   stage.trigger = setTriggerValue;
   stage.show(data);
   const theme = getComputedStyle(stage.root).color;

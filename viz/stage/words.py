@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from viz.text.language import message, say
+from model.text.special import MARK
+from viz.figures import labels
+from viz.text.language import message, messages, say
+from viz.text.words import KINDS, PREDICTED_AXIS
+from viz.text.words_heads import SHORT_KINDS
 
-
-class Kind(NamedTuple):
-    """A kind of attention: its name on a button, its title, and what its queries and keys are."""
-
-    name: str
-    title: str
-    query: str
-    key: str
-
-
-KINDS = {
-    "cross": Kind(
-        message("Cross"), message("Cross-attention"), message("word being written (query)"), message("source (key)")
-    ),
-    "encoder_self": Kind(
-        message("Encoder"), message("Encoder self-attention"), message("source (query)"), message("source (key)")
-    ),
-    "decoder_self": Kind(
-        message("Decoder"),
-        message("Masked decoder self-attention"),
-        message("word being written (query)"),
-        message("word so far (key)"),
-    ),
-}
-TEXT_SELF = Kind(  # of a model that only reads on: what stands for "decoder_self" there
-    message("Self"),
-    message("Masked self-attention"),
-    message("word being written (query)"),
-    message("word so far (key)"),
-)
+TEXT_SELF = message("Self"), message("Masked self-attention")  # of a model that only reads on
 WRITTEN_ROLES = {"same token": message("last written word"), "previous token": message("word before the last")}
-READ_AXIS = message("word just read (query)")
 READS = message("<br>at the step that reads {token}")
 WRITES = message("<br>at the step that writes {token}")
 SIDES = {"source": message("Source"), "target": message("Translation")}
@@ -45,6 +19,8 @@ AS_WAVES = message("{side} as waves")
 POSITIONS = message("Added to the embedding of each token: rows are positions, columns are dimensions.")
 WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
 CANDIDATES = message("The most probable next words at every step. Beam search may choose another one than the first.")
+PROBABILITY, OF_NEXT = message("probability"), message("probability of the word that follows")
+JUST_READ = message("word just read")
 FOLLOWING = message("The most probable next words after every word of the text.")
 ADDED = message("Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0.")
 BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
@@ -52,141 +28,144 @@ EDITED_CELLS = message("{n} of {total} cells are blocked.")
 NO_MASK = message("The mask of this kind of attention is not known.")
 NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
 
-WORDS = {  # by the names that the browser code uses; it fills the places in braces
-    "heads": message("Heads"),
-    "kinds": message("Kind of attention"),
-    "views": message("Picture"),
-    "map": message("Map"),
-    "mask": message("Mask"),
-    "positions": message("Positions"),
-    "words": message("Next words"),
-    "inside": message("Inside"),
-    "computing": message("Computing …"),
-    "head": message("{title} · layer {layer} · head {head}"),
-    "summary": message("{title} · {layer} · {head}"),
-    "tile": message("{title}, layer {layer}, head {head}"),
-    "role": message("Role over many sentences: {role}"),
-    "entropy": message("Entropy {entropy} nats (mean of its rows)"),
-    "largest": message("Largest weight {weight}"),
-    "attends": message("“{query}” attends most to “{key}” ({weight})."),
-    "attended": message("“{key}” gets the most attention from “{query}” ({weight})."),
-    "empty": message("“{query}” attends to nothing here: all its weights are 0."),
-    "strongest": message("Heads that link “{query}” most to another word:"),
-    "link": message("{layer}.{head} → {key} {weight}"),
-    "written": message("“{token}” was written with probability {probability}."),
-    "undecided": message("Entropy of this step: {entropy} nats (0: no doubt)."),
-    "instead": message("Other candidates: {others}"),
-    "hidden": message("{share} of this row is hidden"),
-    "below": message("not drawn (below the threshold)"),
-    "play": message("Play the decoding step by step"),
-    "pause": message("Pause"),
-    "step": message("step {step} of {steps}"),
-    "slider": message("Step of the decoding"),
-    "this head": message("This head"),
-    "layer": message("All heads of the layer"),
-    "lines": message("Lines between the words"),
-    "options": message("Map options"),
-    "download": message("Download"),
-    "code": message("Python"),
-    "table": message("Table"),
-    "projector": message("Projector: large type, PageUp and PageDown for steps (p)"),
-    "probability": message("probability"),
-    "word": message("written word"),
-    "copy": message("Copy"),
-    "reset": message("Reset"),
-    "png": message("Picture (PNG)"),
-    "svg": message("Picture (SVG)"),
-    "html": message("Web page (HTML)"),
-    "csv": message("Numbers (CSV)"),
-    "query": message("query"),
-    "key": message("key"),
-    "weight": message("weight"),
-    "source": message("Source tokens"),
-    "target": message("Tokens of the translation"),
-    "no plotly": message("The drawing library could not be loaded, so the large picture is shown as a table."),
-    "loading": message("Loading …"),
-    "failed": message("The maps of this kind could not be fetched. Please reload the page."),
-    "nothing": message("(the model wrote nothing)"),
-    "no attention": message("This model has no attention: it reads the whole sentence through one vector."),
-    "off": message("click to hide or show its lines"),
-    "pick": message("Tap or click a word to pin its row."),
-}
+WORDS = messages(  # by the names that the browser code uses; it fills the places in braces
+    heads="Heads",
+    kinds="Kind of attention",
+    views="Picture",
+    map="Map",
+    mask="Mask",
+    positions="Positions",
+    words="Next words",
+    inside="Inside",
+    computing="Computing …",
+    head="{title} · layer {layer} · head {head}",
+    summary="{title} · {layer} · {head}",
+    tile="{title}, layer {layer}, head {head}",
+    role="Role over many sentences: {role}",
+    entropy="Entropy {entropy} nats (mean of its rows)",
+    largest="Largest weight {weight}",
+    attends="“{query}” attends most to “{key}” ({weight}).",
+    attended="“{key}” gets the most attention from “{query}” ({weight}).",
+    empty="“{query}” attends to nothing here: all its weights are 0.",
+    strongest="Heads that link “{query}” most to another word:",
+    link="{layer}.{head} → {key} {weight}",
+    written="“{token}” was written with probability {probability}.",
+    undecided="Entropy of this step: {entropy} nats (0: no doubt).",
+    instead="Other candidates: {others}",
+    hidden="{share} of this row is hidden",
+    below="not drawn (below the threshold)",
+    play="Play the decoding step by step",
+    pause="Pause",
+    step="step {step} of {steps}",
+    slider="Step of the decoding",
+    this_head="This head",
+    layer="All heads of the layer",
+    lines="Lines between the words",
+    options="Map options",
+    download="Download",
+    code="Python",
+    table="Table",
+    projector="Projector: large type, PageUp and PageDown for steps (p)",
+    copy="Copy",
+    reset="Reset",
+    png="Picture (PNG)",
+    svg="Picture (SVG)",
+    html="Web page (HTML)",
+    csv="Numbers (CSV)",
+    query="query",
+    key="key",
+    weight="weight",
+    source="Source tokens",
+    target="Tokens of the translation",
+    no_plotly="The drawing library could not be loaded, so the large picture is shown as a table.",
+    loading="Loading …",
+    failed="The maps of this kind could not be fetched. Please reload the page.",
+    nothing="(the model wrote nothing)",
+    no_attention="This model has no attention: it reads the whole sentence through one vector.",
+    off="click to hide or show its lines",
+    pick="Tap or click a word to pin its row.",
+)
 
-STEERING = {  # more of them, on the page Steer
-    "versions": message("Which translation"),
-    "before": message("Before"),
-    "after": message("After"),
-    "difference": message("Difference"),
-    "do": message("A click on a head"),
-    "open": message("Open"),
-    "off": message("Off"),
-    "uniform": message("Uniform"),
-    "alone": message("Alone"),
-    "several": message("Several"),
-    "picked": message("chosen"),
-    "chosen heads": message("heads {heads}"),
-    "instead_of": message("Instead of “{token}”:"),
-    "type": message("another word"),
-    "keep": message("Keep everything up to here"),
-    "is off": message("off"),
-    "is uniform": message("uniform"),
-    "switch": message("Switch layer {layer}, head {head} off or on"),
-    "whole layer": message("Layer {layer}: switch all its heads off or on"),
-    "changes": message("Changes"),
-    "take back": message("Take back: {change}"),
-    "reset all": message("Reset all"),
-    "copy link": message("Copy link"),
-    "unchanged": message("Nothing is changed yet. Switch a head off, force a cell, edit a mask or write another word."),
-    "click force": message("Click a cell to force it."),
-    "strength": message("Strength"),
-    "in": message("in"),
-    "one head": message("this head"),
-    "every head": message("all heads"),
-    "click cell": message("Click or drag to block or open cells, in every layer and head."),
-    "click word": message("Click a word to write it; everything before it is kept."),
-    "with options": message("To change single cells, reset the map options first."),
-    "importance": message("Importance"),
-    "costs": message("Without it the log-probability of the old translation changes by {change} nats"),
-    "changed most": message("The largest change is in “{query}” → “{key}” ({weight})."),
-    "scale": message("Scale"),
-    "shift": message("Shift"),
-    "no change": message("Nothing changed in this head."),
-    "unmatched": message("this token is not in both translations"),
-    "moved": message("Scale and shift the encodings that are added to the embeddings."),
-}
+STEERING = messages(  # more of them, on the page Steer
+    versions="Which translation",
+    before="Before",
+    after="After",
+    difference="Difference",
+    do="A click on a head",
+    open="Open",
+    off="Off",
+    uniform="Uniform",
+    alone="Alone",
+    several="Several",
+    picked="chosen",
+    chosen_heads="heads {heads}",
+    instead_of="Instead of “{token}”:",
+    type="another word",
+    keep="Keep everything up to here",
+    is_off="off",
+    is_uniform="uniform",
+    switch="Switch layer {layer}, head {head} off or on",
+    whole_layer="Layer {layer}: switch all its heads off or on",
+    changes="Changes",
+    take_back="Take back: {change}",
+    reset_all="Reset all",
+    copy_link="Copy link",
+    unchanged="Nothing is changed yet. Switch a head off, force a cell, edit a mask or write another word.",
+    click_force="Click a cell to force it.",
+    strength="Strength",
+    within="in",
+    one_head="this head",
+    every_head="all heads",
+    click_cell="Click or drag to block or open cells, in every layer and head.",
+    click_word="Click a word to write it; everything before it is kept.",
+    with_options="To change single cells, reset the map options first.",
+    importance="Importance",
+    costs="Without it the log-probability of the old translation changes by {change} nats",
+    changed_most="The largest change is in “{query}” → “{key}” ({weight}).",
+    no_change="Nothing changed in this head.",
+    unmatched="this token is not in both translations",
+)
 
-READING = {  # in place of the same where there is no source
-    "target": message("Tokens of the text"),
-    "written": message("“{token}” has probability {probability} here."),
-    "instead": message("Other words there: {others}"),
-    "play": message("Play step by step"),
-    "slider": message("Step"),
-    "probability": message("probability of the word that follows"),
-    "word": message("word just read"),
-}
+READING = messages(  # in place of the same where there is no source
+    target="Tokens of the text",
+    written="“{token}” has probability {probability} here.",
+    instead="Other words there: {others}",
+    play="Play step by step",
+    slider="Step",
+)
 
-COMPARING = {  # more of them, on the page Compare, where A stands before and B after
-    "versions": message("Tiles"),
-    "before": message("A"),
-    "after": message("B"),
-    "difference": message("Difference"),
-    "minus": message("B minus A"),
-    "changed most": message("The largest difference is in “{query}” → “{key}” ({weight})."),
-    "no change": message("Nothing differs in this head."),
-    "unmatched": message("this token has no partner on the other side"),
-    "lacks kind": message("{name} has no attention of this kind."),
-    "lacks head": message("{name} has no layer {layer}, head {head}."),
-    "no difference": message("Only one of them has attention, so there is no difference."),
-}
+COMPARING = messages(  # more of them, on the page Compare, where A stands before and B after
+    versions="Tiles",
+    before="A",
+    after="B",
+    difference="Difference",
+    minus="B minus A",
+    changed_most="The largest difference is in “{query}” → “{key}” ({weight}).",
+    no_change="Nothing differs in this head.",
+    unmatched="this token has no partner on the other side",
+    lacks_kind="{name} has no attention of this kind.",
+    lacks_head="{name} has no layer {layer}, head {head}.",
+    no_difference="Only one of them has attention, so there is no difference.",
+)
 
 
-def spoken(kind: str, alone: bool) -> Kind:
-    """What a kind is called; `alone`: there is no source."""
-    return TEXT_SELF if alone and kind == "decoder_self" else KINDS[kind]
+def spoken(kind: str, alone: bool) -> tuple[str, str]:
+    """The name of a kind on a button, and its title; `alone`: there is no source."""
+    name, title = TEXT_SELF if alone and kind == "decoder_self" else (SHORT_KINDS[kind], KINDS[kind].title)
+    return say(name), say(title)
 
 
-def axes(kind: str, rows: str, alone: bool = False) -> tuple[str, str]:
+def axes(kind: str, rows: str) -> tuple[str, str]:
     """The titles of the rows and of the columns of a kind, where steps are named by the token "predicted" or "read"."""
-    own = spoken(kind, alone)
-    named = READ_AXIS if rows == "read" and kind != "encoder_self" else own.query
-    return say(named), say(own.key)
+    query = PREDICTED_AXIS if rows == "predicted" and kind != "encoder_self" else KINDS[kind].query_axis
+    return say(query), say(KINDS[kind].key_axis)
+
+
+def label(token: str) -> str:
+    """A token as it is shown: without the mark of a space, which tokens lines show by distance."""
+    return token.removeprefix(MARK) or token
+
+
+def named(tokens: Sequence[str]) -> list[str]:
+    """Tokens as they are shown, what cannot be seen written out."""
+    return [labels.visible(label(token)) for token in tokens]

@@ -24,21 +24,25 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
 
+def _given(node: ast.Call, marks: dict[str, int]) -> list[list[ast.expr]]:
+    """The sentences that a call is given, each with the one for several things where it has one."""
+    name = getattr(node.func, "id", "")
+    named = [one.value for one in node.keywords if name == "messages" or one.arg in TABLES.get(name, ())]
+    parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
+    return [node.args[: marks.get(name, 0)], *([text] for text in parts if not isinstance(text, ast.Call))]
+
+
 @cache
 def calls() -> list[tuple[str, ast.Call, list[str]]]:
     """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
-    found = []
-    for room, marks in MARKS.items():
-        for file in sorted((ROOT / room).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):  # Babel's own misses those in f-strings
-                if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in marks | TABLES:
-                    named = (one.value for one in node.keywords if one.arg in TABLES.get(name, ()))
-                    named = (text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one]))
-                    named = ([text] for text in named if not isinstance(text, ast.Call))
-                    for given in filter(None, [node.args[: marks.get(name, 0)], *named]):
-                        texts = [one.value for one in given if isinstance(one, ast.Constant)]
-                        found.append((f"{file.relative_to(ROOT)}:{node.lineno}", node, texts))
-    return found
+    return [
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node, [one.value for one in given if isinstance(one, ast.Constant)])
+        for room, marks in MARKS.items()
+        for file in sorted((ROOT / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
+        if isinstance(node, ast.Call)
+        for given in filter(None, _given(node, marks))
+    ]
 
 
 def sentences() -> Catalog:

@@ -50,6 +50,11 @@ def message(text: str) -> str:
     return text
 
 
+def messages(**texts: str) -> dict[str, str]:
+    """Mark sentences, by name, as `message` marks one."""
+    return texts
+
+
 def say(text: str, /, **values: object) -> str:
     """Say a sentence in the language of the visitor.
 

@@ -75,23 +75,7 @@ KINDS = {
 }
 
 READ, PREDICTED = message("read"), message("predicted")
-NAMED_BY = {
-    READ: message("Steps are named by the token that they read; they predicted the next one."),
-    PREDICTED: message("Steps are named by the token that they predicted; they read the one before."),
-}
 PREDICTED_AXIS = message("word being written (query)")
-
-
-def named_by(kind: str, names: str) -> tuple[str, str]:
-    """How to read a picture of a kind, as it is said, and the title of the query axis, in English.
-
-    `names` tells whether steps are named by the token READ or PREDICTED.
-    """
-    spoken = KINDS[kind]
-    reading = say(spoken.rows)
-    if kind == "encoder_self":
-        return reading, spoken.query_axis
-    return f"{reading} {say(NAMED_BY[names])}", PREDICTED_AXIS if names == PREDICTED else spoken.query_axis
 
 
 def how_decoded(beam: int, length_penalty: float, forced: bool) -> str:

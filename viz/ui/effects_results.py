@@ -13,7 +13,7 @@ from model.measures import agreement
 from viz.app.turns import in_turn
 from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
-from viz.stage.effects import Found, Without
+from viz.stage.effects import Found
 from viz.text import errors
 from viz.views import heads_results
 from viz.views.cached import Request, Shown, remembered
@@ -24,7 +24,7 @@ from viz.views.view import AGAINST, MEASURES
 
 def found(
     result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
-) -> Found | Without | None:
+) -> Found | str | None:
     """The direct effects that an address asks for; None where it asks for none; why there are none, asked for or not.
 
     Args:
@@ -32,7 +32,7 @@ def found(
         rows: whether steps are named by the token "predicted" or "read".
     """
     if not isinstance(result.config, TransformerConfig):
-        return Without(stage_effects.NO_EFFECTS)
+        return stage_effects.NO_EFFECTS
     if query.get("measure") != MEASURES[1]:
         return None
     against, view = query.get("against"), query.get("view")
@@ -45,7 +45,7 @@ def found(
             "agree": agreement_of(request) if view == "agree" and request.is_plain else None,
         }
     except ValueError as error:
-        return Without(errors.sentence(error))
+        return errors.sentence(error)
     others = effects.others
     return Found(
         stage_effects.built(effects, result, built, rows),

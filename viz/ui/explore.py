@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from viz.export import page
-from viz.export.report import ADDRESS, Settings, link_to, report
+from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.text import words
@@ -112,7 +112,7 @@ def offer_report(
     Args:
         recipe: the lines that make the translation.
         page: the path of the page that shows it.
-        changed: as for `viz.export.report.Settings`.
+        changed: as for `viz.stage.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
     asked = {name: value for name, value in choices.address().items() if name not in (*FIELDS, *changes.NAMES)}
@@ -123,7 +123,9 @@ def offer_report(
         link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
         code=with_imports(*recipe.lines),
         changes=changed,
+        place={name: asked[name] for name in ("kind", "layer", "head") if name in asked},
     )
-    make, label = partial(report, result, settings), say("Report of this sentence (HTML)")
+    make = partial(report, result, settings, result.candidates, result.entropy)
+    label = say("Report of this sentence (HTML)")
     more = {"key": "report", "help": say(words.REPORT), "on_click": "ignore"}
     st.download_button(label, make, "headlight-report.html", "text/html", **more)

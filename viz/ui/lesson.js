@@ -17,7 +17,6 @@ export function keys() {
   document.addEventListener("keydown", pressed); // the same one twice is one
 }
 
-/** The lesson goes away. */
 export function leave() {
   document.removeEventListener("keydown", pressed);
 }

@@ -1,7 +1,7 @@
 // Any figure of a page, drawn by Plotly into a node that stays; and buttons that make pictures of one.
 
-import { nested, unpack } from "./data.js";
-import { el } from "./dom.js";
+import { drawable, unpack } from "./data.js";
+import { button, el } from "./dom.js";
 import { plotly } from "./library.js";
 import { table } from "./menus.js";
 
@@ -10,27 +10,19 @@ const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" 
 const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
 const plots = new WeakMap();
 
-/** Parts of a message as Plotly takes them. */
-function drawable(value) {
-  if (value?.values && value.shape) return nested(value);
-  if (Array.isArray(value)) return value.map(drawable);
-  if (!value || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, drawable(part)]));
-}
-
 class Plot {
   constructor(root) {
     this.root = root;
     this.node = el("div", { role: "img" });
-    this.box = el("div", { class: "hl-scrolled" }, this.node);
+    this.box = el("div.hl-scrolled", {}, this.node);
     this.note = el("p", { role: "status", hidden: true });
-    this.button = el("button", { type: "button", class: "hl-plain hl-seldom", onclick: () => this.tabled() });
+    this.button = button("hl-plain.hl-seldom", "", () => this.tabled());
     root.append(this.box, this.note, this.button);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(root);
   }
 
-  /** Takes a message; the same one again is drawn again only where the page's size or colours have changed. */
+  /** The same message again is drawn again only where size or colours have changed. */
   show(bytes) {
     const told = unpack(bytes);
     if (told.stamp !== this.told?.stamp) {
@@ -56,44 +48,37 @@ class Plot {
     const now = [told?.stamp, width, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
-    let library;
-    try {
-      library = await plotly();
-    } catch {
-      this.now = null;
-      this.note.textContent = told.words.missing;
-      this.note.hidden = false;
-      return;
-    }
-    if (now !== this.now) return; // something newer is drawn
-    this.note.hidden = true;
-    const config = { ...CONFIG, locale: told.language, locales: { [told.language]: { dictionary: told.words.zoomed } } };
+    const library = await plotly().catch(() => null);
+    this.note.textContent = told.words.missing;
+    this.note.hidden = Boolean(library);
+    if (!library) this.now = null;
+    if (now !== this.now) return; // something newer is drawn, or nothing can be
+    const { language: locale, words } = told;
+    const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
     await library.react(node, figure.data, { ...figure.layout, ...this.look(style, width) }, config);
     node.dataset.stamp = told.stamp;
     if (this.listens) return;
     this.listens = true;
-    node.on("plotly_click", ({ points: [point] }) => {
-      if (!this.told.clicks) return;
-      const { curveNumber: curve, x, y, customdata } = point;
-      this.click("clicked", { curve, x, y, customdata });
+    node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
+      if (this.told.clicks) this.click("clicked", { curve, x, y, customdata });
     });
   }
 
-  /** Size, colours and letters of the page; the zoom stays for as long as the axes are the same. */
-  look(style, width) {
+  /** As the page looks; the zoom stays for as long as the axes are the same. */
+  look({ color, fontFamily: family, backgroundColor: bgcolor }, width) {
     const { layout } = this.figure;
     const axis = { gridcolor: SOFT, zerolinecolor: SOFT, linecolor: SOFT };
-    const font = { color: style.color, family: style.fontFamily };
+    const font = { color, family };
+    const hoverlabel = { bgcolor, bordercolor: SOFT, font };
     const axes = ["xaxis", "yaxis"].map((name) => [layout[name]?.range, layout[name]?.ticktext]);
     return {
       width,
       font: { size: 12, ...layout.font, ...font },
       uirevision: JSON.stringify(axes),
-      template: { layout: { xaxis: axis, yaxis: axis, hoverlabel: { bgcolor: style.backgroundColor, bordercolor: SOFT, font } } },
+      template: { layout: { xaxis: axis, yaxis: axis, hoverlabel } },
     };
   }
 
-  /** Opens the figure as a table, or closes it. */
   tabled() {
     this.grid?.remove();
     const { rows, columns, corner } = this.told.table ?? {};
@@ -106,7 +91,7 @@ class Plot {
 export function show({ data, parentElement, setTriggerValue }) {
   let plot = plots.get(parentElement);
   if (!plot) {
-    const root = el("div", { class: "hl-figure", "data-testid": "plot" });
+    const root = el("div.hl-figure", { "data-testid": "plot" });
     parentElement.append(root);
     plots.set(parentElement, (plot = new Plot(root)));
   }
@@ -114,7 +99,6 @@ export function show({ data, parentElement, setTriggerValue }) {
   plot.show(data);
 }
 
-/** The part of the page goes away. */
 export function leave({ parentElement }) {
   const plot = plots.get(parentElement);
   if (!plot) return;
@@ -141,7 +125,6 @@ export function pictures({ data, parentElement }) {
       said.textContent = words.failed.replace("{reason}", () => error.message);
     }
   };
-  const buttons = [["PNG", "png", 2], ["SVG", "svg", 1]].map(([label, ...how]) =>
-    el("button", { type: "button", onclick: () => make(...how) }, label));
-  parentElement.querySelector(".hl-place").replaceChildren(el("div", { class: "hl-pictures-of" }, ...buttons, said));
+  const buttons = [["png", 2], ["svg", 1]].map((how) => button("hl-picture", how[0].toUpperCase(), () => make(...how)));
+  parentElement.querySelector(".hl-place").replaceChildren(el("div.hl-pictures-of", {}, buttons, said));
 }

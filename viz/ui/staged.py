@@ -168,7 +168,7 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
     known, found, alone = made(result, "result"), {}, not result.source_tokens
     for kind, maps_of in built.items():
-        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows, alone)))
+        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
         found[kind] = _heatmap(recipe, known, maps_of, kind, chosen, axes).code
         tokens = maps.axis_tokens(known, kind, chosen.rows)[:2]
         found[f"mask {kind}"] = recipe.plot("", mask_heatmap, known.mask(kind), *tokens, **axes).code
@@ -221,9 +221,9 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
         return None
     arrays = cached.layer_of(request, asked.kind, asked.layer)
     queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
-    keys = [stage_message.label(key) for key in keys]
+    keys = [stage_words.label(key) for key in keys]
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
-    return inside.told(asked, made, recorded, stage_message.label(queries[asked.row]), keys, config.dropout)
+    return inside.told(asked, made, recorded, stage_words.label(queries[asked.row]), keys, config.dropout)
 
 
 def shown_of(

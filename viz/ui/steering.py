@@ -15,6 +15,7 @@ from model.measures.search_attention import looked_at
 from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
+from viz.stage.form import field
 from viz.text import words_steer
 from viz.text.language import message, say
 from viz.ui import staged
@@ -235,6 +236,7 @@ def told(
     changes, edits, plain, before = request.changes, request.changes.edits, request.plain, None
     shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
     shown = replace(shown, address=dict(shown.address) | changes.address())
+    moved, stacks = say(words_steer.MOVED), [[code, say(name)] for code, name in change.STACK_NAMES.items()]
     steering = {
         "chips": chips(request),
         "off": list(map(astuple, edits.off)),
@@ -242,8 +244,11 @@ def told(
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
         "cells": list(map(astuple, edits.cells)),
         "locked": changes.locked,
-        "positions": (changes.scale, changes.shift, changes.stacks),
-        "stacks": [(code, say(name)) for code, name in change.STACK_NAMES.items()],
+        "positions": [
+            field("range", "scale", message("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
+            field("range", "shift", message("Shift"), changes.shift, moved, low=0, high=100, unit=""),
+            field("choice", "stacks", message("in"), changes.stacks, options=stacks),
+        ],
     }
     if changes:
         old = compute(plain)

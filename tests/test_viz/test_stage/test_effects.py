@@ -8,9 +8,9 @@ import pytest
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
 from viz.stage import effects, message
-from viz.stage.effects import Found, Without
-from viz.stage.message import label
+from viz.stage.effects import Found
 from viz.stage.packing import unpack
+from viz.stage.words import label
 from viz.text.language import say
 from viz.views import maps
 
@@ -77,12 +77,13 @@ def test_the_lens_names_the_words_of_the_lens(shown, tiny, result) -> None:
     lens = tiny.lens(result)
     told = unpack(message.message(shown(result, lens=lens)))["effects"]["lens"]
     np.testing.assert_allclose(told["z"], lens.probabilities[:, :, 0].T)
-    names, columns, cells, _ = told["table"]
+    names, columns, cells = told["table"]
     assert len(columns) == len(lens.sublayers) and names == [label(token) for token in result.predicted_tokens]
     for t, row in enumerate(cells):
         for n, cell in enumerate(row):
             assert cell == f"{label(lens.words[n][t][0])} {lens.probabilities[n, t, 0]:.0%}"
-            assert told["look"]["texts"][t][n].startswith("<b>") == (lens.words[n][t][0] == result.predicted_tokens[t])
+            bold = told["look"]["texts"][t][n].startswith("<b>")
+            assert bold == (lens.words[n][t][0] == result.predicted_tokens[t])
             assert all(f"{p:.1%}" in told["look"]["hover"]["cells"][t][n] for p in lens.probabilities[n, t])
 
 
@@ -129,6 +130,6 @@ def test_maps_over_the_budget_are_fetched(shown, tiny, result, monkeypatch) -> N
 
 def test_a_recurrent_network_says_why_it_has_none(tell, grus) -> None:
     result = grus[True].translate("too tired.")
-    told = tell(result, effects=Without(effects.NO_EFFECTS))["effects"]
+    told = tell(result, effects=effects.NO_EFFECTS)["effects"]
     assert told == {"reason": say(effects.NO_EFFECTS)}
     assert tell(result)["effects"] is None, "none were asked for"

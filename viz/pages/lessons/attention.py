@@ -26,7 +26,7 @@ NEXT = (0, 7)  # of the encoder
 def cover(language: str) -> Drawn:
     """The head of the first card, for the list of lessons; drawn once for all visitors."""
     result = steer(SENTENCE)
-    axes = {"query_axis": words.named_by("cross", words.PREDICTED)[1], "key_axis": words.KINDS["cross"].key_axis}
+    axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
     tokens = result.predicted_tokens, result.source_tokens
     figure = attention_heatmap(result.attention("cross")[SHARP], *tokens, **axes, say=say)
     figure.layout.height = max(COVER, figure.layout.height)
