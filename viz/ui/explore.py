@@ -9,9 +9,9 @@ from functools import partial
 import streamlit as st
 
 from viz.export import page
-from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.figures import Drawn
 from viz.figures.export import titled
+from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import choices
@@ -115,7 +115,8 @@ def offer_report(
         changed: as for `viz.stage.report.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
-    asked = {name: value for name, value in choices.address().items() if name not in (*FIELDS, *changes.NAMES)}
+    query = choices.address()
+    asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),
@@ -123,7 +124,7 @@ def offer_report(
         link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
         code=with_imports(*recipe.lines),
         changes=changed,
-        place={name: asked[name] for name in ("kind", "layer", "head") if name in asked},
+        place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
     make = partial(report, result, settings, result.candidates, result.entropy)
     label = say("Report of this sentence (HTML)")

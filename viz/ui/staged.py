@@ -166,7 +166,7 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
 
 def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
-    known, found, alone = made(result, "result"), {}, not result.source_tokens
+    known, found = made(result, "result"), {}
     for kind, maps_of in built.items():
         axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
         found[kind] = _heatmap(recipe, known, maps_of, kind, chosen, axes).code
