@@ -32,10 +32,10 @@ from model.config import TransformerConfig
 from model.positional import TABLES
 from model.text.special import EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
+from model.training.batching import Batch, group_by_length, pad
 from model.training.config import RunConfig, TrainingConfig
-from model.training.data.batching import Batch, group_by_length, pad
 from model.training.loop import Trainer
-from model.training.objectives import TranslationLoss
+from model.training.losses import TranslationLoss
 from model.training.presets import PRESETS
 from model.training.tasks import Task
 from model.transformer import Transformer

@@ -33,10 +33,7 @@ Several processes, each with its share of every update's batches, each on a GPU 
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command.
-
-    Args:
-        argv: the words after `python -m model`; those of the command line when left out.
+    """Run one command: the words after `python -m model`, those of the command line when left out.
 
     Returns:
         The exit code: 0; 2 after an error that the caller can mend, told in one line on stderr; 130 after Ctrl-C.
@@ -48,14 +45,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def carry_out(arguments: argparse.Namespace) -> int:
-    """Run what the arguments say, and tell errors as every command does.
-
-    Args:
-        arguments: parsed, with the function `run`.
-
-    Returns:
-        As `main`.
-    """
+    """Call `arguments.run`, and tell errors as every command does; the exit code is that of `main`."""
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -91,6 +81,10 @@ def _option(*names: str, **settings: Any) -> Option:
     return names, settings
 
 
+def _value(name: str, default: float | str, metavar: str, does: str) -> Option:
+    return _option(name, type=type(default), default=default, metavar=metavar, help=does)
+
+
 def _switch(name: str, does: str) -> Option:
     return _option(name, action="store_true", help=does)
 
@@ -100,11 +94,11 @@ def _path(name: str, does: str, metavar: str = "DIR", required: bool = True) -> 
 
 
 _TEXT = _option("text", metavar="TEXT")
-_CHECKPOINT = _option("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help="default: %(default)s")
+_CHECKPOINT = _value("--checkpoint", DEFAULT_CHECKPOINT, "NAME", "default: %(default)s")
 _PENALTY = "exponent of the length penalty; default: %(default)s"
 _SEARCH = (
-    _option("--beam", type=int, default=4, metavar="N", help="width, 1 is greedy; default: %(default)s"),
-    _option("--length-penalty", type=float, default=0.6, metavar="A", help=_PENALTY),
+    _value("--beam", 4, "N", "width, 1 is greedy; default: %(default)s"),
+    _value("--length-penalty", 0.6, "A", _PENALTY),
 )
 _RECORDED = (_TEXT, _option("--out", type=Path, required=True, metavar="FILE.npz"), _CHECKPOINT, *_SEARCH)
 _HUB = (
@@ -163,11 +157,11 @@ _COMMANDS = {
     "write": (
         "go on with a text, drawing words from a language model",
         _TEXT,
-        _option("--words", type=int, default=30, metavar="N", help="how many to draw; default: %(default)s"),
-        _option("--temperature", type=float, default=1.0, metavar="X", help="0: no chance; default: 1"),
-        _option("--top-k", type=int, default=0, metavar="K", help="of the K most probable only; 0: of all"),
-        _option("--top-p", type=float, default=1.0, metavar="P", help="of the most probable up to P in all"),
-        _option("--seed", type=int, default=0, metavar="N", help="the same gives the same words"),
+        _value("--words", 30, "N", "how many to draw; default: %(default)s"),
+        _value("--temperature", 1.0, "X", "0: no chance; default: 1"),
+        _value("--top-k", 0, "K", "of the K most probable only; 0: of all"),
+        _value("--top-p", 1.0, "P", "of the most probable up to P in all"),
+        _value("--seed", 0, "N", "the same gives the same words"),
         _CHECKPOINT,
     ),
     "evaluate": (
@@ -182,16 +176,8 @@ _COMMANDS = {
     "atlas": (
         "measure every head over held-out sentences",
         _PAIRS,
-        _option(
-            "--sentences", type=int, default=100, metavar="N", help="read N, spread over the file; default: %(default)s"
-        ),
-        _option(
-            "--bleu-sentences",
-            type=int,
-            default=0,
-            metavar="N",
-            help="also translate N without each head; default: none",
-        ),
+        _value("--sentences", 100, "N", "read N, spread over the file; default: %(default)s"),
+        _value("--bleu-sentences", 0, "N", "also translate N without each head; default: none"),
         _option(
             "--links",
             type=Path,
@@ -202,14 +188,14 @@ _COMMANDS = {
             help="also score heads as word aligners: a folder with de-en.ref.wa, test.de and test.en, or a file of "
             "links (as in model/measures/links/) and both texts; may be given again",
         ),
-        _option("--credit", default="", metavar="TEXT", help="whose sentences they are, and their licence"),
+        _value("--credit", "", "TEXT", "whose sentences they are, and their licence"),
         _path("--out", "where to write it; default: atlas.json beside the weights", "FILE.json", required=False),
         _CHECKPOINT,
     ),
     "check": (
         "measure what must be true of every map; prints JSON",
         _PAIRS,
-        _option("--sentences", type=int, default=30, metavar="N", help="read N; default: %(default)s"),
+        _value("--sentences", 30, "N", "read N; default: %(default)s"),
         _switch("--save", "keep the result in check.json beside the weights"),
         _CHECKPOINT,
     ),
@@ -219,8 +205,8 @@ _COMMANDS = {
         _path("--data-dir", "the folder with the corpora"),
         _path("--out", "the run's folder"),
         _switch("--resume", "continue the run in --out where it stopped"),
-        _option("--start-from", default="", metavar="FOLDER", help="begin with a checkpoint's weights and tokenizer"),
-        _option("--tokenizer", default="", metavar="FOLDER", help="cut text with this folder's tokenizer.json"),
+        _value("--start-from", "", "FOLDER", "begin with a checkpoint's weights and tokenizer"),
+        _value("--tokenizer", "", "FOLDER", "cut text with this folder's tokenizer.json"),
         _option("--steps", type=int, help="train to this step instead of the configured one"),
         _option("--data", metavar="MIX", help="train on this mix instead of the configured one (see below)"),
     ),
@@ -241,7 +227,7 @@ _COMMANDS = {
         _path("--data-dir", "the folder with multi30k/"),
         _path("--out", "the grid's folder"),
         _switch("--resume", "train the cells that the grid in --out does not have"),
-        _option("--only", default="", metavar="NAME", help="the cells whose names begin so: post-0.02"),
+        _value("--only", "", "NAME", "the cells whose names begin so: post-0.02"),
     ),
     "download": (
         "fetch a corpus to train on (needs a network)",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
@@ -14,36 +13,20 @@ from model.language_model import LanguageModel
 from model.transformer import Transformer
 
 Config = TransformerConfig | GruConfig | LanguageModelConfig
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """What a kind of model is made of.
-
-    Attributes:
-        config: its configuration's class.
-        build: configuration to network.
-    """
-
-    config: type[Config]
-    build: Callable[[Any], nn.Module]
-
-
-ARCHITECTURES = {
-    "transformer": Architecture(TransformerConfig, Transformer),
-    "gru": Architecture(GruConfig, GruModel),
-    "language_model": Architecture(LanguageModelConfig, LanguageModel),
+ARCHITECTURES: dict[str, tuple[type[Config], Callable[[Any], nn.Module]]] = {
+    "transformer": (TransformerConfig, Transformer),
+    "gru": (GruConfig, GruModel),
+    "language_model": (LanguageModelConfig, LanguageModel),
 }
 
 
 def name_of(config: Config) -> str:
-    """The name of the architecture that a configuration is for."""
-    return next(name for name, kind in ARCHITECTURES.items() if type(config) is kind.config)
+    return next(name for name, (kind, _) in ARCHITECTURES.items() if type(config) is kind)
 
 
 def build(config: Config) -> nn.Module:
     """A network with random weights."""
-    return ARCHITECTURES[name_of(config)].build(config)
+    return ARCHITECTURES[name_of(config)][1](config)
 
 
 def to_dict(config: Config) -> dict[str, Any]:
@@ -62,9 +45,9 @@ def from_dict(values: dict[str, Any], default: str | None = None) -> Config:
         ValueError: if the architecture is unknown, or a key or a value is not allowed.
     """
     if not isinstance(values, dict):
-        return ARCHITECTURES[default or "transformer"].config.from_dict(values)  # which refuses it in words
+        return ARCHITECTURES[default or "transformer"][0].from_dict(values)  # which refuses it in words
     values = dict(values)
     name = values.pop("architecture", default)
     if not isinstance(name, str) or name not in ARCHITECTURES:
         raise ValueError(f"architecture must be one of {', '.join(map(repr, ARCHITECTURES))}, got {name!r}")
-    return ARCHITECTURES[name].config.from_dict(values)
+    return ARCHITECTURES[name][0].from_dict(values)

@@ -16,13 +16,7 @@ from model.taps import Tap, observed
 
 
 def masked_softmax(scores: Tensor) -> Tensor:
-    """Softmax over the keys in which a row with nothing to attend gives zeros.
-
-    Args:
-        scores: (..., T, S), -inf where a query may not attend.
-
-    Returns:
-        (..., T, S), rows summing to 1, or all 0 where every score of the row is -inf (softmax alone gives NaN).
+    """Softmax over the keys of scores (..., T, S); a row of -inf only gives zeros (softmax alone: NaN).
 
     Example:
         >>> import torch
@@ -39,11 +33,7 @@ def masked_softmax(scores: Tensor) -> Tensor:
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (Vaswani et al. 2017, section 3.2.2).
 
-    Args:
-        d_model: D, width of the inputs and the output.
-        n_heads: H, a divisor of d_model.
-        dropout: probability of dropping a weight in training, after the tap, so that recorded rows sum to 1.
-        bias: whether the four projections have a bias (the paper's have none).
+    Weights are dropped in training after the tap, so that recorded rows sum to 1. The paper's projections have no bias.
     """
 
     fuses = True  # a kind with equations of its own says False: fused attention and the stepper have only these
@@ -68,44 +58,18 @@ class MultiHeadAttention(nn.Module):
         self.tap_output = Tap("B T D")
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        """Let each position of x read the positions of memory.
-
-        Args:
-            x: (B, T, D), who asks.
-            memory: (B, S, D), who is read; x itself in self-attention.
-            mask: bool, broadcastable to (B, H, T, S), True = may attend.
-
-        Returns:
-            (B, T, D).
-        """
+        """Let each position of x (B, T, D) read those of memory (B, S, D); mask bool, broadcastable to (B, H, T, S)."""
         k, v = self.keys_values(memory)
         return self.attend(x, k, v, mask)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Project what is read, once for as many queries as will ask.
-
-        Args:
-            memory: (B, S, D).
-
-        Returns:
-            k and v, each (B, H, S, K).
-        """
+        """Project what is read, (B, S, D), once for all queries: k and v, each (B, H, S, K)."""
         k = self.tap_k(self._split(self.k_projection(memory)))  # (B, H, S, K)
         v = self.tap_v(self._split(self.v_projection(memory)))  # (B, H, S, K)
         return k, v
 
     def attend(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """Ask with x over given keys and values.
-
-        Args:
-            x: (B, T, D).
-            k: (B, H, S, K).
-            v: (B, H, S, K).
-            mask: bool, broadcastable to (B, H, T, S), True = may attend.
-
-        Returns:
-            (B, T, D).
-        """
+        """Query with x (B, T, D) given keys and values (B, H, S, K); mask bool, broadcastable to (B, H, T, S)."""
         q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
         attention = self._fused if self.fuses and not observed() else self.equations
         context = attention(q, k, v, mask)  # (B, H, T, K)
@@ -113,16 +77,9 @@ class MultiHeadAttention(nn.Module):
         return self.tap_output(self.output_projection(context))  # (B, T, D)
 
     def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation per line.
+        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation per line: the context (B, H, T, K).
 
-        Args:
-            q: (B, H, T, K).
-            k: (B, H, S, K).
-            v: (B, H, S, K).
-            mask: bool, broadcastable to (B, 1, T, S), True = may attend; None hides nothing.
-
-        Returns:
-            (B, H, T, K), the context of each head.
+        q is (B, H, T, K), k and v (B, H, S, K), the mask bool, broadcastable to (B, 1, T, S); None hides nothing.
         """
         mask = q.new_ones((), dtype=torch.bool) if mask is None else mask
         mask = mask[(None,) * (4 - mask.dim())]  # (1 or B, 1, 1 or T, 1 or S)
@@ -145,12 +102,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class AdditiveAttention(nn.Module):
-    """score = v^T tanh(W s + U h + b): a small network compares state and memory (Bahdanau et al. 2015, A.1.2).
-
-    Args:
-        d_query: D, width of the state that asks, and of the comparison.
-        d_memory: M, width of what is read.
-    """
+    """score = v^T tanh(W s + U h + b): a small network compares state and memory (Bahdanau et al. 2015, A.1.2)."""
 
     def __init__(self, d_query: int, d_memory: int) -> None:
         super().__init__()
@@ -166,20 +118,13 @@ class AdditiveAttention(nn.Module):
         self.tap_context = Tap("B T M")
 
     def keys(self, memory: Tensor) -> Tensor:
-        """Project what is read, once for as many queries as will ask: (B, S, M) to (B, S, D)."""
+        """Project what is read, once for all queries: (B, S, M) to (B, S, D)."""
         return self.tap_k(self.key_projection(memory))
 
     def forward(self, query: Tensor, keys: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        """Read the memory; H is 1.
+        """Read the memory (B, S, M) with query (B, T, D) and keys (B, S, D): the context (B, T, M); H is 1.
 
-        Args:
-            query: (B, T, D), who asks.
-            keys: (B, S, D), from `keys`.
-            memory: (B, S, M), what is read.
-            mask: bool, (B, 1, 1, S), True = may attend.
-
-        Returns:
-            (B, T, M).
+        mask is bool, (B, 1, 1, S), True = may attend.
         """
         q = self.tap_q(self.query_projection(query))  # (B, T, D)
         mask = self.tap_mask(mask.expand(-1, -1, q.size(1), -1))  # (B, 1, T, S)

@@ -14,24 +14,18 @@ Direction = tuple[str, str]
 
 
 def checkpoints_folder() -> Path:
-    """Where checkpoints are looked for by name: $HEADLIGHT_CHECKPOINTS, or the project's own folder checkpoints/."""
+    """Where checkpoints are looked for by name: $HEADLIGHT_CHECKPOINTS, or the project's checkpoints/."""
     own = Path(__file__).resolve().parent.parent / "checkpoints"
     return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or own)
 
 
 def available(architecture: str | None = None) -> list[str]:
-    """The names of the checkpoints in that folder.
-
-    Args:
-        architecture: only those of this kind (a key of `model.architectures.ARCHITECTURES`), and those that do not say
-            what they are: to load one tells what is wrong with it.
-    """
+    """The names of the checkpoints in that folder, of an architecture (those that do not say theirs, too) or all."""
     folders = sorted(path.parent for path in checkpoints_folder().glob(f"*/{CONFIG}"))
     return [path.name for path in folders if architecture is None or _architecture(path) in (architecture, None)]
 
 
 def _architecture(folder: Path) -> str | None:
-    """What a checkpoint says it is; None where it cannot be read."""
     try:
         return read_json(folder / CONFIG).get("architecture")
     except ValueError:
@@ -39,11 +33,7 @@ def _architecture(folder: Path) -> str | None:
 
 
 def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
-    """The checkpoints that translate, by source and target language, from their cards alone.
-
-    Returns:
-        Direction to names, and for each checkpoint whose card cannot be read a sentence that says why.
-    """
+    """The names of what translates by source and target language, and a sentence for each card that cannot be read."""
     found: dict[Direction, list[str]] = {}
     problems = []
     for name in available():

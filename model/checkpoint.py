@@ -1,8 +1,8 @@
 """A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. JSON and safetensors only.
 
-Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read. A fifth file,
-manifest.json, has the SHA-256 of these four: a file that was damaged, mixed up or changed is not loaded. It says
-nothing about who made them: whoever can change a file can change the manifest too.
+Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read. manifest.json
+has the SHA-256 of these four: a file that was damaged, mixed up or changed is not loaded. It says nothing about who
+made them: whoever can change a file can change the manifest too.
 """
 
 from __future__ import annotations
@@ -37,14 +37,7 @@ WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A loaded checkpoint folder.
-
-    Attributes:
-        folder: where it was read from.
-        model: in evaluation mode, float32.
-        tokenizer: the one it was trained with.
-        card: where it comes from: data, licences, command, steps, scores.
-    """
+    """A loaded checkpoint folder: the model in evaluation mode and float32; the card says where it comes from."""
 
     folder: Path
     model: nn.Module
@@ -59,15 +52,7 @@ def save(
     card: dict[str, Any],
     weight_type: torch.dtype = torch.float16,
 ) -> None:
-    """Write a checkpoint folder.
-
-    Args:
-        folder: made if it does not exist.
-        model: its parameters are written once each, shared ones too.
-        tokenizer: the one the model was trained with.
-        card: anything JSON about where it comes from.
-        weight_type: of floating-point numbers, that the weights are rounded to; a tensor with a number that is too
-            large for it keeps its own.
+    """Write a checkpoint folder; weights are rounded to weight_type, tensors with a number too large for it are not.
 
     Raises:
         ValueError: if a weight is not finite; nothing is written.
@@ -87,14 +72,7 @@ def save(
 
 
 def seal(folder: Path) -> dict[str, str]:
-    """Write the manifest of a checkpoint folder, from its files as they are.
-
-    Returns:
-        The SHA-256 of each file by its name, in hexadecimal.
-
-    Raises:
-        ValueError: if one of the files is missing.
-    """
+    """Write the manifest of a folder's files as they are (a ValueError if one is missing), and return their SHA-256."""
     _check_links(folder)
     found = {name: sha256_of(folder / name) for name in LISTED}
     write_json(folder / MANIFEST, {"sha256": found})
@@ -102,18 +80,14 @@ def seal(folder: Path) -> dict[str, str]:
 
 
 def _check_links(folder: Path) -> None:
-    """Refuse files that are links to somewhere else: a checkpoint that is handed on must not point at its reader's."""
+    """Refuse links that lead out: a checkpoint that is handed on must not point at its reader's files."""
     for name in (*LISTED, MANIFEST):
         if (folder / name).resolve().parent != folder.resolve():
             raise ValueError(f"{folder / name} is a link that leads out of its folder: put the file itself there")
 
 
 def verify(folder: Path) -> None:
-    """Compare a checkpoint folder with its manifest; a folder without one, as older ones are, cannot be compared.
-
-    Raises:
-        ValueError: if the manifest is malformed, or a file is another one; the message says what to do.
-    """
+    """Compare a folder with its manifest, if it has one; a ValueError if that is malformed, or a file is another."""
     path = folder / MANIFEST
     if not path.exists():
         return
@@ -131,20 +105,13 @@ def verify(folder: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal, as `sha256sum` prints it."""
+    """In hexadecimal."""
     with check_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:
-    """Write scores on a checkpoint's card.
-
-    Args:
-        folder: the checkpoint's.
-        card: what it holds; it is changed.
-        name: of the test set.
-        scores: as measured by `model.measures.evaluate`.
-    """
+    """Write the scores of a test set, by `model.measures.evaluate`, on a checkpoint's card, which is changed."""
     card.setdefault("scores", {})[name] = scores
     write_json(folder / CARD, card)
     if (folder / MANIFEST).exists():
@@ -152,17 +119,7 @@ def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str,
 
 
 def load(folder: Path) -> Checkpoint:
-    """Read a checkpoint folder.
-
-    Args:
-        folder: as written by `save`.
-
-    Returns:
-        The checkpoint, with its model in evaluation mode and in float32.
-
-    Raises:
-        ValueError: if anything in it is missing, malformed or does not fit together; the message says what.
-    """
+    """Read a checkpoint folder; a ValueError says what is missing, malformed or does not fit together."""
     _check_links(folder)
     config = _named(folder / CONFIG, architectures.from_dict, read_json(folder / CONFIG, MAX_SMALL))
     card = read_json(folder / CARD, MAX_SMALL)
@@ -181,10 +138,10 @@ def load(folder: Path) -> Checkpoint:
 
 
 class NoRandomNumbers(TorchFunctionMode):
-    """While the block runs, modules are made with parameters that nobody has set: for those that are set afterwards.
+    """In this block modules leave their parameters unset, for those that are set afterwards.
 
-    Drawing them took half the time of loading, and from the one generator that all threads share. On the meta device
-    there are no numbers to draw, and to find that out torch imports its compiler: over a second.
+    Drawing them took half the time of loading, from the one generator that all threads share. The meta device has no
+    numbers to draw, but to find that out torch imports its compiler: over a second.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -196,26 +153,25 @@ class NoRandomNumbers(TorchFunctionMode):
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    """Copy tensors into a model's parameters of the same names, in the model's own type."""
+    """Copy tensors into the parameters of the same names, in the model's own type."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(tensors[name])
 
 
 def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None) -> dict[str, Tensor]:
-    """Read a safetensors file, checking its header before its data.
+    """Read a safetensors file by name, checking its header before its data.
 
     Args:
-        path: the file.
-        expected: name to shape of exactly the tensors that must be in it; anything goes when left out.
-
-    Returns:
-        Name to tensor.
+        expected: shapes of exactly the tensors that must be in it; anything goes when left out.
 
     Raises:
         ValueError: if the file is missing or damaged, or a tensor is missing, unexpected, misshapen or not finite.
     """
-    _check_header(path)
+    with check_file(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > min(MAX_HEADER, path.stat().st_size - 8):  # more than the file has, or than any model needs
+        raise ValueError(f"{path} is not a whole safetensors file: its header would have {length:,} bytes")
     try:
         with safe_open(path, framework="pt") as file:
             if expected is not None:
@@ -230,16 +186,7 @@ def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None)
     return tensors
 
 
-def _check_header(path: Path) -> None:
-    """Refuse a safetensors file whose first eight bytes announce more than it has, or more than any model needs."""
-    with check_file(path).open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-    if length > min(MAX_HEADER, path.stat().st_size - 8):
-        raise ValueError(f"{path} is not a whole safetensors file: its header would have {length:,} bytes")
-
-
 def _check_numbers(path: Path, good: dict[str, bool]) -> None:
-    """Refuse the first tensor that is not good."""
     for name, is_good in good.items():
         if not is_good:
             raise ValueError(f"{path}: the tensor {name} must hold finite floating-point numbers only")
@@ -247,17 +194,15 @@ def _check_numbers(path: Path, good: dict[str, bool]) -> None:
 
 def _check_shapes(path: Path, shapes: dict[str, tuple[int, ...]], expected: dict[str, tuple[int, ...]]) -> None:
     for name, shape in expected.items():
-        if name not in shapes:
-            raise ValueError(f"{path}: the tensor {name} is missing")
-        if shapes[name] != shape:
-            raise ValueError(f"{path}: the tensor {name} has shape {shapes[name]}, the configuration says {shape}")
-    extra = sorted(set(shapes) - set(expected))
-    if extra:
+        if shapes.get(name) != shape:
+            wrong = f"has shape {shapes[name]}, the configuration says {shape}" if name in shapes else "is missing"
+            raise ValueError(f"{path}: the tensor {name} {wrong}")
+    if extra := sorted(set(shapes) - set(expected)):
         raise ValueError(f"{path}: the tensor {extra[0]} does not belong to this model")
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
-    """Write a safetensors file so that an interruption, or a full disk (OSError), leaves the old one whole."""
+    """Write a safetensors file; an interruption, or a full disk (OSError), leaves the old one whole."""
     with replacing(path) as part:
         try:
             save_file({name: value.detach().contiguous().cpu() for name, value in tensors.items()}, part)
@@ -266,29 +211,17 @@ def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
 
 
 def check_file(path: Path, limit: int | None = None) -> Path:
-    """Refuse what is not a plain file (a folder, a device, a pipe), and what is too large.
-
-    Args:
-        path: the file.
-        limit: how many bytes it may have at most, if that matters.
-
-    Returns:
-        The path.
-
-    Raises:
-        ValueError: if there is no such file, or it is too large.
-    """
-    if not path.exists():
-        raise ValueError(f"the file {path} cannot be read: it does not exist")
+    """The path; a ValueError if it is not a plain file (a folder, a device, a pipe), or has more bytes than `limit`."""
     if not path.is_file():
-        raise ValueError(f"the file {path} cannot be read: it is not a file")
+        why = "it is not a file" if path.exists() else "it does not exist"
+        raise ValueError(f"the file {path} cannot be read: {why}")
     if limit is not None and path.stat().st_size > limit:
         raise ValueError(f"{path} has {path.stat().st_size:,} bytes; at most {limit:,} are read")
     return path
 
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
-    """Read a UTF-8 file of at most `limit` bytes; a ValueError names it when it is missing, too large or not text."""
+    """Read a UTF-8 file; a ValueError names it when it is missing, has more bytes than `limit`, or is not text."""
     try:
         return check_file(path, limit).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -296,14 +229,13 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file so that an interruption leaves the old one whole."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Lets a file be written beside `path`; it takes its place when the block ends, with the mode of any new file."""
+    """A file beside `path` to write to; it takes its place when the block ends, with the mode of any new file."""
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)  # what being killed left
     try:
@@ -317,7 +249,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:
-    """Read a JSON object of at most `limit` bytes; a ValueError names the file when it is none."""
+    """Read a JSON object; a ValueError names the file when it is none."""
     text = read_text(path, limit)
     try:
         values = json.loads(text, parse_int=_whole)
@@ -329,19 +261,18 @@ def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:
 
 
 def _whole(digits: str) -> int:
-    """A whole number of JSON that is a float, too: so whoever computes with it gets a number or infinity."""
+    """A whole number that also fits a float: so whoever computes with it gets a number or infinity."""
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number has {len(digits)} digits; at most {MAX_DIGITS} are read")
     return int(digits)
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write a JSON object, readable for people."""
     write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def _named(path: Path, build, values):
-    """Run `build(values)`, putting the file's name before what it complains of."""
+    """Put the file's name before what `build(values)` complains of."""
     try:
         return build(values)
     except ValueError as error:

@@ -9,10 +9,10 @@ _STEPS = 2**16  # probabilities are whole numbers of these: 0.1 becomes 0.100006
 
 
 class Dropout(nn.Dropout):
-    """Zeroes each number with probability p in training and scales the rest by 1 / (1 - p) (Srivastava et al. 2014).
+    """Zeroes each number with probability p in training and scales the rest (Srivastava et al. 2014).
 
-    Each word of 64 random bits decides on four numbers, 16 bits each, where `torch.nn.Dropout` draws a number for each.
-    What is kept is scaled by the probability that was really drawn with, so the mean is exact.
+    Each word of 64 random bits decides on four numbers, 16 bits each. What is kept is scaled by the probability that
+    was really drawn with, so the mean is exact.
 
     Example:
         >>> x = torch.ones(1000)
@@ -24,7 +24,6 @@ class Dropout(nn.Dropout):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Args: x of any shape. Returns: the same shape."""
         if not self.training or self.p == 0:
             return x
         dropped = round(self.p * _STEPS)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 
 class Phrase:
-    """Words with values in them, for example `Phrase("source {n}", n=2)`; as a text they are English.
-
-    Args:
-        template: as for `str.format`; where there are no values, braces are nothing special.
-        values: for its places; another Phrase is one that is translated, too.
-    """
+    """A template as for `str.format` and its values, some of them perhaps Phrases; as a text it is English."""
 
     def __init__(self, template: str, /, **values: object) -> None:
         self.template, self.values = template, values
@@ -22,12 +17,23 @@ THE_TEXT = Phrase("the text")
 
 
 class Problem(Phrase, ValueError):
-    """What whoever types and chooses can cause, in a sentence that is there in every language.
-
-    A plain ValueError is for what only a file, an address, a command or a programmer can: it is said in English.
+    """What whoever types and chooses can cause, said in every language; a plain ValueError is said in English.
 
     Example:
         >>> raise Problem("the text has {n:,} characters", n=20_001)
         Traceback (most recent call last):
         model.errors.Problem: the text has 20,001 characters
     """
+
+
+def check_characters(text: str, most: int, what: Phrase = THE_TEXT) -> None:
+    """Refuse a text that is too long."""
+    if len(text) > most:
+        raise Problem("{what} has {n:,} characters; at most {most:,} are allowed", what=what, n=len(text), most=most)
+
+
+def check_tokens(ids: list[int], most: int, what: Phrase = THE_TEXT) -> list[int]:
+    """The ids, if they are not too many."""
+    if len(ids) > most:
+        raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(ids), most=most)
+    return ids

@@ -1,8 +1,7 @@
-"""The recurrent encoder-decoder of Cho et al. 2014, with the attention of Bahdanau et al. 2015 where one wants it.
+"""The recurrent encoder-decoder of Cho et al. 2014, perhaps with the attention of Bahdanau et al. 2015.
 
-Every step is written out, with its gates as taps. A tap fires once a step: `joined` lays the steps side by side.
-Shape letters: B batch, S source positions, T target positions, E d_embedding, D d_hidden, M width of the memory,
-V vocabulary. What one step computes has S = 1 or T = 1.
+Every step is written out, with its gates as taps. A tap fires once a step: `joined` lays the steps side by side. Shape
+letters: B batch, S source, T target, E d_embedding, D d_hidden, M memory, V vocabulary; in a step S = 1 or T = 1.
 """
 
 from __future__ import annotations
@@ -26,13 +25,7 @@ class GruStep(nn.Module):
 
     r = sigmoid(W_r x + b_r + U_r h + c_r), u = sigmoid(W_u x + b_u + U_u h + c_u), h' = u * h + (1 - u) * candidate.
     The candidate of the library (`nn.GRU`) is tanh(W x + b + r * (U h + c)), that of Cho et al. 2014 (equation 8)
-    tanh(W x + b + U (r * h) + c): the results differ.
-
-    Args:
-        d_input: width of x.
-        d_hidden: D, width of the state.
-        candidate: "library" or "cho".
-        letter: "S" in an encoder, "T" in a decoder.
+    tanh(W x + b + U (r * h) + c): the results differ. `letter` is "S" in an encoder, "T" in a decoder.
     """
 
     def __init__(self, d_input: int, d_hidden: int, candidate: str, letter: str) -> None:
@@ -46,7 +39,7 @@ class GruStep(nn.Module):
         self.tap_r, self.tap_u, self.tap_candidate, self.tap_hidden = (Tap(f"B {letter} D") for _ in range(4))
 
     def forward(self, x: Tensor, hidden: Tensor) -> Tensor:
-        """Args: x (B, 1, d_input); hidden (B, 1, D), the state before. Returns: the state after, (B, 1, D)."""
+        """x (B, 1, d_input), hidden (B, 1, D) to the state after (B, 1, D)."""
         x_r, x_u, x_c = F.linear(x, self.weight_ih, self.bias_ih).chunk(3, dim=-1)  # (B, 1, D) each
         w_r, w_u, w_c = self.weight_hh.chunk(3)  # (D, D) each
         b_r, b_u, b_c = self.bias_hh.chunk(3)  # (D,) each
@@ -87,8 +80,8 @@ class GruEncoder(nn.Module):
             real: (B, S) bool, False where the state is to stay as it was: at padding.
 
         Returns:
-            The states (B, S, M), and what stands for the whole sentence (B, 1, D): the last state, or what a layer
-            makes of the last of both directions.
+            The states (B, S, M), and the summary (B, 1, D): the last state, or what a layer makes of both directions'
+            last.
         """
         x = self.dropout(self.tap_embedded(self.embedding(src)))  # (B, S, E)
         positions = range(src.size(1))
@@ -111,28 +104,20 @@ class GruEncoder(nn.Module):
 
 @dataclass
 class GruState:
-    """What a decoder keeps between steps.
+    """What a decoder keeps between steps."""
 
-    Attributes:
-        hidden: (B, 1, D).
-        summary: what stands for the source, (B, 1, D).
-        memory: the states of the encoder, (B, S, M).
-        keys: what attention compares with, (B, S, D); empty without attention.
-        mask: (B, 1, 1, S) bool, True where the source is not padding.
-    """
-
-    hidden: Tensor
-    summary: Tensor
-    memory: Tensor
-    keys: Tensor
-    mask: Tensor
+    hidden: Tensor  # (B, 1, D)
+    summary: Tensor  # what stands for the source, (B, 1, D)
+    memory: Tensor  # the states of the encoder, (B, S, M)
+    keys: Tensor  # what attention compares with, (B, S, D); empty without attention
+    mask: Tensor  # (B, 1, 1, S) bool, True where the source is not padding
 
     def fresh(self) -> GruState:
-        """A state over the same source that has decoded nothing yet."""
+        """Over the same source, with nothing decoded yet."""
         return replace(self, hidden=self.summary)
 
     def select(self, rows: Tensor) -> GruState:
-        """The state with the batch rows (index tensor, any length) in a new order."""
+        """The state with the rows of an index tensor, of any length."""
         return GruState(**{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
 
 
@@ -152,14 +137,14 @@ class GruDecoder(nn.Module):
         self.tap_context = nn.Identity() if config.attention else Tap("B T D")  # attention has its own
 
     def forward(self, tokens: Tensor, state: GruState) -> Tensor:
-        """Args: tokens (B, 1), what each row wrote last; state, which is moved on. Returns: logits (B, 1, V)."""
+        """tokens (B, 1), what each row wrote last, to logits (B, 1, V); the state is moved on."""
         x = self.dropout(self.tap_embedded(self.embedding(tokens)))  # (B, 1, E)
         context = self._context(state)  # (B, 1, M or D)
         state.hidden = self.gru(torch.cat([x, context], dim=-1), state.hidden)  # (B, 1, D)
         return self.output(torch.cat([x, state.hidden, context], dim=-1))  # (B, 1, V)
 
     def _context(self, state: GruState) -> Tensor:
-        """What the step knows of the source: the same vector at every step, or what attention reads now."""
+        """What the step knows of the source: always the same, or what attention reads now."""
         if self.cross_attention is None:
             return self.tap_context(state.summary)
         return self.cross_attention(state.hidden, state.keys, state.memory, state.mask)
@@ -167,9 +152,6 @@ class GruDecoder(nn.Module):
 
 class GruModel(nn.Module):
     """The whole model: source ids and target ids in, logits for the next target ids out.
-
-    Args:
-        config: its sizes and choices.
 
     Example:
         >>> config = GruConfig(source_vocab_size=11, target_vocab_size=9, d_embedding=4, d_hidden=6)
@@ -191,11 +173,10 @@ class GruModel(nn.Module):
         """Predict every next target token.
 
         Args:
-            src: (B, S) source ids, padded with PAD_ID.
-            tgt: (B, T) ids of the decoder input, the start token first, padded with PAD_ID.
+            src: (B, S) ids, padded with PAD_ID.
+            tgt: (B, T) ids, the start token first, padded with PAD_ID.
             teacher_forcing: how probable it is that a step reads the target's token and not the one that the step
-                before found most probable, drawn once a step for the whole batch; 1 reads the target, 0 only its
-                first token.
+                before found most probable, drawn once a step for the whole batch.
 
         Returns:
             (B, T, V) logits.
@@ -213,7 +194,6 @@ class GruModel(nn.Module):
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor) -> GruState:
-        """Read the sources (B, S)."""
         real = src != PAD_ID
         memory, summary = self.encoder(src, torch.ones_like(real) if self.config.run_over_padding else real)
         attention = self.decoder.cross_attention
@@ -225,7 +205,6 @@ class GruModel(nn.Module):
         return self._step(tokens[:, None], state)[:, -1]
 
     def reorder(self, state: GruState, rows: Tensor) -> GruState:
-        """The state with its rows taken from the given rows (an index tensor)."""
         return state.select(rows)
 
     def _step(self, tokens: Tensor, state: GruState) -> Tensor:
@@ -233,25 +212,15 @@ class GruModel(nn.Module):
 
 
 def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
-    """What a recording saw, the steps of a recurrent model laid side by side in the order of the words.
-
-    Args:
-        model: that was recorded.
-        trace: of one pass.
-
-    Returns:
-        Address to tensor; what fired once is as it was.
-    """
+    """What a recording saw by address, the steps of a recurrent model side by side in the order of the words."""
     arrays, recorded = {}, {address: trace.all(address) for address in trace}
     several = any(len(values) > 1 for values in recorded.values())
     taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare
     for address, values in recorded.items():
-        if len(values) > 1:
-            letters = taps[address].shape.split()
-            axis = letters.index("T") if "T" in letters else letters.index("S")
-            # Its steps went from the last word to the first.
-            values = values[::-1] if ".backward_gru." in address else values
-            arrays[address] = torch.cat(values, dim=axis)
-        else:
+        if len(values) == 1:
             arrays[address] = values[0]
+            continue
+        letters = taps[address].shape.split()
+        steps = values[::-1] if ".backward_gru." in address else values  # from the last word to the first
+        arrays[address] = torch.cat(steps, dim=letters.index("T" if "T" in letters else "S"))
     return arrays

@@ -16,21 +16,14 @@ from model import masks
 from model.config import LanguageModelConfig
 from model.layers import EncoderLayer
 from model.taps import Tap, name_taps
-from model.transformer import InputEmbedding, final_norm, xavier
+from model.transformer import Stack, xavier
 
 
-class CausalStack(nn.Module):
-    """Input embedding and layers whose attention is masked: a decoder without a source."""
-
-    def __init__(self, embedding: nn.Module, config: LanguageModelConfig) -> None:
-        super().__init__()
-        self.input = InputEmbedding(embedding, config)
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
-        self.norm = final_norm(config)
-        self.tap_output = Tap("B T D")
+class CausalStack(Stack):
+    """Layers whose attention is masked: a decoder without a source."""
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Args: ids (B, T). Returns: (B, T, D); row t knows ids[:, :t + 1]."""
+        """ids (B, T) to (B, T, D); row t knows ids[:, :t + 1]."""
         mask = masks.causal_mask(ids.size(1), device=ids.device)  # (1, 1, T, T)
         x = self.input(ids)
         for layer in self.layers:
@@ -39,12 +32,7 @@ class CausalStack(nn.Module):
 
 
 class FullSoftmax(nn.Module):
-    """One matrix over all words.
-
-    Args:
-        config: d_model, vocab_size and output_bias are used.
-        table: the embedding whose matrix it shares, if any.
-    """
+    """One matrix over all words, that of an embedding where a table is given."""
 
     def __init__(self, config: LanguageModelConfig, table: nn.Embedding | None) -> None:
         super().__init__()
@@ -57,7 +45,7 @@ class FullSoftmax(nn.Module):
         return self.output(hidden)
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross entropy in nats. Args: hidden (N, D); targets (N,) ids."""
+        """Mean cross entropy in nats of hidden (N, D), targets (N,) ids."""
         logits = self.output(hidden)
         return F.cross_entropy(logits.to(torch.promote_types(logits.dtype, torch.float32)), targets)
 
@@ -65,11 +53,8 @@ class FullSoftmax(nn.Module):
 class AdaptiveSoftmax(nn.Module):
     """Frequent words first, each group of rarer words behind one entry (Grave et al. 2017), by the library.
 
-    Probabilities are exact: they sum to 1 over all words. Training computes a group only where a target is in it.
-
-    Args:
-        config: d_model, vocab_size, cutoffs and output_bias (of the first group) are used; ids count words from the
-            most frequent.
+    Probabilities are exact: they sum to 1 over all words. Training computes a group only where a target is in it. Ids
+    count words from the most frequent.
     """
 
     def __init__(self, config: LanguageModelConfig) -> None:
@@ -79,7 +64,7 @@ class AdaptiveSoftmax(nn.Module):
         )
 
     def rows(self, ids: Tensor) -> Tensor:
-        """The rows of words, which may serve as their embeddings: ids of any shape, and one more axis, D."""
+        """The rows of words, which may serve as embeddings: ids of any shape, and one more axis, D."""
         shortlist = self.output.head.weight[: self.output.shortlist_size]
         found, low = None, 0
         for table in [shortlist, *(group[1].weight for group in self.output.tail)]:
@@ -93,7 +78,7 @@ class AdaptiveSoftmax(nn.Module):
         return self.output.log_prob(hidden.flatten(0, -2)).view(*hidden.shape[:-1], -1)
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross entropy in nats. Args: hidden (N, D); targets (N,) ids."""
+        """Mean cross entropy in nats of hidden (N, D), targets (N,) ids."""
         with torch.autocast(hidden.device.type, enabled=False):  # the library's own copying takes one type only
             loss = self.output(hidden.to(self.output.head.weight.dtype), targets).loss
         bounds = self.output.cutoffs  # where each group of rarer words ends, the vocabulary's end last
@@ -112,7 +97,6 @@ class SharedTable(nn.Module):
         self._softmax = (softmax,)  # in a tuple: its parameters have one name, that of the softmax
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Args: ids, any shape. Returns: one more axis, D."""
         return self._softmax[0].rows(ids)
 
 
@@ -125,9 +109,6 @@ class TextState:
 
 class LanguageModel(nn.Module):
     """The whole model: ids in, logits for the next ids out.
-
-    Args:
-        config: its sizes and choices.
 
     Example:
         >>> config = LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=16)
@@ -143,7 +124,7 @@ class LanguageModel(nn.Module):
             embedding: nn.Module = SharedTable(adaptive)
         else:
             embedding = nn.Embedding(config.vocab_size, config.d_model)
-        self.decoder = CausalStack(embedding, config)
+        self.decoder = CausalStack(embedding, config, EncoderLayer, config.n_layers, "T")
         tied = embedding if config.tie_embeddings and isinstance(embedding, nn.Embedding) else None
         self.softmax = adaptive or FullSoftmax(config, tied)
         self.tap_logits = Tap("B T V")
@@ -151,37 +132,29 @@ class LanguageModel(nn.Module):
         name_taps(self)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Predict every next token from those before it.
-
-        Args:
-            ids: (B, T), T at most config.max_length.
-
-        Returns:
-            (B, T, V) logits; row t is the prediction after reading ids[:, :t + 1].
-        """
+        """ids (B, T), T at most config.max_length, to logits (B, T, V); row t is predicted from ids[:, :t + 1]."""
         return self.tap_logits(self.softmax(self.decoder(ids)))
 
     def loss(self, ids: Tensor, targets: Tensor) -> Tensor:
-        """The mean cross entropy of the targets (B, T), the ids (B, T) one step on, in nats."""
+        """Mean cross entropy in nats of targets (B, T), the ids (B, T) one step on."""
         return self.softmax.loss(self.decoder(ids).flatten(0, 1), targets.flatten())
 
     # The protocol of model.decoding: start, step, reorder. A step reads the whole text again: it is short.
 
     def start(self, src: Tensor) -> TextState:
-        """Begin with the texts (B, S), S at least 0, of one length."""
+        """Begin with texts (B, S) of one length, 0 or more."""
         return TextState(src)
 
     def step(self, state: TextState, tokens: Tensor) -> Tensor:
         """Read one token per row (B,), extend the state, return the logits (B, V) of the next.
 
-        Of a text that is longer than the model has positions the end is read.
+        Of a text with more tokens than the model has positions the end is read.
         """
         state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
         hidden = self.decoder(state.ids[:, -self.config.max_length :])  # (B, T, D)
         return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
-        """The state with its rows taken from the given rows (an index tensor)."""
         return TextState(state.ids[rows])
 
     def _initialise(self) -> None:
@@ -202,12 +175,13 @@ class LanguageModel(nn.Module):
             bound = math.sqrt(6 / (4 * self.config.d_model))  # Xavier of the three matrices as one (3 D, D)
             for projection in (attention.q_projection, attention.k_projection, attention.v_projection):
                 nn.init.uniform_(projection.weight, -bound, bound)
-            for module in attention.modules():
-                if isinstance(module, nn.Linear) and module.bias is not None:
-                    nn.init.zeros_(module.bias)
-        outputs = [module for module in self.softmax.modules() if isinstance(module, nn.Linear)]
-        for module in [*tables, *outputs]:
+            _zero_biases(attention)
+        for module in [*tables, *(module for module in self.softmax.modules() if isinstance(module, nn.Linear))]:
             nn.init.uniform_(module.weight, -0.1, 0.1)
-        for module in outputs:
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
+        _zero_biases(self.softmax)
+
+
+def _zero_biases(module: nn.Module) -> None:
+    for name, parameter in module.named_parameters():
+        if name.endswith("bias"):
+            nn.init.zeros_(parameter)

@@ -16,11 +16,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3).
-
-    Args:
-        config: d_model, d_ff, activation and dropout are used.
-    """
+    """FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3)."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -32,14 +28,7 @@ class FeedForward(nn.Module):
         self.tap_output = Tap("B T D")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Transform each position by itself.
-
-        Args:
-            x: (B, T, D).
-
-        Returns:
-            (B, T, D).
-        """
+        """(B, T, D) to (B, T, D), each position by itself."""
         hidden = self.tap_hidden(self.activation(self.inner(x)))  # (B, T, F)
         return self.tap_output(self.outer(self.dropout(hidden)))  # (B, T, D)
 
@@ -48,9 +37,6 @@ class Residual(nn.Module):
     """x + sublayer(x) with its normalisation, before or after.
 
     pre-norm: x + dropout(sublayer(norm(x))) (Xiong et al. 2020); post-norm: norm(x + dropout(sublayer(x))) (the paper).
-
-    Args:
-        config: d_model, norm, norm_eps and dropout are used.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -61,22 +47,10 @@ class Residual(nn.Module):
         self.tap_stream = Tap("B T D")
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Add what the sublayer makes of x.
-
-        Args:
-            x: (B, T, D), the residual stream.
-            sublayer: a function of (B, T, D) to (B, T, D).
-
-        Returns:
-            (B, T, D), the residual stream after the sublayer.
-        """
-        return self.tap_stream(self._pre(x, sublayer) if self.is_pre else self._post(x, sublayer))
-
-    def _pre(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        return x + self.dropout(sublayer(self.norm(x)))
-
-    def _post(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        return self.norm(x + self.dropout(sublayer(x)))
+        """The residual stream x (B, T, D) after the sublayer, a function of (B, T, D) to (B, T, D)."""
+        if self.is_pre:
+            return self.tap_stream(x + self.dropout(sublayer(self.norm(x))))
+        return self.tap_stream(self.norm(x + self.dropout(sublayer(x))))
 
 
 def _attention(config: TransformerConfig) -> MultiHeadAttention:
@@ -94,15 +68,7 @@ class EncoderLayer(nn.Module):
         self.residual_ff = Residual(config)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Pass the stream through the layer.
-
-        Args:
-            x: (B, S, D).
-            mask: bool, broadcastable to (B, H, S, S), True = may attend.
-
-        Returns:
-            (B, S, D).
-        """
+        """x (B, S, D) to the same; mask bool, broadcastable to (B, H, S, S), True = may attend."""
         x = self.residual_self(x, lambda x: self.self_attention(x, x, mask))
         return self.residual_ff(x, self.feed_forward)
 
@@ -130,18 +96,11 @@ class DecoderLayer(nn.Module):
         cross_mask: Tensor,
         remember: Callable[[KeysValues], KeysValues],
     ) -> Tensor:
-        """Pass the stream through the layer.
+        """x (B, T, D) to the same; masks bool, broadcastable to (B, H, T, S), True = may attend.
 
         Args:
-            x: (B, T, D).
-            mask: bool, broadcastable to (B, H, T, S), for the self-attention.
-            cross: keys and values of the memory, from `cross_attention.keys_values`.
-            cross_mask: bool, broadcastable to (B, H, T, S), for the cross-attention.
-            remember: given the keys and values of x, returns those to attend to: the same in a full pass, those of
-                all steps so far in cached decoding.
-
-        Returns:
-            (B, T, D).
+            cross: keys and values of the memory.
+            remember: given the keys and values of x, returns those to attend to: in cached decoding those of all steps.
         """
 
         def self_attention(x: Tensor) -> Tensor:

@@ -6,20 +6,14 @@ One convention: boolean, True = may attend, broadcastable to (B, H, T, S); rows 
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor
 
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Let every query attend to every key that is a real token.
-
-    Args:
-        ids: (B, S) token ids of the keys.
-        pad_id: the id of the padding token.
-
-    Returns:
-        (B, 1, 1, S) bool, True where the key is not padding.
+    """(B, 1, 1, S) bool: every key of ids (B, S) that is not padding.
 
     Example:
         >>> padding_mask(torch.tensor([[5, 6, 0]]), pad_id=0).tolist()
@@ -29,19 +23,10 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None, device: torch.device | None = None) -> Tensor:
-    """Let a query attend to itself and to what came before it ("look-ahead mask").
+    """(1, 1, T, S) bool: each query's own position and those before it (Vaswani et al. 2017, section 3.2.3).
 
-    Args:
-        n_queries: T, the number of queries.
-        n_keys: S, the number of keys, T unless said; with S > T the queries are the last T positions,
-            as in cached decoding.
-        device: where to make it.
-
-    Returns:
-        (1, 1, T, S) bool, True on and below the diagonal (Vaswani et al. 2017, section 3.2.3).
-
-    Raises:
-        ValueError: if there are fewer keys than queries.
+    With S > T (S is T unless said) the queries are the last T positions, as in cached decoding; fewer keys are a
+    ValueError.
 
     Example:
         >>> causal_mask(3)[0, 0].int().tolist()
@@ -55,45 +40,22 @@ def causal_mask(n_queries: int, n_keys: int | None = None, device: torch.device 
 
 
 def combine(*masks: Tensor) -> Tensor:
-    """Allow only what every one of the masks allows (logical AND, with broadcasting).
-
-    Args:
-        masks: bool tensors broadcastable to (B, H, T, S).
-
-    Returns:
-        Their AND, broadcast to a common shape.
+    """The logical AND of masks, broadcast.
 
     Example:
         >>> combine(causal_mask(2), padding_mask(torch.tensor([[7, 0]]), 0))[0, 0].int().tolist()
         [[1, 0], [1, 0]]
     """
-    result = masks[0]
-    for mask in masks[1:]:
-        result = result & mask
-    return result
+    return reduce(torch.logical_and, masks)
 
 
 def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Padding AND look-ahead, what the decoder's self-attention uses.
-
-    Args:
-        ids: (B, T) token ids of the decoder input.
-        pad_id: the id of the padding token.
-
-    Returns:
-        (B, 1, T, T) bool.
-    """
+    """(B, 1, T, T) bool for decoder inputs (B, T): padding AND look-ahead."""
     return combine(padding_mask(ids, pad_id), causal_mask(ids.size(1), device=ids.device))
 
 
 def without_each(n_keys: int) -> Tensor:
-    """Let all queries of the first batch row attend to every key, and those of each further row to all but one.
-
-    Args:
-        n_keys: S.
-
-    Returns:
-        (S + 1, 1, 1, S) bool; row 1 + s blocks key s.
+    """(S + 1, 1, 1, S) bool: the first batch row sees every key, row 1 + s all but key s.
 
     Example:
         >>> without_each(2)[:, 0, 0].int().tolist()
@@ -104,28 +66,17 @@ def without_each(n_keys: int) -> Tensor:
 
 
 def everything(n_queries: int, n_keys: int) -> Tensor:
-    """Let every query attend to every key: what a model does whose mask was forgotten.
-
-    Args:
-        n_queries: T.
-        n_keys: S.
-
-    Returns:
-        (1, 1, T, S) bool, all True.
-    """
+    """(1, 1, T, S) bool, all True: what a model does whose mask was forgotten."""
     return torch.ones(1, 1, n_queries, n_keys, dtype=torch.bool)
 
 
 def conventions(mask: Tensor) -> dict[str, Tensor]:
-    """The same mask as people meet it; nothing here reads the others, they are made to be shown and compared.
-
-    Args:
-        mask: bool, True = may attend.
+    """The same mask as people meet it, to be shown and compared.
 
     Returns:
-        Of the same shape "keep", itself; "blocked", bool, True = blocked, as `nn.MultiheadAttention` and
-        `nn.Transformer` read it; "integers", int64, 1 = may attend, the `attention_mask` of many libraries; "additive",
-        float32, to be added to the scores: 0 = may attend, -inf = blocked.
+        "keep", itself; "blocked", bool, True = blocked, as `nn.MultiheadAttention` and `nn.Transformer` read it;
+        "integers", int64, 1 = may attend, the `attention_mask` of many libraries; "additive", float32, to be added
+        to the scores: 0 = may attend, -inf = blocked.
 
     Example:
         >>> conventions(causal_mask(2))["additive"][0, 0].tolist()

@@ -1,7 +1,5 @@
-"""Positional encodings as plain table functions: (n_positions, d_model) -> table.
-
-Tables are computed in float64: in float32 the dot product of two positions is a function of their offset only
-to about 3e-4.
+"""Positional encodings as functions of n_positions and an even d_model (else a ValueError) to a table (n_positions,
+d_model), in float64: in float32 the dot product of two positions is a function of their offset only to about 3e-4.
 """
 
 from __future__ import annotations
@@ -17,80 +15,37 @@ def sinusoidal(n_positions: int, d_model: int) -> Tensor:
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)).
 
-    Args:
-        n_positions: number of rows, from position 0.
-        d_model: number of columns, even.
-
-    Returns:
-        (n_positions, d_model) float64.
-
-    Raises:
-        ValueError: if d_model is odd.
-
     Example:
         >>> sinusoidal(1, 4).tolist()
         [[0.0, 1.0, 0.0, 1.0]]
     """
-    angles = _angles(n_positions, d_model)  # (T, D/2)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (T, D)
+    return _waves("sinusoidal", n_positions, d_model)
 
 
 def sinusoidal_concatenated(n_positions: int, d_model: int) -> Tensor:
-    """The same waves with all sines first, then all cosines, as in the MarianMT of transformers.
+    """The same waves, all sines first, then all cosines, as in the MarianMT of transformers.
 
-    It equals `sinusoidal` up to a permutation of the columns. tensor2tensor and Marian itself divide the exponent by
-    d_model / 2 - 1 instead of d_model / 2, so their wavelengths differ.
-
-    Args:
-        n_positions: number of rows, from position 0.
-        d_model: number of columns, even.
-
-    Returns:
-        (n_positions, d_model) float64.
-
-    Raises:
-        ValueError: if d_model is odd.
+    tensor2tensor and Marian itself divide the exponent by d_model / 2 - 1 instead of d_model / 2: other wavelengths.
 
     Example:
         >>> sinusoidal_concatenated(1, 4).tolist()
         [[0.0, 0.0, 1.0, 1.0]]
     """
-    angles = _angles(n_positions, d_model)  # (T, D/2)
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)  # (T, D)
+    return _waves("sinusoidal_concatenated", n_positions, d_model)
 
 
 def none(n_positions: int, d_model: int) -> Tensor:
-    """No positions at all: the encoder cannot tell word orders apart.
-
-    Args:
-        n_positions: number of rows.
-        d_model: number of columns.
-
-    Returns:
-        (n_positions, d_model) float64 zeros.
-    """
+    """Zeros: the encoder cannot tell word orders apart."""
     return torch.zeros(n_positions, d_model, dtype=torch.float64)
 
 
 def literal_loop(n_positions: int, d_model: int) -> Tensor:
     """A slip that is easy to make when the formula is written as a loop: the step of 2 is taken and doubled again.
 
-    for i in 0, 2, 4, ...: sin(pos / 10000^(2i/d_model)) in column i and cos(pos / 10000^(2(i+1)/d_model)) in column
-    i + 1. Frequencies fall twice as fast as the paper's, and sine and cosine of a pair have different ones.
-
-    Args:
-        n_positions: number of rows, from position 0.
-        d_model: number of columns, even.
-
-    Returns:
-        (n_positions, d_model) float64.
-
-    Raises:
-        ValueError: if d_model is odd.
+    for i in 0, 2, 4, ...: sin(pos / 10000^(2i/d_model)) in column i and cos(pos / 10000^(2(i+1)/d_model)) in column i +
+    1. Frequencies fall twice as fast as the paper's, and sine and cosine of a pair have different ones.
     """
-    positions = torch.arange(n_positions, dtype=torch.float64)
-    angles = positions[:, None] * frequencies("literal_loop", d_model)  # (T, D)
-    return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=-1).flatten(1)  # (T, D)
+    return _waves("literal_loop", n_positions, d_model)
 
 
 # What a model can be built with.
@@ -106,17 +61,10 @@ VARIANTS: dict[str, Callable[[int, int], Tensor]] = TABLES | {"literal_loop": li
 
 
 def frequencies(name: str, d_model: int) -> Tensor:
-    """How fast the wave in each column turns, in radians a position; its wavelength is 2 pi divided by that.
-
-    Args:
-        name: of VARIANTS.
-        d_model: D, number of columns, even.
-
-    Returns:
-        (D,) float64; 0 in all columns where there are no waves ("none").
+    """How fast each column's wave turns, (D,) float64 in radians per position; 0 where there are no waves ("none").
 
     Raises:
-        ValueError: if the name is another one, or d_model is odd.
+        ValueError: if the name is not one of VARIANTS, or d_model is odd.
 
     Example:
         >>> frequencies("sinusoidal", 4).tolist()
@@ -138,17 +86,10 @@ def frequencies(name: str, d_model: int) -> Tensor:
 
 
 def shifted(table: Tensor, name: str, offset: int) -> Tensor:
-    """The encodings of positions further on, from the encodings alone: every pair of sine and cosine is turned.
+    """The encodings (..., D) float64 of positions `offset` further on, from the encodings alone (of a name of TABLES).
 
-    The paper (section 3.5) chose sinusoids because PE(pos + k) is a linear function of PE(pos).
-
-    Args:
-        table: (..., D) float64, rows of `TABLES[name]`, from whatever position.
-        name: of TABLES.
-        offset: k, by how many positions.
-
-    Returns:
-        (..., D) float64, the rows k positions later.
+    Every pair of sine and cosine is turned: the paper (section 3.5) chose sinusoids because PE(pos + k) is a linear
+    function of PE(pos).
 
     Example:
         >>> torch.allclose(shifted(sinusoidal(4, 6), "sinusoidal", 2), sinusoidal(6, 6)[2:])
@@ -156,12 +97,8 @@ def shifted(table: Tensor, name: str, offset: int) -> Tensor:
     """
     if name == "none":
         return table
-    d_model = table.size(-1)
-    sines, cosines = {
-        "sinusoidal": (slice(0, None, 2), slice(1, None, 2)),
-        "sinusoidal_concatenated": (slice(0, d_model // 2), slice(d_model // 2, None)),
-    }[name]
-    angles = offset * frequencies(name, d_model)[sines]  # (D/2)
+    sines, cosines = _columns(name, table.size(-1))
+    angles = offset * frequencies(name, table.size(-1))[sines]  # (D/2)
     sine, cosine = table[..., sines], table[..., cosines]
     turned = table.clone()
     turned[..., sines] = sine * angles.cos() + cosine * angles.sin()
@@ -169,7 +106,16 @@ def shifted(table: Tensor, name: str, offset: int) -> Tensor:
     return turned
 
 
-def _angles(n_positions: int, d_model: int) -> Tensor:
-    """(T, D/2) float64: pos / 10000^(2i/d_model), one column a wave."""
+def _waves(name: str, n_positions: int, d_model: int) -> Tensor:
     positions = torch.arange(n_positions, dtype=torch.float64)
-    return positions[:, None] * frequencies("sinusoidal", d_model)[::2]
+    table = positions[:, None] * frequencies(name, d_model)  # (T, D), angles
+    sines, cosines = _columns(name, d_model)
+    table[:, sines], table[:, cosines] = table[:, sines].sin(), table[:, cosines].cos()
+    return table
+
+
+def _columns(name: str, d_model: int) -> tuple[slice, slice]:
+    """The columns of the sines and those of the cosines."""
+    if name == "sinusoidal_concatenated":
+        return slice(0, d_model // 2), slice(d_model // 2, None)
+    return slice(0, None, 2), slice(1, None, 2)

@@ -1,9 +1,9 @@
 """How anything inside a model is observed or changed.
 
-A `Tap` is an identity in the forward pass: `weights = self.tap_weights(softmax(scores))`. Its address is its path
-in the module tree without the prefix `tap_`: `decoder.layers.0.cross_attention.weights`. `record()` reads,
-`intervene()` changes; both nest. What is active lives in a ContextVar and never on the module, so one model object can
-serve many threads and a recording or change in one is unseen by the others.
+A `Tap` is an identity in the forward pass: `weights = self.tap_weights(softmax(scores))`. Its address is its path in
+the module tree without `tap_`: `decoder.layers.0.cross_attention.weights`. `record()` reads, `intervene()` changes;
+both nest. What is active lives in a ContextVar and never on the module: one model serves many threads, unseen by each
+other.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ Change = Callable[[Tensor], Tensor]
 class Tap(nn.Module):
     """A named place in a forward pass; an identity unless somebody records or intervenes.
 
-    Args:
-        shape: what passes here, in shape letters with spaces: "B H T S" (B batch, H heads, T queries, S keys,
-            D d_model, K d_head, F d_ff, V vocabulary).
+    `shape` is in letters: B batch, H heads, T queries, S keys, D d_model, K d_head, F d_ff, V vocabulary.
     """
 
     def __init__(self, shape: str) -> None:
@@ -32,7 +30,7 @@ class Tap(nn.Module):
         self.address = ""
 
     def __call__(self, value: Tensor) -> Tensor:
-        """Return `value`, or what the active interventions make of it, after telling the active recordings."""
+        """`value`, or what the active hooks make of it."""
         # __call__ and not forward: taps are passed many times a step and need none of nn.Module's own hooks.
         for hook in _HOOKS.get():
             value = hook(self.address, value)
@@ -43,10 +41,7 @@ class Tap(nn.Module):
 
 
 class Trace(Mapping[str, Tensor]):
-    """What a `record()` block saw: address -> tensor.
-
-    An address that fired several times (a pass for each decoding step) gives its last value; `all` gives every one.
-    """
+    """What a `record()` block saw: address to the last tensor that passed; `all` gives every one."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Tensor]] = {}
@@ -66,11 +61,10 @@ class Trace(Mapping[str, Tensor]):
         return len(self._values)
 
     def all(self, address: str) -> list[Tensor]:
-        """Every value that passed the address, in order; empty if none did."""
+        """Every value that passed the address, in order."""
         return list(self._values.get(address, ()))
 
     def add(self, address: str, value: Tensor) -> None:
-        """Append one value that passed the address."""
         self._values.setdefault(address, []).append(value)
 
 
@@ -85,14 +79,11 @@ def observed() -> bool:
 
 @contextmanager
 def record(*patterns: str) -> Iterator[Trace]:
-    """Record what passes the taps while the block runs, in this thread and its context only.
-
-    Args:
-        patterns: addresses to record, with shell wildcards ("*.weights"); everything when none is given.
+    """Record what passes the taps at addresses (shell wildcards such as "*.weights"; all when none is given).
 
     Yields:
-        The Trace, filled while the block runs. Values are copies, detached from the graph, recorded before dropout.
-        A change by an `intervene()` opened outside this block is seen; one opened inside it is not.
+        The Trace: detached copies, before dropout. Changes by an `intervene()` outside this block are seen, by one
+        inside it are not.
     """
     trace = Trace()
 
@@ -110,11 +101,7 @@ def record(*patterns: str) -> Iterator[Trace]:
 
 @contextmanager
 def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
-    """Change what passes the taps while the block runs, in this thread and its context only.
-
-    Args:
-        changes: address -> function of the tensor that returns the tensor to go on with, of the same shape. It is
-            given a copy: some taps pass views of the model's own tables, which every thread shares.
+    """Change what passes the taps by functions of a copy of the tensor (some taps pass views of shared tables).
 
     Raises:
         ValueError: during the pass, if a function returns something else than a tensor of the same shape and dtype.
@@ -153,12 +140,12 @@ def _hooked(hook: Hook) -> Iterator[None]:
 
 
 def name_taps(model: nn.Module) -> None:
-    """Give every tap of a model its address; to be called once, at the end of the model's constructor."""
+    """Give every tap its address; to be called at the end of a model's constructor."""
     for path, module in model.named_modules():
         if isinstance(module, Tap):
             module.address = path.replace("tap_", "")
 
 
 def addresses(model: nn.Module) -> dict[str, Tap]:
-    """All taps of a model by address, in the order of the module tree."""
+    """All taps by address, in the order of the module tree."""
     return {module.address: module for module in model.modules() if isinstance(module, Tap)}

@@ -23,12 +23,7 @@ from model.text.special import PAD_ID
 
 
 class InputEmbedding(nn.Module):
-    """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5).
-
-    Args:
-        embedding: the table, perhaps shared.
-        config: the model's configuration.
-    """
+    """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5)."""
 
     def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
         super().__init__()
@@ -43,14 +38,7 @@ class InputEmbedding(nn.Module):
         self.tap_stream = Tap("B T D")
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """Turn ids into the first state of the residual stream.
-
-        Args:
-            ids: (B, T) token ids.
-            start: the position of the first id, in cached decoding.
-
-        Returns:
-            (B, T, D).
+        """ids (B, T), of which the first is at position `start`, to the first state of the residual stream (B, T, D).
 
         Raises:
             ValueError: if the ids go past the last position of the table.
@@ -63,45 +51,50 @@ class InputEmbedding(nn.Module):
         return self.dropout(self.tap_stream(tokens + positions))
 
 
-class Encoder(nn.Module):
-    """Input embedding and a stack of encoder layers."""
+class Stack(nn.Module):
+    """Input embedding, layers of one kind, and what stands after the last one: a norm, or nothing."""
 
-    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
+    def __init__(
+        self,
+        embedding: nn.Module,
+        config: TransformerConfig | LanguageModelConfig,
+        layer: type[nn.Module],
+        n_layers: int,
+        letter: str,
+    ) -> None:
         super().__init__()
         self.input = InputEmbedding(embedding, config)
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
-        self.norm = final_norm(config)
-        self.tap_output = Tap("B S D")
+        self.layers = nn.ModuleList(layer(config) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.tap_output = Tap(f"B {letter} D")
+
+
+class Encoder(Stack):
+    """A stack that reads the source."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Args: ids (B, S); mask bool, broadcastable to (B, H, S, S). Returns: the memory (B, S, D)."""
+        """ids (B, S) to the memory (B, S, D); mask bool, broadcastable to (B, H, S, S)."""
         x = self.input(ids)
         for layer in self.layers:
             x = layer(x, mask)
         return self.tap_output(self.norm(x))
 
 
-class Decoder(nn.Module):
-    """Input embedding and a stack of decoder layers."""
-
-    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
-        super().__init__()
-        self.input = InputEmbedding(embedding, config)
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
-        self.norm = final_norm(config)
-        self.tap_output = Tap("B T D")
+class Decoder(Stack):
+    """A stack that reads the target and the memory."""
 
     def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """Args: ids (B, T), those after the cached ones; mask bool for the self-attention, broadcastable to
-        (B, H, T, length of the cache + T); cache, to which the keys and values of ids are added.
-        Returns: (B, T, D)."""
+        """ids (B, T), those after the cached ones, to (B, T, D); their keys and values are added to the cache.
+
+        mask is bool, for the self-attention, broadcastable to (B, H, T, length of the cache + T).
+        """
         x = self.input(ids, start=cache.length)
         x = self.from_layer(0, x, mask, cache)
         cache.length += ids.size(1)
         return x
 
     def from_layer(self, first: int, x: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """Pass the stream (B, T, D) through the layers from the one of that number on, and the norm after them."""
+        """Pass the stream (B, T, D) through the layers from that number on, and the norm after them."""
         cross_mask = cache.cross_mask if observed() else cache.hides
         for i in range(first, len(self.layers)):
             remember = partial(cache.append, i)
@@ -111,21 +104,13 @@ class Decoder(nn.Module):
 
 @dataclass
 class Cache:
-    """What a decoder keeps between steps: keys and values of every layer.
+    """What a decoder keeps between steps: keys and values of every layer."""
 
-    Attributes:
-        cross: per layer, keys and values of the memory (B, H, S, K), computed once.
-        cross_mask: (B, 1, 1, S) bool.
-        own: per layer, keys and values of the steps so far (B, H, length, K), or None before the first.
-        sentences: which of the encoded sentences each row decodes, (B,).
-        length: the number of steps so far.
-    """
-
-    cross: list[KeysValues]
-    cross_mask: Tensor
-    own: list[KeysValues | None]
-    sentences: Tensor
-    length: int = 0
+    cross: list[KeysValues]  # per layer, of the memory (B, H, S, K), computed once
+    cross_mask: Tensor  # (B, 1, 1, S) bool
+    own: list[KeysValues | None]  # per layer, of the steps so far (B, H, length, K); None before the first
+    sentences: Tensor  # (B,), which of the encoded sentences each row decodes
+    length: int = 0  # the number of steps so far
 
     @cached_property
     def hides(self) -> Tensor | None:
@@ -133,11 +118,11 @@ class Cache:
         return None if self.cross_mask.all() else self.cross_mask
 
     def fresh(self) -> Cache:
-        """A cache over the same memory that has decoded nothing yet."""
+        """Over the same memory, with nothing decoded yet."""
         return replace(self, own=[None] * len(self.own), length=0)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
-        """Add the keys and values of new positions to a layer's, and return all of them."""
+        """Add keys and values of new positions to a layer's, and return all of them."""
         old = self.own[layer]
         if old is not None:
             new = (torch.cat([old[0], new[0]], dim=2), torch.cat([old[1], new[1]], dim=2))
@@ -145,28 +130,19 @@ class Cache:
         return new
 
     def select(self, rows: Tensor) -> Cache:
-        """The cache with the batch rows (index tensor, any length) in a new order."""
+        """The cache with the rows of an index tensor, of any length."""
 
-        def take(pair: KeysValues | None) -> KeysValues | None:
-            return pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows))
+        def take(pairs: list[KeysValues | None]) -> list[KeysValues | None]:
+            return [pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows)) for pair in pairs]
 
-        moved = replace(self, own=[take(pair) for pair in self.own])
-        sentences = self.sentences[rows]
-        if not torch.equal(sentences, self.sentences):  # else rows moved within their sentences: the memory did not
-            moved = replace(
-                moved,
-                cross=[take(pair) for pair in self.cross],
-                cross_mask=self.cross_mask[rows],
-                sentences=sentences,
-            )
-        return moved
+        moved, sentences = replace(self, own=take(self.own)), self.sentences[rows]
+        if torch.equal(sentences, self.sentences):  # rows moved within their sentences: the memory did not
+            return moved
+        return replace(moved, cross=take(self.cross), cross_mask=self.cross_mask[rows], sentences=sentences)
 
 
 class Transformer(nn.Module):
     """The whole model: source ids and target ids in, logits for the next target ids out.
-
-    Args:
-        config: its sizes and choices.
 
     Example:
         >>> config = TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=16)
@@ -179,8 +155,8 @@ class Transformer(nn.Module):
         self.config = config
         source = nn.Embedding(config.vocab_size, config.d_model)
         target = source if config.tie_embeddings else nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = Encoder(source, config)
-        self.decoder = Decoder(target, config)
+        self.encoder = Encoder(source, config, EncoderLayer, config.n_encoder_layers, "S")
+        self.decoder = Decoder(target, config, DecoderLayer, config.n_decoder_layers, "T")
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
         if config.tie_embeddings:
             self.output.weight = target.weight
@@ -192,8 +168,8 @@ class Transformer(nn.Module):
         """Predict every next target token from the tokens before it (teacher forcing).
 
         Args:
-            src: (B, S) source ids, padded with PAD_ID.
-            tgt: (B, T) ids of the decoder input, the start token first, padded with PAD_ID.
+            src: (B, S) ids, padded with PAD_ID.
+            tgt: (B, T) ids, the start token first, padded with PAD_ID.
 
         Returns:
             (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
@@ -201,34 +177,23 @@ class Transformer(nn.Module):
         return self.read(tgt, self.start(src))
 
     def decode(self, tgt: Tensor, mask: Tensor | None, cache: Cache) -> Tensor:
-        """Run the decoder over target tokens that follow those in the cache.
+        """Logits (B, T, V) of target ids (B, T) that follow those in the cache, which is extended.
 
-        Args:
-            tgt: (B, T) ids.
-            mask: bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
-            cache: from `start`; it is extended.
-
-        Returns:
-            (B, T, V) logits.
+        mask is bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
         """
         hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
         return self.tap_logits(self.output(hidden))  # (B, T, V)
 
     def read(self, tgt: Tensor, cache: Cache) -> Tensor:
-        """Teacher forcing from a cache that has decoded nothing yet: tgt (B, T) to logits (B, T, V)."""
+        """Teacher forcing from a fresh cache: tgt (B, T) to logits (B, T, V)."""
         return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
 
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor, mask: Tensor | None = None) -> Cache:
-        """Run the encoder and project its output for every decoder layer.
+        """Run the encoder over src (B, S) and project its output for every decoder layer.
 
-        Args:
-            src: (B, S) source ids, padded with PAD_ID.
-            mask: bool, (B, 1, 1, S), of the encoder's and the cross-attention; the padding mask unless given.
-
-        Returns:
-            A cache from which any number of target tokens can be decoded.
+        mask is bool, (B, 1, 1, S), of the encoder's and the cross-attention; that of the padding unless given.
         """
         mask = masks.padding_mask(src, PAD_ID) if mask is None else mask  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
@@ -242,23 +207,15 @@ class Transformer(nn.Module):
         return self.decode(tokens[:, None], mask, state)[:, -1]
 
     def reorder(self, state: Cache, rows: Tensor) -> Cache:
-        """The state with its rows taken from the given rows (an index tensor)."""
         return state.select(rows)
 
     def _initialise(self) -> None:
-        """Embeddings as the configuration says, the rest as `xavier` does."""
         xavier(self)
         for module in self.modules():  # after the output layer, whose matrix may be the embedding
-            if isinstance(module, nn.Embedding):
-                if self.config.embedding_init == "xavier":
-                    nn.init.xavier_uniform_(module.weight)
-                else:
-                    nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
-
-
-def final_norm(config: TransformerConfig | LanguageModelConfig) -> nn.Module:
-    """What stands after the last layer: a norm, or nothing."""
-    return nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+            if isinstance(module, nn.Embedding) and self.config.embedding_init == "xavier":
+                nn.init.xavier_uniform_(module.weight)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
 
 def xavier(model: nn.Module) -> None:

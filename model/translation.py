@@ -31,76 +31,37 @@ def module_of(kind: str, layer: int) -> str:
 
 @dataclass(frozen=True)
 class Translation:
-    """One translation and what the model computed for it.
+    """One translation and what the model computed for it; below S counts source_tokens and T target_tokens."""
 
-    In the shapes below S counts source_tokens and T target_tokens.
-
-    Attributes:
-        source: the text that was translated, with white space and control characters tidied.
-        text: the translation.
-        source_tokens: what the encoder read, the end token last.
-        target_tokens: what the decoder read, the start token first: the names of the rows of decoder and cross maps.
-        predicted_tokens: what it predicted at each of these, the end token last unless the length limit came first.
-        predicted_ids: their ids, of which a text may have several spellings.
-        log_probabilities: (T,) float32, of each predicted token, in nats.
-        finished: whether the translation ended by itself and not at the length limit.
-        trace: every array recorded while the translation was written or read, by address, without the batch axis;
-            float32, masks bool.
-        search: the hypotheses and the search tree; None where the target was given.
-        config: of the model.
-    """
-
-    source: str
+    source: str  # tidied
     text: str
-    source_tokens: list[str]
-    target_tokens: list[str]
-    predicted_tokens: list[str]
-    predicted_ids: list[int] = field(repr=False)
-    log_probabilities: np.ndarray
-    finished: bool
-    trace: Mapping[str, np.ndarray] = field(repr=False)
-    search: Search | None = field(repr=False)
+    source_tokens: list[str]  # what the encoder read, the end token last
+    target_tokens: list[str]  # what the decoder read, the start token first: the rows of decoder and cross maps
+    predicted_tokens: list[str]  # at each of these, the end token last unless the length limit came first
+    predicted_ids: list[int] = field(repr=False)  # a text may have several spellings
+    log_probabilities: np.ndarray  # (T,) float32, of each predicted token, in nats
+    finished: bool  # by itself and not at the length limit
+    trace: Mapping[str, np.ndarray] = field(repr=False)  # by address, without the batch axis; float32, masks bool
+    search: Search | None = field(repr=False)  # None where the target was given
     config: Config = field(repr=False)
 
     def attention(self, kind: str) -> np.ndarray:
-        """The attention weights of every layer and head.
-
-        Args:
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Returns:
-            float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S); rows sum to 1.
+        """The attention weights, float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S).
 
         Raises:
-            ValueError: if the kind is another word, or the model has no such attention.
+            ValueError: if the kind is not one of KINDS, or the model has no such attention.
         """
         return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
 
     def mask(self, kind: str) -> np.ndarray:
-        """The mask that the model used, the same in every layer and head.
-
-        Args:
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Returns:
-            bool (queries, keys), True = may attend.
-
-        Raises:
-            ValueError: if the kind is another word, or the model has no such attention.
-        """
+        """The mask of every layer and head, bool (queries, keys), True = may attend; errors as of `attention`."""
         return self.trace[f"{self.modules(kind)[0]}.mask"][0]
 
     def positional(self, side: str) -> np.ndarray:
-        """The positional encoding that was added to the embeddings.
-
-        Args:
-            side: "source" or "target".
-
-        Returns:
-            float32 (S, d_model) or (T, d_model).
+        """The positional encoding that was added, float32 (S, d_model) of the "source" or (T, d_model) of the "target".
 
         Raises:
-            ValueError: if the side is another word, or the model has no positional encoding.
+            ValueError: if the side is another word, or the model has none.
         """
         if side not in ("source", "target"):
             raise ValueError(f'the side is "source" or "target", got {side!r}')
@@ -110,18 +71,30 @@ class Translation:
         return self.trace[address]
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: both texts, and a table of the steps."""
-        return _page_of(self)
+        """For a notebook: both texts, and a row per step: what it read and wrote, with its probability.
+
+        Where the model has cross-attention also the source token with most of it, mean over all layers and heads.
+        """
+        try:
+            cross = self.attention("cross").mean(axis=(0, 1))  # (T, S)
+        except ValueError:  # a recurrent network without attention
+            cross = None
+        rows = []
+        steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
+        for step, (read, written, probability) in enumerate(steps):
+            cells = [str(step), read, written, f"{probability:.1%}"]
+            if cross is not None:
+                key = int(cross[step].argmax())
+                cells.append(f"{self.source_tokens[key]} ({cross[step, key]:.2f})")
+            rows.append(_row(cells, "td"))
+        head = _row(_HEADS if cross is not None else _HEADS[:-1], "th")
+        return (
+            f"<div><p>{html.escape(self.source)}</p><p><strong>{html.escape(self.text)}</strong></p>"
+            f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
 
     def modules(self, kind: str) -> list[str]:
-        """The addresses of the attention modules of a kind, one a layer: "decoder.layers.0.cross_attention", ...
-
-        Args:
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Raises:
-            ValueError: if the kind is another word, or the model has no such attention.
-        """
+        """The modules of a kind, one per layer: "decoder.layers.0.cross_attention", ...; errors as of `attention`."""
         if kind not in MODULES:
             raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
         stack, module = MODULES[kind]
@@ -139,36 +112,6 @@ def as_array(value: torch.Tensor) -> np.ndarray:
 
 
 _HEADS = ("step", "reads", "writes", "probability", "looks at most")
-
-
-def _page_of(result: Translation) -> str:
-    """A translation as HTML.
-
-    Args:
-        result: of any model.
-
-    Returns:
-        The source, the translation, and a table with a row per step: the token that it read, the one that it wrote with
-        its probability, and the source token with the most cross-attention, mean over all layers and heads, where the
-        model has such attention.
-    """
-    try:
-        cross = result.attention("cross").mean(axis=(0, 1))  # (T, S)
-    except ValueError:  # a recurrent network without attention
-        cross = None
-    rows = []
-    steps = zip(result.target_tokens, result.predicted_tokens, np.exp(result.log_probabilities), strict=True)
-    for step, (read, written, probability) in enumerate(steps):
-        cells = [str(step), read, written, f"{probability:.1%}"]
-        if cross is not None:
-            key = int(cross[step].argmax())
-            cells.append(f"{result.source_tokens[key]} ({cross[step, key]:.2f})")
-        rows.append(_row(cells, "td"))
-    head = _row(_HEADS if cross is not None else _HEADS[:-1], "th")
-    return (
-        f"<div><p>{html.escape(result.source)}</p><p><strong>{html.escape(result.text)}</strong></p>"
-        f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
 
 
 def _row(cells: list[str] | tuple[str, ...], tag: str) -> str:

@@ -14,7 +14,7 @@ from model import attribution, checkpoint
 from model.catalogue import available, checkpoints_folder
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
-from model.errors import THE_TEXT, Problem
+from model.errors import Problem, check_characters, check_tokens
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel
@@ -22,7 +22,7 @@ from model.stepper import Stepper, lay_out
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
-from model.translation import Translation, as_array
+from model.translation import Translation
 from model.writer import System, Writer
 
 MAX_BEAM = 16
@@ -51,7 +51,7 @@ class Translator(System):
 
     @property
     def max_source_tokens(self) -> int:
-        """The longest source in tokens, the end token counted."""
+        """With the end token."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
     def translate(
@@ -68,27 +68,23 @@ class Translator(System):
         records the decoder. Nothing of an earlier call is remembered.
 
         Args:
-            text: in the checkpoint's source language.
             beam: width of the search; 1 is greedy decoding.
-            length_penalty: exponent alpha of the length penalty (Wu et al. 2016); 0 compares bare log-probabilities.
-            edits: what is changed inside the model, for this call only. Cells that open the future change nothing
-                here: at the time of a step later ones do not exist.
-            prefix: ids of the tokens that the translation begins with, without the start token; the end token may be
-                the last.
-
-        Returns:
-            The Translation; of the edited model where there are edits.
+            length_penalty: exponent alpha (Wu et al. 2016); 0 compares bare log-probabilities.
+            edits: what is changed inside the model, for this call. Cells that open the future change nothing here: at
+                the time of a step later ones do not exist.
+            prefix: ids that the translation begins with, without the start token; the end token may be the last.
 
         Raises:
-            ValueError: if there is nothing to translate, the text is too long, beam, penalty or prefix are not
-                allowed, or the edits do not fit the model and the sentence.
+            ValueError: if there is nothing to translate, the text is too long, beam, penalty or prefix are not allowed,
+                or the edits do not fit the model and the sentence.
         """
         tidied, ids = self._read(text)
-        n_words = len(self.tokenizer.target)
-        wrong = [token for token in prefix if not 0 <= token < n_words]
-        if wrong:
-            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {n_words - 1}")
-        edits = self._fitting(edits, len(ids), self._limit(ids)).without_future
+        last = len(self.tokenizer.target) - 1
+        if wrong := [token for token in prefix if not 0 <= token <= last]:
+            raise ValueError(f"the prefix holds token {wrong[0]}; tokens are numbered from 0 to {last}")
+        if edits:
+            edits.check(self.config, len(ids), self._limit(ids))
+            edits = edits.without_future
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
             search = self._search([source.ids], beam, length_penalty, source.state.fresh(), [prefix])[0]
@@ -96,72 +92,48 @@ class Translator(System):
             return self._record(source, best.ids, best.finished, search)
 
     def source_ids(self, text: str) -> list[int]:
-        """The ids that the encoder reads of a text, the end token last; errors as for `translate`."""
+        """The ids that the encoder reads, the end token last; errors as for `translate`."""
         return self._read(text)[1]
 
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it is given a translation to read (teacher forcing).
 
-        Args:
-            text: in the source language.
-            target: in the target language; or an earlier translation, of which the very same tokens are read.
-            edits: what is changed inside the model, for this call only, cells that open the future included.
-
-        Returns:
-            The Translation, with the target as its text and no search.
-
-        Raises:
-            ValueError: if either text is empty or too long, or the edits do not fit the model and the sentences.
+        The target is a text, or an earlier translation, of which the very same tokens are read. Edits that open the
+        future count. Errors as for `translate`.
         """
         tidied, ids = self._read(text)
         if isinstance(target, Translation):
             written, finished = target.predicted_ids, target.finished
         else:
             written, finished = self._read(target, side=self.tokenizer.target)[1], True
-        edits = self._fitting(edits, len(ids), len(written))
+        if edits:
+            edits.check(self.config, len(ids), len(written))
         source = self._encode(tidied, ids, edits)
         with edits.applied(self.config, "decoder"):
             return self._record(source, written[:-1] if finished else written, finished, None)
 
     def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
-        """The log-probability of a given translation, its end token included where it has one.
-
-        Args:
-            text, target, edits: as for `force`.
-
-        Returns:
-            In nats.
-
-        Raises:
-            ValueError: as `force`.
-        """
+        """The log-probability in nats of a given translation, its end token included where it has one; see `force`."""
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
     def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
-        """How much less probable each written word becomes without each source token: float32 (T, S), in nats.
+        """float32 (T, S), in nats: how much less probable each written word becomes without each source token.
 
         See `model.attribution.occlusion`; the edits are those of the result.
         """
         return attribution.occlusion(self.model, self.source_ids(result.source), result, edits)
 
+    @torch.inference_mode()
     def translate_lines(
         self, texts: Sequence[str], beam: int = 4, length_penalty: float = 0.6, edits: Edits = _NO_EDITS
     ) -> list[str]:
-        """Translate many texts in batches, without recording.
+        """Translate many texts in batches, without recording; an empty one gives an empty translation.
 
-        Args:
-            texts: as for `translate`, but as long as the model has positions; an empty one gives an empty translation.
-            beam: as for `translate`.
-            length_penalty: as for `translate`.
-            edits: of whole heads, as for `translate`.
-
-        Returns:
-            The translations, in order.
-
-        Raises:
-            ValueError: as for `translate`; the message names the line.
+        Texts may be as long as the model has positions; edits are of whole heads. A ValueError, as for `translate`,
+        names the line.
         """
-        edits = self._fitting(edits)
+        if edits:
+            edits.check(self.config)
         sources: dict[int, list[int]] = {}
         for number, text in enumerate(texts):
             if tidy(text):
@@ -176,7 +148,7 @@ class Translator(System):
             numbers = order[start : start + size]
             batch = [sources[number] for number in numbers]
             with edits.applied(self.config, "encoder"):
-                state = self._start(batch)
+                state = self.stepper.start(pad_ids(batch))
             with edits.applied(self.config, "decoder"):
                 searches = self._search(batch, beam, length_penalty, state)
             for number, search in zip(numbers, searches, strict=True):
@@ -185,40 +157,17 @@ class Translator(System):
 
     def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
         """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
-        limit = limit or self.max_source_tokens
-        if len(text) > MAX_CHARACTERS:
-            raise Problem(
-                "{what} has {n:,} characters; at most {most:,} are allowed",
-                what=THE_TEXT,
-                n=len(text),
-                most=MAX_CHARACTERS,
-            )
-        tidied = tidy(text)
-        if not tidied:
+        check_characters(text, MAX_CHARACTERS)
+        if not (tidied := tidy(text)):
             raise Problem("there is nothing to translate: type a sentence")
         ids = [*(side or self.tokenizer.source).encode(tidied), EOS_ID]
-        if len(ids) > limit:
-            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=len(ids), most=limit)
-        return tidied, ids
-
-    def _fitting(self, edits: Edits, n_source: int | None = None, n_target: int | None = None) -> Edits:
-        """The edits, checked where there are any."""
-        if edits:
-            edits.check(self.config, n_source, n_target)
-        return edits
+        return tidied, check_tokens(ids, limit or self.max_source_tokens)
 
     def _limit(self, ids: Sequence[int]) -> int:
-        """How many tokens a translation may have: what is read must have a position."""
         return target_limit(len(ids), self.config.max_length)
 
     @torch.inference_mode()
-    def _start(self, sources: Sequence[list[int]]) -> Cache | GruState:
-        """Run the encoder over many sources, without recording."""
-        return self.stepper.start(pad_ids(sources))
-
-    @torch.inference_mode()
     def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
-        """Run the encoder once, recorded, for both the search and the recording of the decoder."""
         with edits.applied(self.config, "encoder"), record() as trace:
             state = self.model.start(torch.tensor([ids]))
         return _Source(text, ids, joined(self.model, trace), state)
@@ -254,29 +203,14 @@ class Translator(System):
         # At the length limit the last token was written and never read.
         written = [*ids, EOS_ID] if finished else ids
         read = [BOS_ID, *written[:-1]]
-        tgt = torch.tensor([read])
         with record() as trace:
-            logits = self.model.read(tgt, source.state.fresh())  # (1, T, V)
+            logits = self.model.read(torch.tensor([read]), source.state.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
-        log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
-        chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
-        return Translation(
-            source=source.text,
-            text=self.tokenizer.target.decode(ids),
-            source_tokens=self.tokenizer.source.tokens(source.ids),
-            target_tokens=self.tokenizer.target.tokens(read),
-            predicted_tokens=self.tokenizer.target.tokens(written),
-            predicted_ids=written,
-            log_probabilities=chosen.numpy(),
-            finished=finished,
-            trace={address: as_array(value)[0] for address, value in arrays.items()},
-            search=search,
-            config=self.config,
-        )
+        return self._result(source.text, source.ids, ids, read, written, logits, arrays, finished, search)
 
 
 def tidy(text: str) -> str:
-    """The text with runs of white space as one space, none at the ends, and control characters left out.
+    """The text with white space as single spaces, none at the ends, and no control characters.
 
     Example:
         >>> tidy("  a\\n\\tb\\x00 ")
@@ -286,13 +220,7 @@ def tidy(text: str) -> str:
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
-    """Load a checkpoint by name or path.
-
-    Args:
-        name: of a folder in `checkpoints_folder()`, or the path of any checkpoint folder.
-
-    Returns:
-        The Translator; of a language model a Writer.
+    """Load a checkpoint by its name in `checkpoints_folder()`, or by path; of a language model a Writer.
 
     Raises:
         ValueError: if there is no such checkpoint, or something in it is wrong.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 
 from model import attribution
 from model.analysis.effects import Effects
-from model.checkpoint import Checkpoint, keep_scores
+from model.checkpoint import Checkpoint
+from model.decoding import Search
 from model.decoding.sampling import restrict, sample
-from model.errors import THE_TEXT, Problem
-from model.language_model import LanguageModel
+from model.errors import check_characters, check_tokens
+from model.language_model import LanguageModel, TextState
 from model.taps import record
 from model.translation import Translation, as_array
 
@@ -21,18 +21,7 @@ MAX_CHARACTERS = 4000
 
 
 class System:
-    """A loaded checkpoint; safe to share between threads.
-
-    Args:
-        loaded: the checkpoint.
-
-    Attributes:
-        name, folder: the folder's.
-        card: where it comes from.
-        model: the network, for reading only.
-        tokenizer: with a source and a target, which are the same where one vocabulary serves both.
-        config: the model's sizes and choices.
-    """
+    """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.folder, self.name = loaded.folder, loaded.folder.name
@@ -47,131 +36,80 @@ class System:
         """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
         return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
 
-    def keep_scores(self, name: str, scores: dict[str, Any]) -> None:
-        """Write scores on the checkpoint's card.
-
-        Args:
-            name: of the test set.
-            scores: as measured by `model.measures.evaluate`.
-        """
-        keep_scores(self.folder, self.card, name, scores)
+    def _result(
+        self,
+        source: str,
+        source_ids: list[int],
+        ids: list[int],
+        read: list[int],
+        written: list[int],
+        logits: torch.Tensor,
+        trace: Mapping[str, torch.Tensor],
+        finished: bool = True,
+        search: Search | None = None,
+    ) -> Translation:
+        """What is handed out of a pass in which ids were read and others written, with logits (1, T, V)."""
+        log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
+        target = self.tokenizer.target
+        return Translation(
+            source=source,
+            text=target.decode(ids),
+            source_tokens=self.tokenizer.source.tokens(source_ids),
+            target_tokens=target.tokens(read),
+            predicted_tokens=target.tokens(written),
+            predicted_ids=written,
+            log_probabilities=log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0].numpy(),  # (T,)
+            finished=finished,
+            trace={address: as_array(value)[0] for address, value in trace.items()},
+            search=search,
+            config=self.config,
+        )
 
 
 class Writer(System):
-    """A loaded language model."""
-
     model: LanguageModel
 
     @torch.inference_mode()
     def read(self, text: str) -> Translation:
-        """Record what the model computes when it reads a text.
-
-        Args:
-            text: any text; unknown words are read as <unk>.
+        """Record what the model computes when it reads a text (a ValueError if that is too long).
 
         Returns:
-            The result, in the shape of a translation without a source: target_tokens is what was read, the end of the
-            line before it first; predicted_tokens and log_probabilities are the words that followed and, last, the
-            most probable next one. attention, mask and positional have the kind "decoder_self" and the side "target".
-
-        Raises:
-            ValueError: if the text is too long.
+            A translation without a source: target_tokens is what was read, the end of the line before it first;
+            predicted_tokens are the words that followed and, last, the most probable next one. attention, mask and
+            positional have the kind "decoder_self" and the side "target".
         """
         ids = self._ids(text)
         with record() as trace:
             logits = self.model(torch.tensor([ids]))  # (1, T, V)
-        log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
-        following = [*ids[1:], int(log_probabilities[-1].argmax())]
-        return Translation(
-            source="",
-            text=self.tokenizer.decode(ids[1:]),
-            source_tokens=[],
-            target_tokens=self.tokenizer.tokens(ids),
-            predicted_tokens=self.tokenizer.tokens(following),
-            predicted_ids=following,
-            log_probabilities=log_probabilities[torch.arange(len(ids)), torch.tensor(following)].numpy(),
-            finished=True,
-            trace={address: as_array(value)[0] for address, value in trace.items()},
-            search=None,
-            config=self.config,
-        )
+        following = [*ids[1:], int(logits[0, -1].float().log_softmax(-1).argmax())]
+        return self._result("", [], ids[1:], ids, following, logits, trace)
 
     @torch.inference_mode()
-    def distribution(
-        self, text: str, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, unknown: bool = True
-    ) -> np.ndarray:
-        """How probable every word is as the next one.
+    def distribution(self, text: str, unknown: bool = True, **chance: float) -> np.ndarray:
+        """float32 (V,), summing to 1: how probable every word is as the next one, by the tokenizer's ids.
 
-        Args:
-            text: what comes before; may be empty.
-            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
-            unknown: whether <unk> counts as a word; if not, its probability is 0.
-
-        Returns:
-            float32 (V,), summing to 1, in the order of the tokenizer's ids.
-
-        Raises:
-            ValueError: if the text is too long, or a value is not allowed.
+        The text may be empty; chance is temperature, top_k and top_p of `model.decoding.sampling.restrict`. Without
+        `unknown` the probability of <unk> is 0. A ValueError if the text is too long, or a value is not allowed.
         """
-        ids = self._ids(text)
-        start = self.model.start(torch.tensor([ids[:-1]], dtype=torch.long))
-        logits = self.model.step(start, torch.tensor(ids[-1:]))[0].clone()  # (V,)
+        start, last = self._begun(self._ids(text))
+        logits = self.model.step(start, last)[0].clone()  # (V,)
         if not unknown:
             logits[self.tokenizer.unk_id] = -torch.inf
-        return restrict(logits, temperature, top_k, top_p).numpy()
+        return restrict(logits, **chance).numpy()
 
-    def write(
-        self,
-        text: str,
-        words: int = 30,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        unknown: bool = False,
-    ) -> str:
-        """Go on with a text.
-
-        Args:
-            text: how it begins; may be empty.
-            words: how many to draw.
-            temperature, top_k, top_p: as for `model.decoding.sampling.restrict`.
-            seed: the same gives the same words.
-            unknown: whether <unk> may be drawn.
-
-        Returns:
-            The text and what was drawn.
-
-        Raises:
-            ValueError: if the text is too long, or a value is not allowed.
-        """
+    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: float) -> str:
+        """The text (perhaps empty) and so many words drawn after it; one seed, one result. See `distribution`."""
         if not 1 <= words <= 500:
             raise ValueError(f"words must be from 1 to 500, got {words!r}")
         ids = self._ids(text)
-        drawn = sample(
-            self.model,
-            self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)),
-            torch.tensor(ids[-1:]),
-            length=words,
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            never=() if unknown else (self.tokenizer.unk_id,),
-            seed=seed,
-        )[0]
+        never = () if unknown else (self.tokenizer.unk_id,)
+        drawn = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
         return self.tokenizer.decode([*ids[1:], *drawn])
 
+    def _begun(self, ids: list[int]) -> tuple[TextState, torch.Tensor]:
+        """The state before the last id, and this one."""
+        return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
+
     def _ids(self, text: str) -> list[int]:
-        """The ids of a text, after the end of the line before it."""
-        if len(text) > MAX_CHARACTERS:
-            raise Problem(
-                "{what} has {n:,} characters; at most {most:,} are allowed",
-                what=THE_TEXT,
-                n=len(text),
-                most=MAX_CHARACTERS,
-            )
-        ids = [self.tokenizer.eos_id, *self.tokenizer.encode(text)]
-        if len(ids) > self.config.max_length:
-            most = self.config.max_length
-            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=len(ids), most=most)
-        return ids
+        check_characters(text, MAX_CHARACTERS)
+        return check_tokens([self.tokenizer.eos_id, *self.tokenizer.encode(text)], self.config.max_length)

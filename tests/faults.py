@@ -49,7 +49,11 @@ FAULTS = (
         f"{_MODEL}masks.py",
     ),
     Fault(
-        "padding attended", "model/masks.py", "result = result & mask", "result = result | mask", f"{_MODEL}masks.py"
+        "padding attended",
+        "model/masks.py",
+        "reduce(torch.logical_and, masks)",
+        "reduce(torch.logical_or, masks)",
+        f"{_MODEL}masks.py",
     ),
     Fault(
         "scale left out",
@@ -180,15 +184,15 @@ FAULTS = (
     ),
     Fault(
         "rows named by the wrong tokens",
-        "model/translator.py",
-        "target_tokens=self.tokenizer.target.tokens(read)",
-        "target_tokens=self.tokenizer.target.tokens(written)",
+        "model/writer.py",
+        "target_tokens=target.tokens(read)",
+        "target_tokens=target.tokens(written)",
         f"{_MODEL}translator.py",
     ),
     # Training, scores, commands.
     Fault(
         "target off by one",
-        "model/training/objectives.py",
+        "model/training/losses.py",
         "tgt[:, 1:]",
         "tgt[:, :-1]",
         f"{_MODEL}training/test_loop.py {_MODEL}training/test_loss.py",

@@ -129,7 +129,8 @@ def translations(folder: Path) -> Try:
         model, text = rng.choice(models), any_text(rng)
         if not isinstance(model, Translator):
             result = answered(lambda: model.read(text))
-            answered(lambda: model.write(text, rng.randint(0, 8), rng.random() * 2, rng.randint(0, 3), rng.random()))
+            chance = {"temperature": rng.random() * 2, "top_k": rng.randint(0, 3), "top_p": rng.random()}
+            answered(lambda: model.write(text, rng.randint(0, 8), **chance))
         elif rng.random() < 0.3:
             result = answered(lambda: model.force(text, any_text(rng)))
         else:

@@ -1,7 +1,7 @@
 """What `python -m model backtranslate` does: sentences of one language become pairs to train the other direction with.
 
-What was written by people stands on the side that a later model learns to write; the model's translation is only read
-(Sennrich et al. 2016, "Improving Neural Machine Translation Models with Monolingual Data").
+A later model learns to write what people wrote, and reads this one's translation (Sennrich et al. 2016, "Improving
+Neural Machine Translation Models with Monolingual Data").
 """
 
 from __future__ import annotations
@@ -23,22 +23,13 @@ MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves 
 def backtranslate(
     translator: Translator, data: Path, out: Path, resume: bool = False, beam: int = 4, length_penalty: float = 0.6
 ) -> tuple[int, int]:
-    """Translate the sentences of a file, and write pairs of English, a tab, German, as a corpus has them.
+    """Translate one sentence per line, and write pairs of English, a tab, German to NAME.tsv.gz.
 
-    What is done stands in OUT.begun: a line that says what is translated with what, pairs, and after each chunk a line
-    with the number of sentences read so far.
-
-    Args:
-        translator: from English to German or back; its card says which.
-        data: a sentence on each line, gzip-compressed or not.
-        out: the corpus, NAME.tsv.gz.
-        resume: go on with what is in OUT.begun.
-        beam: width of the search.
-        length_penalty: of the search.
+    OUT.begun has a line that says what is translated with what, pairs, and after each chunk the number of sentences
+    read.
 
     Returns:
-        How many pairs were written, and how many sentences were left out: empty ones, those that are too long, and
-        those whose translation is empty.
+        The numbers of pairs, and of sentences left out: empty, too long, or with an empty translation.
 
     Raises:
         ValueError: if the checkpoint has no such direction, the data cannot be read, `out` is there already or is not
@@ -81,7 +72,7 @@ def backtranslate(
 
 
 def _begin(begun: Path, about: dict[str, object], resume: bool) -> int:
-    """Make OUT.begun, or cut off what follows its last whole chunk; returns how many sentences are done."""
+    """Make OUT.begun, or cut it after its last whole chunk; returns how many sentences are done."""
     if resume and not begun.exists():
         raise ValueError(f"there is nothing to resume: no {begun}")
     lines = checkpoint.read_text(begun, limit=1_000_000_000).split("\n")[:-1] if begun.exists() else []

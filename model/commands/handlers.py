@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 
 def checkpoints(arguments: argparse.Namespace) -> None:
-    """Say what can be loaded, or write the README of the checkpoints."""
     from model import translator
     from model.commands import table
 
@@ -28,7 +29,6 @@ def checkpoints(arguments: argparse.Namespace) -> None:
 
 
 def seal(arguments: argparse.Namespace) -> None:
-    """Write the manifests of checkpoints again."""
     from model import checkpoint
 
     for folder in arguments.folders:
@@ -37,7 +37,6 @@ def seal(arguments: argparse.Namespace) -> None:
 
 
 def average(arguments: argparse.Namespace) -> None:
-    """Make a checkpoint of the mean weights of others."""
     from model.training.averaging import average
 
     average(arguments.folders, arguments.out, arguments.command_line)
@@ -45,12 +44,7 @@ def average(arguments: argparse.Namespace) -> None:
 
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):
-    """The checkpoint on the command line.
-
-    Args:
-        arguments: with the checkpoint.
-        writes: whether it must be a language model; None: either.
-    """
+    """The checkpoint on the command line; `writes` says whether it must be a language model (None: either)."""
     from model.translator import load_translator
     from model.writer import Writer
 
@@ -62,14 +56,12 @@ def _load(arguments: argparse.Namespace, writes: bool | None = False):
 
 
 def write(arguments: argparse.Namespace) -> None:
-    """Have a language model go on with a text."""
     writer = _load(arguments, writes=True)
     chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
     print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
 
 
 def translate(arguments: argparse.Namespace) -> None:
-    """Translate the texts of the command line, or lines from stdin."""
     translator = _load(arguments)
     search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
     if arguments.json:
@@ -90,13 +82,13 @@ def _stdin_lines() -> Iterator[str]:
         yield line.rstrip("\n")
 
 
+def _words(result) -> dict[str, str | list[str]]:
+    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
+    return {name: getattr(result, name) for name in names}
+
+
 def _as_json(translation) -> dict:
-    return {
-        "source": translation.source,
-        "text": translation.text,
-        "source_tokens": translation.source_tokens,
-        "target_tokens": translation.target_tokens,
-        "predicted_tokens": translation.predicted_tokens,
+    return _words(translation) | {
         "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
         "hypotheses": [
             {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
@@ -106,13 +98,11 @@ def _as_json(translation) -> dict:
 
 
 def trace(arguments: argparse.Namespace) -> None:
-    """Write tokens and every recorded array of a text to a file."""
     _, result = _recorded(arguments)
     _save(arguments.out, result, result.trace)
 
 
 def effects(arguments: argparse.Namespace) -> None:
-    """Write the direct effects on every written word of a text to a file, and what stands beside them."""
     from model.writer import Writer
 
     system, result = _recorded(arguments)
@@ -129,7 +119,7 @@ def effects(arguments: argparse.Namespace) -> None:
 
 
 def _recorded(arguments: argparse.Namespace):
-    """The checkpoint, and what it makes of the text: a translation, or of a language model a reading."""
+    """The checkpoint, and its translation or reading of the text."""
     from model.writer import Writer
 
     system = _load(arguments, writes=None)
@@ -139,18 +129,15 @@ def _recorded(arguments: argparse.Namespace):
 
 
 def _save(path: Path, result, arrays) -> None:
-    """Write the tokens of a result and arrays to a file, and say so."""
     import numpy as np
 
-    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
-    words = {name: np.array(getattr(result, name)) for name in names}
+    words = {name: np.array(value) for name, value in _words(result).items()}
     with path.open("wb") as file:  # given a name, numpy would add .npz to it
         np.savez_compressed(file, **words, **arrays)
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
 def import_(arguments: argparse.Namespace) -> None:
-    """Make a checkpoint of a MarianMT model."""
     from model.adapters.marian import import_marian
 
     card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
@@ -161,7 +148,6 @@ def import_(arguments: argparse.Namespace) -> None:
 
 
 def attention(arguments: argparse.Namespace) -> None:
-    """Write what a model of another kind looks at to a file."""
     from model.adapters.views import look
 
     attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
@@ -171,7 +157,7 @@ def attention(arguments: argparse.Namespace) -> None:
 
 
 def evaluate(arguments: argparse.Namespace) -> None:
-    """Score a system on a test set; the last line is JSON."""
+    from model import checkpoint
     from model.measures.evaluate import evaluate, evaluate_text, read_pairs
     from model.training.data.corpora import read_lines
     from model.writer import Writer
@@ -185,12 +171,12 @@ def evaluate(arguments: argparse.Namespace) -> None:
         search = (arguments.beam, arguments.length_penalty)
         scores = evaluate(system, read_pairs(arguments.data), *search, arguments.lowercase, arguments.by_length)
     if arguments.save_as:
-        system.keep_scores(arguments.save_as, {**scores, "command": arguments.command_line})
+        kept = {**scores, "command": arguments.command_line}
+        checkpoint.keep_scores(system.folder, system.card, arguments.save_as, kept)
     print(json.dumps(scores))
 
 
 def atlas(arguments: argparse.Namespace) -> None:
-    """Measure every head over held-out sentences."""
     from model.measures import atlas, kept
     from model.measures.evaluate import read_pairs
     from model.measures.word_links import read_linked_text
@@ -212,7 +198,6 @@ def _say(text: str) -> None:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Measure what must be true of every map; the last line is JSON."""
     from model.measures import checks
     from model.measures.evaluate import read_pairs
 
@@ -228,14 +213,33 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def train(arguments: argparse.Namespace) -> None:
-    """Train a model."""
-    from model.commands.train import train
+    """Train in one process or in those of torchrun."""
+    from model.checkpoint import read_json
+    from model.training.config import RunConfig
+    from model.training.loop import Trainer
+    from model.training.presets import PRESETS
+    from model.training.processes import started
 
-    train(arguments)
+    name = arguments.config
+    if name not in PRESETS and not name.endswith(".json"):
+        raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
+    run = PRESETS[name] if name in PRESETS else RunConfig.from_dict(read_json(Path(name)))
+    said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
+    run = replace(run, training=replace(run.training, **said))
+    # Being told to end is answered like Ctrl-C: the state is saved.
+    for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets what it starts with "&" ignore the first
+        signal.signal(ending, signal.default_int_handler)
+    names = ("data_dir", "out", "command_line", "resume", "start_from", "tokenizer")
+    with started() as processes:
+        try:
+            Trainer(run, *(getattr(arguments, name) for name in names), processes=processes).train()
+        except KeyboardInterrupt:
+            if processes.is_first:
+                raise
+            raise SystemExit(130) from None  # one process says it for all
 
 
 def backtranslate(arguments: argparse.Namespace) -> None:
-    """Make pairs of sentences of one language."""
     from model.commands.backtranslate import backtranslate
 
     translator = _load(arguments)
@@ -245,14 +249,12 @@ def backtranslate(arguments: argparse.Namespace) -> None:
 
 
 def grid(arguments: argparse.Namespace) -> None:
-    """Train the grid of peak rates, warmups and norms."""
     from model.training.grid_recorder import record_grid
 
     record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
 
 
 def download(arguments: argparse.Namespace) -> None:
-    """Fetch a corpus."""
     from model.training.data.download import download
 
     download(arguments.name, arguments.data_dir)

@@ -9,11 +9,7 @@ from model.checkpoint import CARD, CONFIG, WEIGHTS, check_file, read_json, write
 
 README = "README.md"
 MOST_NAMED = 6  # corpora
-_SYSTEMS = {
-    "transformer": "Transformer",
-    "gru": "GRU encoder-decoder",
-    "language_model": "causal language model",
-}
+_SYSTEMS = {"transformer": "Transformer", "gru": "GRU encoder-decoder", "language_model": "causal language model"}
 # By checkpoint and test set: the figure, and whose.
 PUBLISHED = {
     ("en-de", "multi30k/test_2016_flickr"): "BLEU 36.3, cased (OPUS-MT opus-mt-en-de, 74 M, not trained on captions)",
@@ -46,20 +42,12 @@ not overlap. Each card has the signature and the command of its scores.
 
 
 def render(folder: Path) -> str:
-    """The table of all checkpoints in a folder, as Markdown.
-
-    Args:
-        folder: that holds the checkpoints' folders.
-
-    Raises:
-        ValueError: if a card or a configuration cannot be read, or lacks what the table shows.
-    """
+    """The table of all checkpoints as Markdown; a ValueError if a card or a configuration lacks what it shows."""
     names = sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
     return _HEAD + "".join(_row(folder / name) for name in names) + _NOTES
 
 
 def write(folder: Path) -> Path:
-    """Write the table into the folder and return its path."""
     write_text(folder / README, render(folder))
     return folder / README
 
@@ -94,14 +82,14 @@ def _row(folder: Path) -> str:
 
 
 def _data(card: dict[str, Any]) -> str:
-    """What a model was trained on: its corpora, or where there are many the mix that stands for them."""
+    """Its corpora, or where there are many the mix that stands for them."""
     if len(card["data"]) > MOST_NAMED:
         return f"{card['training']['data']}: {len(card['data'])} corpora, listed on its card"
     return ", ".join(f"{name} × {entry['weight']:g}" for name, entry in card["data"].items())
 
 
 def figure(score: dict[str, Any]) -> str:
-    """What a score says, in words: "BLEU 34.9 (beam 4), perplexity 36.0".
+    """A score in words.
 
     Example:
         >>> figure({"bleu": 34.92, "beam": 1, "signature": "nrefs:1|case:lc|tok:13a"})

@@ -10,18 +10,10 @@ from model.decoding.protocol import Decodable
 
 @torch.inference_mode()
 def greedy(model: Decodable, src: Tensor, *, bos_id: int, eos_id: int, pad_id: int, max_length: int) -> list[list[int]]:
-    """Decode every source with the most probable token at every step; of logits that are not numbers, with any token.
+    """Target ids of each source (B, S), without start and end token, at most max_length; pad_id and bos_id are never
+    chosen.
 
-    Args:
-        model: to decode from.
-        src: (B, S) source ids, padded.
-        bos_id: the token that every target starts with.
-        eos_id: the token that ends a target.
-        pad_id: never chosen, nor is bos_id.
-        max_length: at most so many tokens.
-
-    Returns:
-        For each source the target ids, without start and end token.
+    Of logits that are not numbers, any token may come.
     """
     state = model.start(src)
     tokens = torch.full((src.size(0),), bos_id, device=src.device)

@@ -14,7 +14,7 @@ BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps
 
 
 def between_steps() -> None:
-    """Called by everything long between two of its steps: runs what the caller has put into BETWEEN_STEPS, if anything.
+    """Called by everything long between two of its steps: runs what the caller has put into BETWEEN_STEPS.
 
     So others can compute in between, and work that nobody wants any more can be ended by raising.
     """
@@ -23,11 +23,7 @@ def between_steps() -> None:
 
 
 def check_logits(logits: Tensor) -> Tensor:
-    """The logits (..., V), if there is a most probable token in each row.
-
-    Raises:
-        ValueError: if a row holds NaN or an infinite number, or nothing but -inf.
-    """
+    """The logits (..., V); a ValueError if a row has no most probable token (NaN, infinity, or nothing but -inf)."""
     if not logits.amax(-1).isfinite().all():
         raise Problem(
             "the model computed logits that are not numbers: its weights or one of your changes are too large"
@@ -49,5 +45,5 @@ class Decodable(Protocol):
 
 
 def target_limit(source_length: int, max_length: int) -> int:
-    """How long a translation may become, in tokens: twice the source and ten more, within the model's positions."""
+    """The longest translation in tokens: twice the source and ten more, within the model's positions."""
     return min(2 * source_length + 10, max_length)

@@ -12,17 +12,12 @@ from model.decoding.protocol import Decodable, between_steps, check_logits
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
-    """The distribution that is drawn from.
+    """The distribution that is drawn from, of logits (..., V): probabilities (..., V), summing to 1.
 
     Args:
-        logits: (..., V).
-        temperature: logits are divided by it; below 1 the probable becomes more probable. 0 leaves the most probable.
+        temperature: divides the logits; 0 leaves the most probable.
         top_k: only so many of the most probable tokens stay; 0: all.
-        top_p: only the most probable tokens stay that it takes to reach this sum of probabilities (after temperature
-            and top_k); 1: all.
-
-    Returns:
-        (..., V) probabilities, summing to 1.
+        top_p: only the fewest most probable tokens stay that reach this sum (after temperature and top_k); 1: all.
 
     Raises:
         ValueError: if a value is not allowed, or logits are not numbers.
@@ -59,25 +54,13 @@ def sample(
     tokens: Tensor,
     *,
     length: int,
-    temperature: float = 1.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
     never: tuple[int, ...] = (),
     seed: int = 0,
+    **chance: float,
 ) -> list[list[int]]:
-    """Draw tokens one after another.
+    """Draw `length` tokens one after another, for each row of `tokens` (B,), which are read first, from `state` on.
 
-    Args:
-        model: to decode from.
-        state: as from `model.start`, before the tokens.
-        tokens: (B,), what is read first.
-        length: how many tokens are drawn.
-        temperature, top_k, top_p: as for `restrict`.
-        never: tokens that are not drawn.
-        seed: the same gives the same tokens.
-
-    Returns:
-        For each row the tokens drawn.
+    chance is as for `restrict`; tokens of `never` are not drawn; the same seed gives the same.
     """
     generator = torch.Generator().manual_seed(seed)
     drawn = []
@@ -85,7 +68,7 @@ def sample(
         between_steps()
         logits = model.step(state, tokens).clone()  # (B, V)
         logits[:, list(never)] = -math.inf
-        probabilities = restrict(logits, temperature, top_k, top_p)
+        probabilities = restrict(logits, **chance)
         tokens = torch.multinomial(probabilities.cpu(), 1, generator=generator)[:, 0].to(logits.device)
         drawn.append(tokens)
     return torch.stack(drawn, dim=1).tolist() if drawn else [[] for _ in tokens]

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from model import masks
 from model.attention import masked_softmax
-from model.errors import Phrase, Problem
+from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import layer_counts
 from model.taps import Change, intervene, record
 from model.text.pieces import PieceTokenizer
@@ -48,13 +48,8 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     source, target = translator.tokenizer.source, translator.tokenizer.target
 
     def ids(side: Tokenizer | PieceTokenizer, what: Phrase, text: str) -> list[int]:
-        if len(text) > MAX_CHARACTERS:
-            many = "{what} has {n:,} characters; at most {most:,} are allowed"
-            raise Problem(many, what=what, n=len(text), most=MAX_CHARACTERS)
-        found = side.encode(tidy(text))
-        if len(found) > limit:
-            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(found), most=limit)
-        return found
+        check_characters(text, MAX_CHARACTERS, what)
+        return check_tokens(side.encode(tidy(text)), limit, what)
 
     src = [[*ids(source, Phrase("source {n}", n=n), text), EOS_ID] for n, text in enumerate(sources, 1)]
     tgt = [[BOS_ID, *ids(target, Phrase("target {n}", n=n), text)] for n, text in enumerate(targets, 1)]

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding.greedy import greedy
-from model.errors import THE_TEXT, Problem
+from model.errors import Problem, check_characters
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
 from model.training import schedules
@@ -157,7 +157,5 @@ def checked(text: str) -> str:
     strange = next((letter for letter in text if letter not in LETTERS), None)
     if strange is not None:
         raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange)
-    if len(text) > LONGEST:
-        many = "{what} has {n:,} characters; at most {most:,} are allowed"
-        raise Problem(many, what=THE_TEXT, n=len(text), most=LONGEST)
+    check_characters(text, LONGEST)
     return text

@@ -10,8 +10,8 @@ from sacrebleu.metrics import BLEU, CHRF
 from model.analysis import lengths
 from model.gru import GruModel
 from model.training.data.corpora import Pair, read_lines
-from model.training.data.windows import text_perplexity
 from model.training.evaluation import perplexity
+from model.training.windows import text_perplexity
 from model.translator import Translator, tidy
 from model.writer import Writer
 

@@ -1,7 +1,5 @@
-"""SentencePiece's pieces to text and back, as imported translators cut them: one vocabulary, two ways to cut.
-
-The SentencePiece model of each language (Kudo and Richardson 2018) cuts a text; the ids of both come from one list of
-tokens, which has our special tokens first.
+"""SentencePiece's pieces (Kudo and Richardson 2018) to text and back, for imported translators: each language has its
+own model to cut with, both share a list of tokens, which has our special tokens first.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
-from model.text.special import MARK, SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode
+from model.text.special import MARK, SPECIAL_TOKENS, Vocabulary, as_unicode
 
 MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
@@ -26,8 +24,8 @@ class PieceTokenizer(Vocabulary):
     """One language of an imported translator.
 
     Args:
-        tokens: the token of every id, the special tokens first; both languages share them.
-        model: a SentencePiece model file (.spm) of this language.
+        tokens: the token of every id, the special tokens first.
+        model: a SentencePiece model file (.spm).
 
     Raises:
         ValueError: if a token is empty or twice there, or the model is none or writes long texts for characters.
@@ -50,37 +48,21 @@ class PieceTokenizer(Vocabulary):
             raise ValueError(f"at most {MAX_REPLACEMENT} characters can be replaced, and by as many")
         super().__init__(tokens)
         self.model = model
-        # Typed text cannot be a special token.
-        self._ids = {token: i for i, token in enumerate(tokens) if i >= len(SPECIAL_TOKENS)}
 
     def encode(self, text: str) -> list[int]:
-        """Turn text into token ids, without start or end token.
-
-        Args:
-            text: any text; where it begins with a code such as `>>deu<<` (the target language of a translator for
-                several), that is one token.
-
-        Returns:
-            The ids; the unknown token's for what is in no piece, or in none that the vocabulary has.
-        """
+        """Ids without start or end token; a code such as `>>deu<<` (the target language) in front is one token."""
         code = _CODE.match(text)
         rest = as_unicode(text[code.end() :] if code else text)
         cut = [*([code[0]] if code else []), *self._cutter.encode(rest, out_type=str)]
-        return [self._ids.get(piece, UNK_ID) for piece in cut]
+        return [self._known(piece) for piece in cut]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text; special tokens, `<unk>` among them, give nothing."""
-        pieces = (token for token in self.tokens(ids) if token not in SPECIAL_TOKENS)
-        return "".join(pieces).replace(MARK, " ").strip()
+        """Text without special tokens, `<unk>` among them."""
+        return "".join(self._said(ids)).replace(MARK, " ").strip()
 
 
 class PieceTokenizers:
-    """Both languages of an imported translator.
-
-    Args:
-        source: cuts the source.
-        target: cuts the target, and puts translations together.
-    """
+    """Both languages of an imported translator."""
 
     lowercase = False
 
@@ -89,11 +71,7 @@ class PieceTokenizers:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Read the JSON object that `to_json` wrote.
-
-        Raises:
-            ValueError: if it is none.
-        """
+        """What `to_json` wrote; else a ValueError."""
         tokens = values.get("tokens")
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
             raise ValueError("the tokens must be a list of texts")
@@ -104,7 +82,7 @@ class PieceTokenizers:
         return cls(*(PieceTokenizer(tokens, model) for model in models))
 
     def to_json(self) -> str:
-        """Both as JSON text, the SentencePiece models in base64."""
+        """The SentencePiece models are in base64."""
         tokens = self.source.tokens(range(len(self.source)))
         sides = {"source": self.source, "target": self.target}
         models = {name: base64.b64encode(side.model).decode() for name, side in sides.items()}

@@ -1,4 +1,4 @@
-"""What every tokenizer of this project shares: ids, marks, tokens by their ids; and rows of ids as a padded tensor."""
+"""What every tokenizer shares: ids, marks, tokens by their ids, and rows of ids as a padded tensor."""
 
 from __future__ import annotations
 
@@ -15,46 +15,49 @@ MARK = "\u2581"  # the space before a word, as in SentencePiece
 
 
 def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids to one (B, longest) int64 tensor, padded on the right with PAD_ID."""
+    """Rows of ids as one (B, longest) int64 tensor, padded on the right with PAD_ID."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
 
 
 class Vocabulary:
-    """The tokens of one language, or of both where they share theirs.
-
-    Args:
-        tokens: the token of every id.
-    """
+    """The tokens of one language, or of both where they share theirs, by id."""
 
     lowercase = False
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = list(tokens)
+        self._ids = {token: index for index, token in enumerate(self._tokens)}
 
     def __len__(self) -> int:
         return len(self._tokens)
 
     @property
     def source(self) -> Self:
-        """What cuts the source: itself."""
         return self
 
     @property
     def target(self) -> Self:
-        """What cuts the target: itself."""
         return self
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The token strings of ids, as they stand in the vocabulary.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary; the message names the first of them.
-        """
+        """The tokens of ids; a ValueError names the first id that is not in the vocabulary."""
         for index in ids:
             if not 0 <= index < len(self):
                 raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
         return [self._tokens[index] for index in ids]
+
+    def encode(self, text: str) -> list[int]:
+        """Ids without start or end token."""
+        return [index for piece in self.pieces(text) for index in self.piece_ids(piece)]
+
+    def _known(self, token: str) -> int:
+        """The id of a typed token, which cannot be a special one."""
+        return UNK_ID if token in SPECIAL_TOKENS else self._ids.get(token, UNK_ID)
+
+    def _said(self, ids: Sequence[int]) -> list[str]:
+        """The tokens of ids without special ones."""
+        return [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
 
 
 def as_unicode(text: str) -> str:

@@ -1,8 +1,7 @@
 """Subwords to text and back: joint byte-pair encoding with byte fallback, on the `tokenizers` library.
 
 A word's first piece starts with the mark U+2581 (as in SentencePiece), punctuation is split off, and a character
-outside the alphabet becomes its UTF-8 bytes (`<0xF0>`), so every text can be encoded and comes back up to Unicode
-normalisation (NFC).
+outside the alphabet becomes its UTF-8 bytes (`<0xF0>`): every text comes back, up to Unicode normalisation (NFC).
 """
 
 from __future__ import annotations
@@ -23,12 +22,7 @@ _PIECE = rf"{MARK}?[\p{{L}}\p{{M}}]+|{MARK}?\p{{N}}|{MARK}?[^\p{{L}}\p{{M}}\p{{N
 
 
 class Tokenizer(Vocabulary):
-    """Text to token ids and back.
-
-    Args:
-        backend: the tokenizer of the `tokenizers` library, as made by `train` or `from_json`.
-        lowercase: whether text is lowercased before it is cut.
-    """
+    """Text, lowercased first where that is said, to token ids and back."""
 
     def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False) -> None:
         super().__init__([backend.id_to_token(index) for index in range(backend.get_vocab_size())])
@@ -37,19 +31,11 @@ class Tokenizer(Vocabulary):
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False) -> Self:
-        """Learn the merges from texts of both languages (Sennrich et al. 2016).
+        """Learn the merges from sentences of both languages (Sennrich et al. 2016).
 
         Args:
-            texts: sentences.
-            vocab_size: number of entries, special and byte tokens included.
+            vocab_size: entries, special and byte tokens included; a ValueError where that leaves no room for merges.
             alphabet_size: how many of the most frequent characters are entries; rarer ones become bytes.
-            lowercase: whether this text, and all that is encoded later, is lowercased.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: if vocab_size leaves no room for merges.
         """
         reserved = [*SPECIAL_TOKENS, *BYTE_TOKENS]
         if vocab_size <= len(reserved) + alphabet_size:
@@ -74,18 +60,10 @@ class Tokenizer(Vocabulary):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote.
+        """Read what `to_json` wrote; a ValueError if it is none, or special and byte tokens have other ids than here.
 
-        Args:
-            text: the JSON of a BPE tokenizer.
-
-        Returns:
-            The tokenizer. Only its vocabulary and merges are taken, and our own key "lowercase": what the file says of
-            anything else (added tokens, dropout, normalisers) has no effect, so that it can neither make typed text
-            special nor the segmentation random.
-
-        Raises:
-            ValueError: if the text is not such a tokenizer, or special and byte tokens have other ids than here.
+        Only vocabulary, merges and our own key "lowercase" are taken: nothing else in the file (added tokens, dropout,
+        normalisers) can make typed text special or the segmentation random.
         """
         try:
             values = json.loads(text)
@@ -108,32 +86,13 @@ class Tokenizer(Vocabulary):
         return cls(_pipeline(bpe), values.get("lowercase", False))
 
     def to_json(self) -> str:
-        """The tokenizer as JSON text."""
         text = self.backend.to_str(pretty=True)
         if not self.lowercase:
             return text
         return json.dumps({"lowercase": True, **json.loads(text)}, indent=2, ensure_ascii=False)
 
-    def encode(self, text: str) -> list[int]:
-        """Turn text into token ids, without start or end token.
-
-        Args:
-            text: any text; unpaired surrogates, which are not Unicode text, become U+FFFD.
-
-        Returns:
-            The ids; empty for the empty text.
-        """
-        return [index for piece in self.pieces(text) for index in self.piece_ids(piece)]
-
     def pieces(self, text: str) -> list[str]:
-        """The words, digits and punctuation marks of a text, each with the mark of the space before it.
-
-        Args:
-            text: any text.
-
-        Returns:
-            The units inside which subwords are formed, before any merge.
-        """
+        """Words, digits and punctuation marks, inside which subwords are formed, each with the mark of its space."""
         if not text:
             return []
         text = text.lower() if self.lowercase else text
@@ -146,25 +105,13 @@ class Tokenizer(Vocabulary):
         return pieces
 
     def piece_ids(self, piece: str) -> list[int]:
-        """The token ids of one of the `pieces`."""
         if piece == _LITERAL_MARK:
             return [len(SPECIAL_TOKENS) + byte for byte in MARK.encode()]
         return [token.id for token in self.backend.model.tokenize(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text; special tokens give nothing.
-
-        Args:
-            ids: token ids.
-
-        Returns:
-            The text. Bytes that are not UTF-8 (a model may produce them) become U+FFFD.
-
-        Raises:
-            ValueError: if an id is not in the vocabulary.
-        """
-        tokens = [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
-        text = self.backend.decoder.decode(tokens)
+        """Text without special tokens; bytes that are not UTF-8 become U+FFFD. Unknown ids are a ValueError."""
+        text = self.backend.decoder.decode(self._said(ids))
         return text[1:] if text.startswith(" ") else text
 
 

@@ -12,103 +12,70 @@ from torch.nn import functional as F
 from model.decoding import greedy, target_limit
 from model.gru import GruModel
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
-from model.text.subwords import Tokenizer
-from model.text.words import WordTokenizers
-from model.training.data.batching import group_by_length, pad
+from model.text.words import PairTokenizer
+from model.training.batching import group_by_length, pad
 from model.training.data.corpora import Pair
 from model.transformer import Transformer
 
+EncoderDecoder = Transformer | GruModel
 _BATCH_TOKENS, _BATCH_TEXTS = 4096, 64
 
 
 class Validation:
-    """Scores a model during training, on pairs from all over each validation set (some are sorted by length).
-
-    Args:
-        corpora: name to pairs.
-        tokenizer: cuts the text.
-        n_pairs: how many pairs in all, shared evenly between the corpora; 0 turns validation off.
-        lowercase: compare without case.
-    """
+    """Scores a model on n_pairs (0: never) from all over the validation sets, of which some are sorted by length."""
 
     def __init__(
-        self,
-        corpora: Mapping[str, Sequence[Pair]],
-        tokenizer: Tokenizer | WordTokenizers,
-        n_pairs: int,
-        lowercase: bool = False,
+        self, corpora: Mapping[str, Sequence[Pair]], tokenizer: PairTokenizer, n_pairs: int, lowercase: bool = False
     ) -> None:
         self._corpora = {name: spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
         self._bleu = BLEU(lowercase=lowercase)
 
-    def run(self, model: Transformer | GruModel) -> dict[str, float]:
-        """Measure a model.
-
-        Args:
-            model: in evaluation mode.
-
-        Returns:
-            For each corpus "valid_perplexity.NAME" (a token, teacher-forced), "valid_nats_per_character.NAME" (the same
-            loss, comparable between tokenizers) and "valid_bleu.NAME" (greedy, sacreBLEU); for a recurrent model also
-            "valid_free_perplexity.NAME", without teacher forcing.
+    def run(self, model: EncoderDecoder) -> dict[str, float]:
+        """For each corpus "valid_perplexity.NAME" (per token, teacher-forced), "valid_nats_per_character.NAME" (the
+        same loss, comparable between tokenizers) and "valid_bleu.NAME" (greedy, sacreBLEU); for a recurrent model also
+        "valid_free_perplexity.NAME", without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():
-            if pairs:
-                total, count = cross_entropy(model, self._tokenizer, pairs)
-                scores[f"valid_perplexity.{name}"] = round(_exp(total / count), 3)
-                characters = sum(len(target) + 1 for _, target in pairs)  # an end each
-                scores[f"valid_nats_per_character.{name}"] = round(total / characters, 4)
-                if isinstance(model, GruModel):
-                    free = perplexity(model, self._tokenizer, pairs, teacher_forcing=0)
-                    scores[f"valid_free_perplexity.{name}"] = round(free, 3)
-                hypotheses = translate_all(model, self._tokenizer, [source for source, _ in pairs])
-                scores[f"valid_bleu.{name}"] = round(
-                    self._bleu.corpus_score(hypotheses, [[target for _, target in pairs]]).score, 2
-                )
+            if not pairs:
+                continue
+            sources, targets = zip(*pairs)
+            total, count = cross_entropy(model, self._tokenizer, pairs)
+            scores[f"valid_perplexity.{name}"] = round(_exp(total / count), 3)
+            characters = sum(len(target) + 1 for target in targets)  # an end each
+            scores[f"valid_nats_per_character.{name}"] = round(total / characters, 4)
+            if isinstance(model, GruModel):
+                free = perplexity(model, self._tokenizer, pairs, teacher_forcing=0)
+                scores[f"valid_free_perplexity.{name}"] = round(free, 3)
+            hypotheses = translate_all(model, self._tokenizer, sources)
+            scores[f"valid_bleu.{name}"] = round(self._bleu.corpus_score(hypotheses, [targets]).score, 2)
         return scores
 
 
 def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
-    """So many pairs at equal distances, all of them where there are no more."""
+    """So many pairs at equal distances, or all of them."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
-def perplexity(
-    model: Transformer | GruModel,
-    tokenizer: Tokenizer | WordTokenizers,
-    pairs: Sequence[Pair],
-    **forcing: float,
-) -> float:
-    """Perplexity a target token: exp of the mean of `cross_entropy`, whose arguments it has."""
+def perplexity(model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float) -> float:
+    """exp of the mean of `cross_entropy`."""
     total, count = cross_entropy(model, tokenizer, pairs, **forcing)
     return _exp(total / count)
 
 
 def _exp(nats: float) -> float:
-    return math.exp(min(nats, 700.0))  # e^709 is the largest float; a model that diverged may exceed it
+    return math.exp(min(nats, 700.0))  # e^709 is the largest float
 
 
 @torch.no_grad()
 def cross_entropy(
-    model: Transformer | GruModel,
-    tokenizer: Tokenizer | WordTokenizers,
-    pairs: Sequence[Pair],
-    **forcing: float,
+    model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float
 ) -> tuple[float, int]:
-    """Cross entropy of the target tokens, end tokens counted; teacher-forced unless said otherwise.
+    """Sum over the target tokens, end tokens included, in nats, and their number, by a model in evaluation mode.
 
-    Args:
-        model: in evaluation mode.
-        tokenizer: cuts the text.
-        pairs: source and reference.
-        forcing: teacher_forcing=0, for a recurrent model: each step reads what the step before found most probable,
-            and is still asked for the reference's token.
-
-    Returns:
-        The sum in nats, and the number of tokens.
+    With teacher_forcing=0 each step of a recurrent model reads what the step before found most probable.
     """
     device = next(model.parameters()).device
     examples = [(tokenizer.source.encode(source), tokenizer.target.encode(target)) for source, target in pairs]
@@ -118,23 +85,12 @@ def cross_entropy(
         tgt = batch.tgt.to(device)
         logits = model(batch.src.to(device), tgt[:, :-1], **forcing).flatten(0, 1)  # (B * T, V)
         total += F.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=PAD_ID, reduction="sum").item()
-        count += int((tgt[:, 1:] != PAD_ID).sum())
+        count += batch.n_targets
     return total, count
 
 
-def translate_all(
-    model: Transformer | GruModel, tokenizer: Tokenizer | WordTokenizers, texts: Sequence[str]
-) -> list[str]:
-    """Translate texts greedily, in batches of about equal length.
-
-    Args:
-        model: in evaluation mode.
-        tokenizer: cuts the text and puts it together.
-        texts: sources.
-
-    Returns:
-        The translations, in the order of the texts.
-    """
+def translate_all(model: EncoderDecoder, tokenizer: PairTokenizer, texts: Sequence[str]) -> list[str]:
+    """Greedy translations, in batches of about equal length, by a model in evaluation mode."""
     device = next(model.parameters()).device
     sources = [[*tokenizer.source.encode(text), EOS_ID] for text in texts]
     order = sorted(range(len(texts)), key=lambda n: len(sources[n]))

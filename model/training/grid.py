@@ -17,7 +17,6 @@ import numpy as np
 
 from model import checkpoint
 from model.config import TransformerConfig
-from model.training import schedules
 from model.training.config import RunConfig, TrainingConfig
 from model.translation import KINDS
 
@@ -36,41 +35,23 @@ MAP_UNIT = 255  # a weight of 1, in the maps' bytes
 
 @dataclass(frozen=True)
 class GridCell:
-    """One run of the grid.
+    """One run of the grid."""
 
-    Attributes:
-        norm: "pre", or "post" as in the paper, where no norm follows the last layer.
-        peak: the highest learning rate.
-        warmup: the step that has it; 1 means no warmup.
-        schedule: what follows: "inverse_sqrt", the paper's, or "constant".
-        seed: of the first weights and of the order of the data.
-    """
-
-    norm: str
-    peak: float
-    warmup: int
-    schedule: str = "inverse_sqrt"
-    seed: int = 1
+    norm: str  # "pre", or "post" as in the paper, where no norm follows the last layer
+    peak: float  # the highest learning rate
+    warmup: int  # the step that has it; 1: no warmup
+    schedule: str = "inverse_sqrt"  # what follows: the paper's, or "constant"
+    seed: int = 1  # of the first weights and of the order of the data
 
     @property
     def name(self) -> str:
-        """What the cell's arrays are named by."""
         return f"{self.norm}-{self.peak:g}-{self.warmup}-{self.schedule}-{self.seed}"
 
     def run(self) -> RunConfig:
-        """The cell's model and training: the paper's in all that the cell does not say, but small."""
+        """The paper's model and training in all that the cell does not say, but small."""
+        sizes = {"vocab_size": 2000, "d_model": 128, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 2}
         return RunConfig(
-            model=TransformerConfig(
-                vocab_size=2000,
-                d_model=128,
-                n_heads=4,
-                n_encoder_layers=2,
-                n_decoder_layers=2,
-                d_ff=256,
-                max_length=128,
-                norm=self.norm,
-                final_norm=self.norm == "pre",
-            ),
+            model=TransformerConfig(**sizes, d_ff=256, max_length=128, norm=self.norm, final_norm=self.norm == "pre"),
             training=TrainingConfig(
                 data="multi30k",
                 steps=STEPS,
@@ -96,8 +77,6 @@ EXAMPLES = (
     ("Two dogs are running through the snow.", "Zwei Hunde laufen durch den Schnee."),
     ("A woman is sitting on a bench and reading a book.", "Eine Frau sitzt auf einer Bank und liest ein Buch."),
 )
-
-
 # Norm, peak and warmup where a run neither clearly learns nor clearly fails, or where the story turns.
 SECOND_SEEDS = tuple(("post", 0.02, warmup) for warmup in WARMUPS) + (("post", 0.005, 1), ("post", 0.005, 20))
 
@@ -112,35 +91,22 @@ def cells() -> list[GridCell]:
 
 @dataclass(frozen=True)
 class GridRun:
-    """What a run of the grid left.
-
-    Attributes:
-        cell: which one it is.
-        loss: (steps,) float32, the training loss per token in nats, label smoothing included.
-        gradient_norm: (steps,) float32, before clipping.
-        validation: step to loss per token on held-out captions, without smoothing, in nats.
-        texts: step to what it wrote for each example, greedily.
-        diverged: the step whose gradient was not finite, where the run ended; None where there is none.
-        seconds: that the training took.
-        maps_of: kind to the maps of all snapshots, as stored; `maps` gives weights.
-    """
+    """What a run of the grid left."""
 
     cell: GridCell
-    loss: np.ndarray
-    gradient_norm: np.ndarray
-    validation: dict[int, float]
-    texts: dict[int, list[str]]
-    diverged: int | None
+    loss: np.ndarray  # (steps,) float32, training loss per token in nats, label smoothing included
+    gradient_norm: np.ndarray  # (steps,) float32, before clipping
+    validation: dict[int, float]  # step to nats per token on held-out captions, without smoothing
+    texts: dict[int, list[str]]  # step to the greedy translation of each example
+    diverged: int | None  # the step whose gradient was not finite, where the run ended
     seconds: float
+    # kind to the maps of all snapshots, as stored; `maps` gives weights
     maps_of: Mapping[str, np.ndarray] = field(repr=False)
 
     @property
     def learning_rate(self) -> np.ndarray:
-        """(steps,) float32, the rate of each step."""
-        training = self.cell.run().training
-        rate = schedules.by_name(
-            training.schedule, d_model=1, peak=self.cell.peak, warmup=self.cell.warmup, steps=training.steps, decay=0
-        )
+        """(steps,) float32."""
+        rate = self.cell.run().training.rates(d_model=1)
         return np.array([rate(step) for step in range(1, len(self.loss) + 1)], dtype=np.float32)
 
     @property
@@ -149,47 +115,28 @@ class GridRun:
         return list(self.validation.values())[-1]
 
     def maps(self, step: int, kind: str) -> np.ndarray:
-        """The attention weights of the first example at a snapshot, its reference as the target.
+        """The attention weights of the first example and its reference at a step of `texts`.
 
-        Args:
-            step: a key of `texts`.
-            kind: "encoder_self", "decoder_self" or "cross".
-
-        Returns:
-            float32 (layers, heads, queries, keys), to the nearest 1/255.
+        float32 (layers, heads, queries, keys), to the nearest 1/255.
         """
         return self.maps_of[kind][list(self.texts).index(step)].astype(np.float32) / MAP_UNIT
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid as read from its folder.
+    """A grid as read from its folder."""
 
-    Attributes:
-        about: data with licence, the model's parameters, and the command.
-        examples: source and reference of each example.
-        source_tokens: of the first example, the end token last.
-        target_tokens: of its reference, the start token first.
-        entropy: of how often each target token comes, in nats: the validation loss of a model that has learned nothing
-            but that.
-        entropy_smoothed: the training loss of such a model.
-        runs: what there is, by cell.
-    """
-
-    about: dict[str, Any]
+    about: dict[str, Any]  # data with licence, the configuration, and the command
     examples: list[tuple[str, str]]
-    source_tokens: list[str]
-    target_tokens: list[str]
-    entropy: float
-    entropy_smoothed: float
+    source_tokens: list[str]  # of the first example, the end token last
+    target_tokens: list[str]  # of its reference, the start token first
+    entropy: float  # nats per token of held-out captions for a model that has only learned how often each token comes
+    entropy_smoothed: float  # the training loss of such a model
     runs: dict[GridCell, GridRun]
 
 
 def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The curves of runs, up to the last step that all of them have, in whole points.
-
-    Args:
-        runs: by what they are called, at least one.
+    """The curves of runs (at least one) up to the last step that all have, in whole points.
 
     Returns:
         By name float (2, n), steps and values: the learning rate of every step, and means of the loss.
@@ -202,14 +149,7 @@ def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[s
 
 
 def read_grid(folder: Path) -> Grid:
-    """Read a grid, finished or not.
-
-    Args:
-        folder: with grid.json and grid.npz.
-
-    Raises:
-        ValueError: if a file is missing or is not what `python -m model grid` writes; the message names the folder.
-    """
+    """A grid, finished or not; a ValueError if the folder holds none."""
     values, arrays = read_files(folder)
     try:
         runs = [_run(entry, arrays) for entry in values["runs"]]
@@ -226,23 +166,13 @@ def _run(entry: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> GridRun:
     maps_of = {kind: arrays[f"{cell.name}.{kind}"] for kind in KINDS}
     if any(maps.ndim != 5 or len(maps) != len(texts) or maps.dtype != np.uint8 for maps in maps_of.values()):
         raise ValueError(f"the maps of {cell.name} are not bytes of (snapshots, layers, heads, queries, keys)")
-    return GridRun(
-        cell=cell,
-        validation={int(step): float(loss) for step, loss in entry["validation"].items()},
-        texts=texts,
-        diverged=entry["diverged"],
-        seconds=entry["seconds"],
-        maps_of=maps_of,
-        **{name: arrays[f"{cell.name}.{name}"] for name in CURVES},
-    )
+    validation = {int(step): float(loss) for step, loss in entry["validation"].items()}
+    curves = (arrays[f"{cell.name}.{name}"] for name in CURVES)
+    return GridRun(cell, *curves, validation, texts, entry["diverged"], entry["seconds"], maps_of)
 
 
 def read_files(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What the two files of a grid hold, unchecked.
-
-    Raises:
-        ValueError: if one cannot be read.
-    """
+    """Both files of a grid, unchecked; a ValueError if one cannot be read."""
     values = checkpoint.read_json(folder / VALUES)
     path = checkpoint.check_file(folder / ARRAYS, checkpoint.MAX_TEXT)
     try:
@@ -253,7 +183,7 @@ def read_files(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def write_files(folder: Path, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write the two files so that an interruption leaves a grid that can be read: the arrays first."""
+    """Write both files, the arrays first, so that an interruption leaves a grid that can be read."""
     folder.mkdir(parents=True, exist_ok=True)
     with checkpoint.replacing(folder / ARRAYS) as part, part.open("wb") as file:
         np.savez_compressed(file, **arrays)
@@ -262,12 +192,7 @@ def write_files(folder: Path, values: dict[str, Any], arrays: dict[str, np.ndarr
 
 def as_entry(run: GridRun) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What of a run goes into grid.json, and what into grid.npz."""
-    values = {
-        "cell": asdict(run.cell),
-        "validation": run.validation,
-        "texts": run.texts,
-        "diverged": run.diverged,
-        "seconds": run.seconds,
-    }
+    values = {name: getattr(run, name) for name in ("validation", "texts", "diverged", "seconds")}
     arrays = {name: getattr(run, name) for name in CURVES} | dict(run.maps_of)
-    return values, {f"{run.cell.name}.{name}": value for name, value in arrays.items()}
+    named = {f"{run.cell.name}.{name}": value for name, value in arrays.items()}
+    return {"cell": asdict(run.cell)} | values, named

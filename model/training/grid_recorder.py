@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,14 +14,13 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from model.config import TransformerConfig
 from model.interventions.edits import layer_counts
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID
 from model.training import grid, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
-from model.training.evaluation import perplexity, translate_all
+from model.training.evaluation import cross_entropy, translate_all
 from model.training.grid import GridCell, GridRun
 from model.training.history import Meter
 from model.training.loop import Diverged, Trainer
@@ -31,15 +29,7 @@ from model.translation import KINDS, module_of
 
 
 class CellTrainer(Trainer):
-    """A Trainer that writes nothing: it keeps what it sees in `run_so_far`, of the present weights, not of their mean.
-
-    Args:
-        cell: what to train.
-        task: the data, of the cell's seed.
-        pairs: held-out pairs to validate on.
-        data_dir: as for Trainer.
-        out: an empty folder.
-    """
+    """Trains a cell on a task of its seed and keeps what it sees, of the present weights; writes nothing to `out`."""
 
     def __init__(
         self, cell: GridCell, task: tasks.Task, pairs: list[tuple[str, str]], data_dir: Path, out: Path
@@ -48,65 +38,52 @@ class CellTrainer(Trainer):
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._validation: dict[int, float] = {}
         self._texts: dict[int, list[str]] = {}
-        self._maps: dict[str, list[np.ndarray]] = {kind: [] for kind in KINDS}
+        self._maps: list[dict[str, np.ndarray]] = []
         super().__init__(cell.run(), data_dir, out)
 
     def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
         return replace(self._task, config=run.model.with_vocabularies(*self._task.config.vocab_sizes))
 
     def save(self) -> None:
-        """Keep nothing: a run of two minutes is done again."""
+        """A run of two minutes is done again."""
 
     def _report(self, bar: tqdm, meter: Meter) -> Meter:
-        """Note the step just done, and whatever else is due after it."""
         step, entry = self.progress.step, meter.entry()
         for name, values in self._curves.items():
             values.append(entry[name])
         last = self.run.training.steps
         self.model.eval()
         if step % self.run.training.validate_every == 0 or step == last:
-            self._validation[step] = round(math.log(perplexity(self.model, self.tokenizer, self._pairs)), 4)
+            total, count = cross_entropy(self.model, self.tokenizer, self._pairs)
+            self._validation[step] = round(total / count, 4)
         if step in grid.SNAPSHOTS or step == last:
             self._texts[step] = translate_all(self.model, self.tokenizer, [source for source, _ in grid.EXAMPLES])
-            for kind, maps in attention_maps(self.model, *example_ids(self.tokenizer)).items():
-                self._maps[kind].append(maps)
+            self._maps.append(attention_maps(self.model, *example_ids(self.tokenizer)))
         self.model.train()
         return Meter()
 
     def result(self) -> GridRun:
-        """Train, and give what was seen; a run whose gradient is not finite ends there."""
+        """Train; a run whose gradient is not finite ends there."""
         diverged = None
         try:
             self.train()
         except Diverged:
             diverged = self.progress.step + 1
-        config: TransformerConfig = self.run.model
-        ids = example_ids(self.tokenizer)
-        lengths = {"encoder_self": (0, 0), "decoder_self": (1, 1), "cross": (1, 0)}
-        none = {
-            kind: np.zeros((0, config.n_encoder_layers, config.n_heads, *(len(ids[side]) for side in sides)), np.uint8)
-            for kind, sides in lengths.items()
-        }
-        return GridRun(
-            cell=self._cell,
-            **{name: np.array(values, dtype=np.float32) for name, values in self._curves.items()},
-            validation=self._validation,
-            texts=self._texts,
-            diverged=diverged,
-            seconds=round(self.progress.seconds, 1),
-            maps_of={kind: np.stack(maps) if maps else none[kind] for kind, maps in self._maps.items()},
-        )
+        shapes = self._maps or [attention_maps(self.model, *example_ids(self.tokenizer))]  # even where there are none
+        maps_of = {kind: np.stack([maps[kind] for maps in shapes])[: len(self._maps)] for kind in KINDS}
+        curves = (np.array(self._curves[name], dtype=np.float32) for name in grid.CURVES)
+        seconds = round(self.progress.seconds, 1)
+        return GridRun(self._cell, *curves, self._validation, self._texts, diverged, seconds, maps_of)
 
 
 def example_ids(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What encoder and decoder read of the first example."""
     source, reference = grid.EXAMPLES[0]
     return [*tokenizer.source.encode(source), EOS_ID], [BOS_ID, *tokenizer.target.encode(reference)]
 
 
 @torch.no_grad()
 def attention_maps(model: nn.Module, source: list[int], target: list[int]) -> dict[str, np.ndarray]:
-    """The attention weights over one pair: kind to (layers, heads, queries, keys), bytes of which 255 is 1."""
+    """Kind to the weights over one pair (layers, heads, queries, keys) in bytes, of which 255 is 1."""
     with record("*.weights") as trace:
         model(torch.tensor([source]), torch.tensor([target]))
     maps = {}
@@ -117,18 +94,10 @@ def attention_maps(model: nn.Module, source: list[int], target: list[int]) -> di
 
 
 def token_entropy(targets: Iterable[list[int]], vocab_size: int, smoothing: float) -> float:
-    """The least loss of a model that gives every token a fixed probability, whatever it reads.
-
-    Args:
-        targets: ids of the sentences; each counts with its end token.
-        vocab_size: over how many tokens smoothing is spread.
-        smoothing: of the labels.
-
-    Returns:
-        The entropy of the (smoothed) frequencies, in nats.
+    """The least loss in nats of a model that gives every token, end tokens included, a fixed probability.
 
     Example:
-        >>> round(token_entropy([[4, 5, 6]], 7, 0.0) / math.log(4), 4)
+        >>> round(float(token_entropy([[4, 5, 6]], 7, 0.0) / np.log(4)), 4)
         1.0
     """
     counts = Counter(index for ids in targets for index in (*ids, EOS_ID))
@@ -143,15 +112,10 @@ def record_grid(data_dir: Path, out: Path, command: str = "", resume: bool = Fal
     """Train the cells that `out` does not have yet; after each, what there is can be read and gone on from.
 
     Args:
-        data_dir: the folder with the corpora.
-        out: the grid's folder.
-        command: how this was called, for grid.json.
-        resume: go on with the grid in `out`.
         only: names of cells must begin with this.
 
     Raises:
-        ValueError: if data are missing, `out` holds a grid and is not to be resumed or holds another one, or there is
-            no cell of that name.
+        ValueError: if data are missing, `out` holds another grid or one not to be resumed, or no cell is of that name.
     """
     wanted = [cell for cell in grid.cells() if cell.name.startswith(only)]
     if not wanted:
@@ -183,7 +147,6 @@ def record_grid(data_dir: Path, out: Path, command: str = "", resume: bool = Fal
 
 
 def _header(run: RunConfig, task: tasks.Task, data_dir: Path, command: str) -> dict[str, Any]:
-    """What grid.json says besides the runs."""
     config, tokenizer = run.training, task.tokenizer
     pairs = load_corpus(data_dir, config.data, "train", (config.source, config.target))
     targets = [tokenizer.target.encode(target) for _, target in pairs]

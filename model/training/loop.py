@@ -1,7 +1,6 @@
-"""The training loop: resumable, interruptible, in one process or in several, with a history file.
+"""The training loop: resumable, interruptible, in one process or in several.
 
-The run's folder is a checkpoint folder (the averaged weights, ready to load) with two more things in it: history.jsonl
-and resume/, which holds the exact state to go on from.
+The run's folder is a checkpoint folder (the averaged weights) with history.jsonl, and resume/ to go on from exactly.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from tqdm import tqdm
 
 from model import architectures, checkpoint
 from model.text.words import read_tokenizer
-from model.training import optimizers, schedules, state, tasks
+from model.training import optimizers, state, tasks
+from model.training.averaging import mean
+from model.training.batching import Batch
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
 from model.training.history import HISTORY, Meter, append, forget_after, make_folder
-from model.training.interrupts import undivided
-from model.training.processes import Processes, alone
+from model.training.processes import Processes, alone, undivided
 from model.training.state import Progress
-from model.training.tasks import TrainingBatch
 
 SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20
@@ -42,19 +41,16 @@ class Trainer:
     """One training run.
 
     Args:
-        run: model and training configuration.
-        data_dir: the folder with the corpora.
         out: the run's folder.
         command: the command line, for the card.
         resume: continue from out/resume instead of starting again.
-        start_from: a checkpoint folder with whose weights and tokenizer to begin, instead of random and new ones.
-        tokenizer: a folder whose tokenizer to use instead of a new one; its size is that of the vocabulary.
-        processes: those that train together; each takes its share of the batches, and only the first one logs,
-            validates and saves. One alone when left out.
+        start_from: a checkpoint folder with whose weights and tokenizer to begin.
+        tokenizer: a folder whose tokenizer to use; its size is that of the vocabulary.
+        processes: those that train together; alone when left out.
 
     Raises:
-        ValueError: if data are missing, there is nothing to resume from, what is there is damaged or of another run,
-            or a fresh run would overwrite another, or a checkpoint.
+        ValueError: if data are missing, there is nothing to resume from, what is there is damaged or of another run, or
+            a fresh run would overwrite another, or a checkpoint.
     """
 
     def __init__(
@@ -64,9 +60,9 @@ class Trainer:
         out: Path,
         command: str = "",
         resume: bool = False,
-        processes: Processes | None = None,
         start_from: str = "",
         tokenizer: str = "",
+        processes: Processes | None = None,
     ) -> None:
         self.out = out
         self.command = command
@@ -75,10 +71,11 @@ class Trainer:
         auto = "bfloat16" if self.processes.multiplies_bfloat16() else "float32"
         self.precision = auto if run.training.precision == "auto" else run.training.precision
         self._resume_dir = out / "resume"
-        if resume and not state.exists(self._resume_dir):
-            raise ValueError(f"there is nothing to resume in {out}: run without --resume first")
-        if not resume and state.exists(self._resume_dir):
-            raise ValueError(f"{out} holds another run: pass --resume to continue it, or choose another --out")
+        if resume != state.exists(self._resume_dir):
+            advice = f"there is nothing to resume in {out}: run without --resume first"
+            if not resume:
+                advice = f"{out} holds another run: pass --resume to continue it, or choose another --out"
+            raise ValueError(advice)
         for name in () if resume else (*checkpoint.LISTED, HISTORY):
             if (out / name).exists():
                 raise ValueError(f"{out} already has a file {name}, which is not overwritten: choose another --out")
@@ -97,14 +94,7 @@ class Trainer:
         if begun:
             self._warm_start(begun.model)
         self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
-        self.schedule = schedules.by_name(
-            config.schedule,
-            d_model=getattr(self.run.model, "d_model", 1),
-            peak=config.learning_rate,
-            warmup=config.warmup,
-            steps=config.steps,
-            decay=config.decay,
-        )
+        self.schedule = config.rates(getattr(self.run.model, "d_model", 1))
         self.progress = Progress()
         self.snapshots: list[dict[str, Tensor]] = []
         if saved:
@@ -115,33 +105,23 @@ class Trainer:
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
 
     def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
-        """Read the data."""
         return tasks.prepare(run, data_dir, tokenizer, self.processes)
 
     def _warm_start(self, model: nn.Module) -> None:
-        """Begin with the weights of another model instead of random ones."""
-        if type(model.config) is not type(self.run.model):
-            theirs, ours = (architectures.name_of(config) for config in (model.config, self.run.model))
-            raise ValueError(f"the checkpoint to start from has architecture {theirs!r}, the run {ours!r}")
-        if model.config != self.run.model:
-            theirs, ours = model.config.to_dict(), self.run.model.to_dict()
-            name = next(name for name in ours if theirs[name] != ours[name])
-            raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
+        theirs, ours = (architectures.to_dict(config) for config in (model.config, self.run.model))
+        for name in ours:
+            if theirs[name] != ours[name]:
+                raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
         checkpoint.load_parameters(self.model, dict(model.named_parameters()))
 
     def train(self) -> None:
-        """Train to the configured number of steps, saving on the way; an interruption (Ctrl-C) saves and is raised."""
+        """Train to the configured step, saving on the way; Ctrl-C saves and is raised."""
         config = self.run.training
         if self.progress.step >= config.steps:
             raise ValueError(f"the run is complete: {self.progress.step} of {config.steps} steps done")
         make_folder(self.out)
-        bar = tqdm(
-            total=config.steps,
-            initial=self.progress.step,
-            unit="step",
-            dynamic_ncols=True,
-            disable=not self.processes.is_first,
-        )
+        done, quiet = self.progress.step, not self.processes.is_first
+        bar = tqdm(total=config.steps, initial=done, unit="step", dynamic_ncols=True, disable=quiet)
         try:
             # Several processes end after the same step, or one would wait for the others for ever.
             with undivided() if self.processes.count > 1 else nullcontext([]) as signals:
@@ -184,17 +164,19 @@ class Trainer:
         validates = step % config.validate_every == 0 or step == config.steps
         if step % _LOG_EVERY and not validates:
             return meter
-        bar.set_postfix_str(f"loss {meter.loss:.3f}, {meter.tokens_per_second:.0f} tok/s", refresh=False)
-        entry = {"step": step, "learning_rate": self.schedule(step), **meter.entry()}
+        means = meter.entry()
+        bar.set_postfix_str(f"loss {means['loss']:.3f}, {means['tokens_per_second']:.0f} tok/s", refresh=False)
+        entry = {"step": step, "learning_rate": self.schedule(step), **means}
         if validates:
             if self.processes.count > 1:
                 self.save()  # Ctrl-C waits for the validation, and what waits for too long is killed
-            entry |= self._validate(bar)
+            entry |= (scores := self.validation.run(self.averaged()))
+            bar.write(f"step {step}: " + ", ".join(f"{name} {value}" for name, value in scores.items()))
         append(self.out, entry)
         return Meter()
 
-    def _batches(self) -> Iterator[tuple[TrainingBatch, tuple[int, int, bool]]]:
-        """Batches from where the run stands, without end, each with the place after it: epoch, batch and final."""
+    def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
+        """Endless, from where the run stands, each with epoch, batch and final after it."""
         epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
         mixes = {final: list(self._mix(final).values()) for final in (False, True)}
         while True:
@@ -212,23 +194,16 @@ class Trainer:
                 epoch, done = epoch + 1, 0
 
     def _mix(self, final: bool) -> dict[str, float]:
-        """How often each corpus is seen in a pass, before or during the final decay; all corpora are named."""
         config = self.run.training
         mix = parse_mix(config.data)
         return dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if final and config.final_data else mix
 
     def _is_final(self) -> bool:
-        """Whether the next step belongs to the final decay and its data."""
         config = self.run.training
         return bool(config.final_data) and self.progress.step >= config.steps - config.decay
 
-    def _step(self, batches: Sequence[TrainingBatch], stop: bool = False) -> tuple[float, float, bool]:
-        """One update, as if the batches, of which each process takes its share, were one.
-
-        Returns:
-            The loss per token (nats, smoothed), the gradient norm before clipping, and whether any process was told to
-            stop.
-        """
+    def _step(self, batches: Sequence[Batch], stop: bool = False) -> tuple[float, float, bool]:
+        """One update, as if the batches were one: loss per token (nats, smoothed), gradient norm, whether to stop."""
         config, processes = self.run.training, self.processes
         counts = [batch.n_targets for batch in batches]
         # Its share of the tokens is what a batch weighs; averaging over the processes divides by their number.
@@ -253,36 +228,23 @@ class Trainer:
             optimizer.step()
         return total / processes.count, norm.item(), n_told > 0
 
-    def _loss(self, batch: TrainingBatch) -> Tensor:
-        """The mean loss per token of one batch, a scalar."""
+    def _loss(self, batch: Batch) -> Tensor:
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)
 
     def _snapshot(self) -> None:
-        """Keep a copy of the weights for the average."""
         copy = {name: value.detach().to("cpu", copy=True) for name, value in self.model.named_parameters()}
         self.snapshots = [*self.snapshots, copy][-self.run.training.average_last :]
 
     def averaged(self) -> nn.Module:
-        """A copy of the model with the mean of the kept snapshots (Vaswani et al. 2017, section 6.1).
-
-        Before the first snapshot: the present weights.
-        """
+        """A copy with the mean of the kept snapshots, if any (Vaswani et al. 2017, section 6.1)."""
         model = copy.deepcopy(self.model)  # a new model would draw random numbers that the training needs
-        current = {name: value.detach().cpu() for name, value in self.model.named_parameters()}
-        snapshots = self.snapshots or [current]
-        mean = {name: torch.stack([snapshot[name] for snapshot in snapshots]).mean(0) for name in current}
-        checkpoint.load_parameters(model, mean)
+        if self.snapshots:
+            checkpoint.load_parameters(model, mean(self.snapshots))
         return model.eval()
 
-    def _validate(self, bar: tqdm) -> dict[str, Any]:
-        scores = self.validation.run(self.averaged())
-        bar.write(f"step {self.progress.step}: " + ", ".join(f"{name} {value}" for name, value in scores.items()))
-        return scores
-
     def card(self) -> dict[str, Any]:
-        """What is known of the run, for card.json; scores are added by `evaluate`."""
         config, progress = self.run.training, self.progress
         return {
             **self.task.about,
@@ -298,7 +260,7 @@ class Trainer:
         }
 
     def save(self) -> None:
-        """Write the state to resume from, then the checkpoint with the averaged weights; the first process does."""
+        """The first process writes the state to resume from, then the checkpoint with the averaged weights."""
         if not self.processes.is_first:
             return
         where, trained = (self.run, self.progress, self.tokenizer.to_json()), (self.model, self.optimizers)

@@ -1,34 +1,31 @@
-"""The loss of training: cross entropy with label smoothing, with its gradient written out."""
+"""What training minimises: cross entropy with its gradient written out, and modules from a batch to its mean."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from model.gru import GruModel
+from model.language_model import LanguageModel
 from model.text.special import PAD_ID
+from model.training.config import TrainingConfig
+from model.transformer import Transformer
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     """Mean cross entropy per token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
 
     The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
-
-    Args:
-        logits: (B, T, V).
-        targets: (B, T) ids; padding does not count.
-        smoothing: in [0, 1); 0 gives plain cross entropy.
-
-    Returns:
-        The mean in nats, a scalar.
+    logits (B, T, V); targets (B, T) ids, padding does not count; the result, in nats, is a scalar.
     """
     return _SmoothedCrossEntropy.apply(logits.flatten(0, 1), targets.flatten(), smoothing)
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):
-    """What `torch.nn.functional.cross_entropy` computes, in half the passes over the (N, V) numbers.
+    """`cross_entropy` of PyTorch in half the passes over the (N, V) numbers.
 
     With z the logits and q the target distribution the loss is log sum exp(z) - q . z, and its gradient softmax(z) - q.
     """
@@ -56,3 +53,29 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         dz = (p - ctx.smoothing / p.size(1)).mul_(weight)  # (N, V)
         dz.scatter_add_(1, targets[:, None], (ctx.smoothing - 1) * weight)
         return dz, None, None
+
+
+class TranslationLoss(nn.Module):
+    """Cross entropy of every next target token, with a configuration's label smoothing and teacher forcing."""
+
+    def __init__(self, model: Transformer | GruModel, config: TrainingConfig) -> None:
+        super().__init__()
+        self.model = model
+        self.smoothing = config.label_smoothing
+        self.forcing = {"teacher_forcing": config.teacher_forcing} if isinstance(model, GruModel) else {}
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """src (B, S); tgt (B, T + 1), start and end token included."""
+        logits = self.model(src, tgt[:, :-1], **self.forcing)  # (B, T, V)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return smoothed_cross_entropy(logits, tgt[:, 1:], self.smoothing)
+
+
+class NextWordLoss(nn.Module):
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """src (B, T), what is read; tgt (B, T), what follows each."""
+        return self.model.loss(src, tgt)

@@ -13,20 +13,14 @@ from model.training.config import TrainingConfig
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _ITERATIONS = 5
 _MOMENTUM = 0.95
-# What each remembers of a parameter, besides Adam's count of steps.
-REMEMBERED = {torch.optim.Adam: ("adam", ("exp_avg", "exp_avg_sq"))}
 
 
 class Muon(torch.optim.Optimizer):
     """Steps along the orthogonalised momentum of each matrix (Jordan et al. 2024), as long as those of AdamW.
 
-    What `torch.optim.Muon` does with nesterov, without weight decay and with adjust_lr_fn "match_rms_adamw" (Liu et al.
-    2025), in two things otherwise: the iteration may be in float32, since a processor without instructions for bfloat16
-    takes thirty times as long in it, and matrices of one shape go through it together.
-
-    Args:
-        parameters: matrices.
-        dtype: that the iteration is computed in.
+    As `torch.optim.Muon` with nesterov, without weight decay and with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025),
+    but the iteration may be in float32 (in bfloat16 it takes thirty times as long on a processor without instructions
+    for it), and matrices of one shape go through it together.
     """
 
     def __init__(self, parameters: list[nn.Parameter], dtype: torch.dtype = torch.float32) -> None:
@@ -35,15 +29,14 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:
-        """Change every matrix by its update times the learning rate."""
         for group in self.param_groups:
             shapes: dict[torch.Size, list[tuple[nn.Parameter, Tensor]]] = defaultdict(list)
             for matrix in group["params"]:
                 if matrix.grad is None:
                     continue
-                if "momentum_buffer" not in self.state[matrix]:
-                    self.state[matrix]["momentum_buffer"] = torch.zeros_like(matrix)
-                momentum = self.state[matrix]["momentum_buffer"]
+                if "momentum_buffer" not in (state := self.state[matrix]):
+                    state["momentum_buffer"] = torch.zeros_like(matrix)
+                momentum = state["momentum_buffer"]
                 momentum.lerp_(matrix.grad, 1 - _MOMENTUM)
                 shapes[matrix.shape].append((matrix, matrix.grad.lerp(momentum, _MOMENTUM)))  # Nesterov's look ahead
             for shape, members in shapes.items():
@@ -55,14 +48,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalised(x: Tensor) -> Tensor:
-    """The matrices with all singular values between about 0.5 and 1.5, by Newton-Schulz iterations.
-
-    Args:
-        x: (N, rows, columns).
-
-    Returns:
-        The same shape.
-    """
+    """Matrices (N, rows, columns) with all singular values between about 0.5 and 1.5, by Newton-Schulz iterations."""
     if x.size(1) > x.size(2):
         return orthogonalised(x.mT).mT
     a, b, c = _COEFFICIENTS
@@ -73,26 +59,20 @@ def orthogonalised(x: Tensor) -> Tensor:
     return x
 
 
-REMEMBERED[Muon] = ("muon", ("momentum_buffer",))
+# What each remembers of a parameter.
+REMEMBERED = {torch.optim.Adam: ("adam", ("step", "exp_avg", "exp_avg_sq")), Muon: ("muon", ("momentum_buffer",))}
 
 
 def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False) -> list[torch.optim.Optimizer]:
-    """The optimisers of a configuration; their learning rates are set before every step, times `share` of a group.
+    """The optimisers of a configuration; a learning rate is set before every step, times `share` of a group.
 
-    Args:
-        model: its parameters.
-        config: optimizer, betas, adam_eps and adam_share are used.
-        fast_bfloat16: whether the device has instructions for products of bfloat16 matrices.
-
-    Raises:
-        ValueError: if the optimiser is Muon and the model has no layers.
+    fast_bfloat16 says that the device has instructions for such products. Raises a ValueError for Muon without layers.
     """
     if config.optimizer == "sgd":
         return [torch.optim.SGD(model.parameters(), lr=0.0)]
     matrices = layer_matrices(model) if config.optimizer == "muon" else {}
     rest = [parameter for name, parameter in model.named_parameters() if name not in matrices]
-    betas = (config.betas[0], config.betas[1])
-    adam = torch.optim.Adam(rest, lr=0.0, betas=betas, eps=config.adam_eps, fused=True)
+    adam = torch.optim.Adam(rest, lr=0.0, betas=config.betas, eps=config.adam_eps, fused=True)
     if config.optimizer == "adam":
         return [adam]
     if not matrices:
@@ -102,5 +82,5 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
 
 
 def layer_matrices(model: nn.Module) -> dict[str, nn.Parameter]:
-    """The two-dimensional parameters of the layers by name: not the embeddings, and not what makes the logits."""
+    """The two-dimensional parameters of the layers by name: neither embeddings nor what makes the logits."""
     return {name: value for name, value in model.named_parameters() if value.ndim == 2 and ".layers." in name}

@@ -1,7 +1,5 @@
-"""Several processes that train one model: torchrun starts them, DistributedDataParallel averages their gradients.
-
-Without torchrun (or `accelerate launch`, which sets the same variables) there is one process, and nothing here does
-anything.
+"""Several processes that train one model: torchrun (or `accelerate launch`) starts them, DistributedDataParallel
+averages their gradients. Without, there is one process, and nothing here does anything.
 """
 
 from __future__ import annotations
@@ -9,6 +7,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -27,13 +26,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among those that train together.
-
-    Attributes:
-        count: how many there are.
-        rank: which one this is, from 0; the first logs, validates and saves.
-        device: where it computes.
-    """
+    """This process, number `rank` of `count`; the first logs, validates and saves."""
 
     count: int
     rank: int
@@ -41,22 +34,21 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this process speaks for all."""
         return self.rank == 0
 
     def share(self, items: Sequence[Item]) -> Sequence[Item]:
-        """This process's share, one in `count`, of a list that all processes have."""
+        """Its part, one in `count`, of a list that all processes have."""
         return items[self.rank :: self.count]
 
     def agree(self, value: Any) -> Any:
-        """The value that the first process gave; every process must call this."""
+        """The first process's value; every process must call this."""
         values = [value]
         if self.count > 1:
             distributed.broadcast_object_list(values, src=0)
         return values[0]
 
     def sum(self, *values: float) -> list[float]:
-        """The sums over the processes; every process must call this."""
+        """Sums over the processes; every process must call this."""
         if self.count == 1:
             return list(values)
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -64,50 +56,42 @@ class Processes:
         return total.tolist()
 
     def wrap(self, model: nn.Module) -> nn.Module:
-        """The model to call in training: its backward pass averages the gradients over the processes."""
+        """The module to call in training, whose backward pass averages gradients over the processes."""
         if self.count == 1:
             return model
         devices = [self.device] if self.device.type == "cuda" else None
         return DistributedDataParallel(model, device_ids=devices, broadcast_buffers=False)
 
     def keeps_gradients(self, model: nn.Module) -> AbstractContextManager:
-        """A block whose backward passes add up gradients here, without averaging, until one outside the block does."""
+        """A block whose backward passes add up gradients here, to be averaged by the next one outside it."""
         return model.no_sync() if self.count > 1 else nullcontext()
 
     def describe(self) -> str:
-        """What computes, in words, for the card."""
+        """The device in words, for the card."""
         is_gpu = self.device.type == "cuda"
         name = torch.cuda.get_device_name() if is_gpu else f"CPU, {torch.get_num_threads()} threads"
         return f"{self.count} processes, each {name}" if self.count > 1 else name
 
     def multiplies_bfloat16(self) -> bool:
-        """Whether the device has instructions for products of bfloat16 matrices; without, they are slow."""
+        """Whether the device has instructions for products of bfloat16 matrices."""
         if self.device.type == "cuda":
             return True
         has = torch.cpu.get_capabilities()
         return any(has.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
     def draw_anew(self, seed: int, step: int) -> None:
-        """Give each process random numbers of its own, which depend on the step alone, so that only one has to save."""
+        """Give each process its own random numbers, which depend on the step alone, so that only one has to save."""
         if self.count > 1:
             torch.manual_seed(random.Random(f"{seed}/{step}/{self.rank}").getrandbits(63))
 
 
 def alone() -> Processes:
-    """The only process, on the first GPU if there is one."""
     return Processes(1, 0, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 @contextmanager
 def started() -> Iterator[Processes]:
-    """Join the processes that torchrun has started with this one, for as long as the block lasts.
-
-    Yields:
-        The processes; `alone()` where torchrun has started none or one.
-
-    Raises:
-        ValueError: if this machine has GPUs, but fewer than processes.
-    """
+    """Join torchrun's processes for the block, or be `alone`; a ValueError if they are more than there are GPUs."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield alone()
         return
@@ -128,3 +112,25 @@ def started() -> Iterator[Processes]:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         distributed.destroy_process_group()
+
+
+@contextmanager
+def undivided() -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM wait until the block is done; yields the signals that wait, a list that grows.
+
+    From half a training step, random numbers drawn and weights unchanged, no run could go on exactly.
+    """
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():  # signals reach no other
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    waiting: list[int] = []
+    for number in handlers:
+        signal.signal(number, lambda received, _: waiting.append(received))
+    try:
+        yield waiting
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number in waiting[:1]:
+        signal.raise_signal(number)

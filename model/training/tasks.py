@@ -2,80 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from model.architectures import Config
 from model.config import LanguageModelConfig
 from model.text.pieces import PieceTokenizers
 from model.text.subwords import Tokenizer
-from model.text.words import TextWords, WordTokenizer, WordTokenizers, read_tokenizer
+from model.text.words import PairTokenizer, TextWords, WordTokenizer, WordTokenizers, read_tokenizer
+from model.training.batching import TrainingStream
 from model.training.config import RunConfig
-from model.training.data.batching import TrainingStream
 from model.training.data.corpora import TEXTS, Pair, find, leave_out, load_corpus, load_text, parse_mix
-from model.training.data.windows import TextValidation, WindowStream
 from model.training.evaluation import Validation, spread
-from model.training.objectives import NextWordLoss, TranslationLoss
+from model.training.losses import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
-
-
-class TrainingBatch(Protocol):
-    """A batch of any kind."""
-
-    src: Tensor
-    tgt: Tensor
-    n_tokens: int
-    n_targets: int
-
-
-class Stream(Protocol):
-    """Where batches come from."""
-
-    def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[TrainingBatch]:
-        """The batches of one pass; the same number and weights give the same batches."""
-
-
-class Measure(Protocol):
-    """What validation is."""
-
-    def run(self, model: nn.Module) -> dict[str, float]:
-        """Scores by name, for the history."""
+from model.training.windows import TextValidation, WindowStream
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a run trains on and for.
+    """What a run trains on and for."""
 
-    Attributes:
-        config: the model's, its vocabulary as large as the tokenizer's.
-        tokenizer: cuts the text.
-        stream: the batches.
-        validation: scores a model in evaluation mode.
-        objective: model to a module that turns a batch into its mean loss per token.
-        about: what the card says of it.
-    """
-
-    config: Config
+    config: Config  # its vocabulary as large as the tokenizer's
     tokenizer: Any
-    stream: Stream
-    validation: Measure
-    objective: Callable[[nn.Module], nn.Module]
-    about: dict[str, Any]
+    stream: TrainingStream | WindowStream
+    validation: Validation | TextValidation  # of a model in evaluation mode
+    objective: Callable[[nn.Module], nn.Module]  # model to a module that turns a batch into its mean loss per token
+    about: dict[str, Any]  # for the card
 
 
 def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes) -> Task:
-    """Read the data of a run.
-
-    Args:
-        run: model and training configuration.
-        data_dir: the folder with the corpora.
-        tokenizer: what cuts the text; None makes one from the data.
-        processes: those that train together, which must agree on it.
+    """Read the data of a run, and make a tokenizer, on which the processes agree, where none is given.
 
     Raises:
         ValueError: if data are missing, or the tokenizer is of another kind than the run asks for.
@@ -87,20 +49,16 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
 def _language_model(run: RunConfig, data_dir: Path, tokenizer: TextWords | None, processes: Processes) -> Task:
     config = run.training
     lines = load_text(data_dir, config.data, "train")
-    if tokenizer is None:
-        tokenizer = TextWords.train(lines)
+    tokenizer = tokenizer or TextWords.train(lines)
     if not isinstance(tokenizer, TextWords):
         raise ValueError("a language model needs the words of a text: its tokenizer is of another kind")
     valid = load_text(data_dir, config.data, "valid") if config.validation_pairs else []
+    train, valid = (torch.tensor(tokenizer.line_ids(part), dtype=torch.long) for part in (lines, valid))
     return Task(
         config=run.model.with_vocabularies(len(tokenizer), len(tokenizer)),
         tokenizer=tokenizer,
-        stream=WindowStream(
-            torch.tensor(tokenizer.line_ids(lines)), config.columns, config.window, config.seed, config.shuffle_windows
-        ),
-        validation=TextValidation(
-            config.data, torch.tensor(tokenizer.line_ids(valid), dtype=torch.long), tokenizer.eos_id
-        ),
+        stream=WindowStream(train, config),
+        validation=TextValidation(config.data, valid, tokenizer.eos_id),
         objective=NextWordLoss,
         about={
             "task": "language model en",
@@ -109,9 +67,7 @@ def _language_model(run: RunConfig, data_dir: Path, tokenizer: TextWords | None,
     )
 
 
-def _translation(
-    run: RunConfig, data_dir: Path, tokenizer: Tokenizer | WordTokenizers | None, processes: Processes
-) -> Task:
+def _translation(run: RunConfig, data_dir: Path, tokenizer: PairTokenizer | None, processes: Processes) -> Task:
     config = run.training
     languages = (config.source, config.target)
     mix = parse_mix(config.data)
@@ -122,47 +78,35 @@ def _translation(
         texts = [pair for share in shares for pair in spread(*share)]
         trained = _learn(texts, run).to_json() if processes.is_first else ""
         tokenizer = read_tokenizer(processes.agree(trained))
+    if isinstance(tokenizer, PieceTokenizers):
+        raise ValueError("the tokenizer of an imported translator cannot be trained with")
     if tokenizer.lowercase != config.lowercase:
         ours, its = config.lowercase, tokenizer.lowercase
         raise ValueError(f"lowercase is {ours} for the run, but {its} for its tokenizer")
-    if isinstance(tokenizer, PieceTokenizers):
-        raise ValueError("the tokenizer of an imported translator cannot be trained with")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
         its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
         raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")
+    valid = {name: found for name in mix if (found := load_corpus(data_dir, name, "valid", languages))}
+    corpora, of = [(pairs[name], weight) for name, weight in mix.items()], {name: find(name) for name in mix}
     return Task(
         config=run.model.with_vocabularies(len(tokenizer.source), len(tokenizer.target)),
         tokenizer=tokenizer,
-        stream=TrainingStream(
-            [(pairs[name], weight) for name, weight in mix.items()],
-            tokenizer,
-            config.noise,
-            config.batch_tokens,
-            config.max_length,
-            config.seed,
-            config.batch_pairs,
-        ),
-        validation=Validation(
-            {name: valid for name in mix if (valid := load_corpus(data_dir, name, "valid", languages))},
-            tokenizer,
-            config.validation_pairs,
-            config.lowercase,
-        ),
+        stream=TrainingStream(corpora, tokenizer, config),
+        validation=Validation(valid, tokenizer, config.validation_pairs, config.lowercase),
         objective=lambda model: TranslationLoss(model, config),
         about={
             "task": f"translation {config.source}-{config.target}",
             "source": config.source,
             "target": config.target,
             "data": {
-                name: {"weight": weight, "licence": find(name).licence, "group": find(name).group}
+                name: {"weight": weight, "licence": of[name].licence, "group": of[name].group}
                 for name, weight in mix.items()
             },
         },
     )
 
 
-def _learn(pairs: Sequence[Pair], run: RunConfig) -> Tokenizer | WordTokenizers:
-    """A tokenizer made from the training pairs."""
+def _learn(pairs: Sequence[Pair], run: RunConfig) -> PairTokenizer:
     config = run.training
     if config.min_count == 0:
         texts = (text for pair in pairs for text in pair)

@@ -99,7 +99,7 @@ def test_the_python_of_the_bars_draws_what_is_drawn(writer):
         lines = lines.replace(f"{{{name}}}", str(value))
     made: dict = {}
     exec(lines, made)
-    drawn, own = writer.distribution(TEXT, 0.7, 5, 0.9, unknown=False), writer.distribution(TEXT)
+    drawn, own = writer.distribution(TEXT, False, temperature=0.7, top_k=5, top_p=0.9), writer.distribution(TEXT)
     expected = drawn[np.argsort(-own, kind="stable")[:SHOWN]]
     np.testing.assert_allclose(made["figure"].data[0].y, expected, atol=1e-6)
     with contextlib.redirect_stdout(io.StringIO()) as printed:

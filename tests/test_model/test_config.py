@@ -8,6 +8,7 @@ import math
 
 import pytest
 
+from model import positional
 from model.config import TransformerConfig
 from model.training.config import RunConfig
 from model.training.presets import PRESETS
@@ -84,7 +85,7 @@ def test_names_are_checked(name: str) -> None:
 def test_the_names_that_are_allowed_are_told() -> None:
     assert "pre, post" in refusal(norm="PRE")
     assert "relu, gelu, swish" in refusal(activation="tanh")
-    assert "sinusoidal, sinusoidal_concatenated, none" in refusal(positional="rotary")
+    assert ", ".join(positional.TABLES) in refusal(positional="rotary")
 
 
 def test_heads_divide_the_width() -> None:

@@ -358,7 +358,8 @@ def test_scores_are_kept_on_the_card(folder: Path, tmp_path: Path) -> None:
     copy.mkdir()
     for file in folder.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
-    load_translator(str(copy)).keep_scores("set", {"bleu": 1.5})
+    loaded = load_translator(str(copy))
+    checkpoint.keep_scores(loaded.folder, loaded.card, "set", {"bleu": 1.5})
     assert load_translator(str(copy)).card["scores"] == {"set": {"bleu": 1.5}}
 
 

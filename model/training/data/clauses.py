@@ -1,7 +1,5 @@
-"""Main clauses joined with the subordinate clauses of other pairs, English and German.
-
-Data recombination as in Jia and Liang (2016, "Data Recombination for Neural Semantic Parsing"), with one rule: a main
-clause keeps its word order before a subordinate clause in both languages, so the two can come from different pairs.
+"""Main clauses joined with the subordinate clauses of other pairs, English and German (Jia and Liang 2016, "Data
+Recombination for Neural Semantic Parsing"): before one, a main clause keeps its word order in both languages.
 """
 
 from __future__ import annotations
@@ -34,13 +32,7 @@ _BOUND = frozenset(("it", "its", "itself", "you", "your", "yours", "yourself"))
 
 
 def main_clause(pair: Pieces) -> Pieces | None:
-    """A pair's sentence without its full stop, if it is one statement of at least three words on both sides.
-
-    Args:
-        pair: source and target, cut into words and punctuation marks.
-
-    Returns:
-        The same without the last piece of each side; None if it is a question, has a comma or a conjunction, ...
+    """The pieces of both sides without the full stop, if they are one statement of three words or more; else None.
 
     Example:
         >>> main_clause((["▁I", "▁am", "▁here", "."], ["▁Ich", "▁bin", "▁hier", "."]))
@@ -57,14 +49,9 @@ def main_clause(pair: Pieces) -> Pieces | None:
 
 
 def subordinate_clause(pair: Pieces) -> Pieces | None:
-    """What a pair's sentence says from its one conjunction on, if a main clause came before and nothing follows.
+    """Both sides from their one conjunction, in German from the comma before it, to the full stop; else None.
 
-    Args:
-        pair: source and target, cut into words and punctuation marks; English to German or the other way round.
-
-    Returns:
-        Both sides from the conjunction, and in German from the comma before it, to the full stop; None without such a
-        clause, or where its German depends on the main clause ("it", "you").
+    A main clause must come before, and the German must not depend on it ("it", "you"). Either direction.
 
     Example:
         >>> english, german = ["▁I", "▁sleep", "▁because", "▁I", "▁can", "."], ["▁Ich", "▁schlafe", ",", "▁weil"]

@@ -19,57 +19,47 @@ MAX_LINE = 1_000_000  # characters; files such as /dev/zero have no line end
 
 @dataclass(frozen=True)
 class Corpus:
-    """A parallel corpus: where it comes from and how its files are read.
+    """Where a parallel corpus comes from and how its files are read."""
 
-    Attributes:
-        folder: the folder below the data folder.
-        licence: in words, for the model card, with the attribution that it asks for.
-        read: (folder, split, language) -> the lines of one language; none where there is no such split.
-        group: what may be done with it, a key of `more.GROUPS`.
-        share: of it that is seen in a pass where a mix names its group.
-    """
-
-    folder: str
-    licence: str
-    read: Callable[[Path, str, str], list[str]]
-    group: str
-    share: float = 1.0
+    folder: str  # below the data folder
+    licence: str  # for the model card, with the attribution that it asks for
+    read: Callable[[Path, str], list[Pair]]  # (folder, split) to English and German; none where there is no such split
+    group: str  # what may be done with it, a key of `more.GROUPS`
+    share: float = 1.0  # seen in a pass where a mix names its group
 
 
-def _read_multi30k(folder: Path, split: str, language: str) -> list[str]:
+def _read_multi30k(folder: Path, split: str) -> list[Pair]:
     name = {"train": "train", "valid": "val"}[split]
-    return list(read_lines(folder / f"{name}.{language}.gz"))
+    english, german = (list(read_lines(folder / f"{name}.{language}.gz")) for language in ("en", "de"))
+    if len(english) != len(german):
+        raise ValueError(f"{folder}: {len(english)} English lines but {len(german)} German lines in {split}")
+    return list(zip(english, german, strict=True))
 
 
-def _read_tsv(folder: Path, split: str, language: str) -> list[str]:
-    return read_column(folder / f"{split}.tsv.gz", language)
+def _read_tsv(folder: Path, split: str) -> list[Pair]:
+    return _read_table(folder / f"{split}.tsv.gz")
 
 
-def _read_file(name: str, folder: Path, split: str, language: str) -> list[str]:
-    """All of the one file of a corpus is for training."""
-    return read_column(folder / f"{name}.tsv.gz", language) if split == "train" else []
+def _read_file(name: str, folder: Path, split: str) -> list[Pair]:
+    return _read_table(folder / f"{name}.tsv.gz") if split == "train" else []
 
 
-def read_column(path: Path, language: str) -> list[str]:
-    """The sentences of one language in a file of pairs: English, a tab, German.
+def _read_wmt16(folder: Path, split: str) -> list[Pair]:
+    """The first tenth of the training file, of which every tenth line is for validation."""
+    pairs = _read_tsv(folder, "train")
+    tenth = pairs[: max(1, len(pairs) // 10)]
+    return [pair for i, pair in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
 
-    Raises:
-        ValueError: if it cannot be read, or a line has no tab.
-    """
-    column = ("en", "de").index(language)
-    sentences = []
+
+def _read_table(path: Path) -> list[Pair]:
+    """The pairs of a file of lines of English, a tab, German; a ValueError if a line is another."""
+    pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         if "\t" not in line:
             raise ValueError(f"{path}, line {number}: expected English, a tab, German; got {line[:80]!r}")
-        sentences.append(line.split("\t")[column])
-    return sentences
-
-
-def _read_wmt16(folder: Path, split: str, language: str) -> list[str]:
-    """Of the first tenth of the training file every tenth line is for validation, the others are for training."""
-    sentences = _read_tsv(folder, "train", language)
-    tenth = sentences[: max(1, len(sentences) // 10)]
-    return [sentence for i, sentence in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
+        english, german, *_ = line.split("\t")
+        pairs.append((english, german))
+    return pairs
 
 
 CORPORA = {
@@ -90,11 +80,7 @@ BACK_FOLDER = "back-translated"
 
 
 def find(name: str) -> Corpus:
-    """The corpus of a name: a key of CORPORA, or back-NAME, which is read from back-translated/NAME.tsv.gz.
-
-    Raises:
-        ValueError: if there is none.
-    """
+    """The corpus of a key of CORPORA, or of back-NAME, read from back-translated/NAME.tsv.gz; else a ValueError."""
     if name in CORPORA:
         return CORPORA[name]
     text = name.removeprefix(BACK)
@@ -106,7 +92,7 @@ def find(name: str) -> Corpus:
 
 @dataclass(frozen=True)
 class Text:
-    """A text in one language: the folder below the data folder, and the licence in words."""
+    """A text in one language."""
 
     folder: str
     licence: str
@@ -116,16 +102,7 @@ TEXTS = {"wikitext2": Text("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al.
 
 
 def load_text(data_dir: Path, name: str, split: str) -> list[str]:
-    """Read the lines of a text, words apart by spaces.
-
-    Args:
-        data_dir: the folder that holds the texts' folders.
-        name: a key of TEXTS.
-        split: "train", "valid" or "test".
-
-    Raises:
-        ValueError: if the name is unknown or a file is missing.
-    """
+    """The lines of a text of TEXTS ("train", "valid" or "test"), words apart by spaces; else a ValueError."""
     if name not in TEXTS:
         raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
     folder = data_dir / TEXTS[name].folder
@@ -138,14 +115,7 @@ def load_text(data_dir: Path, name: str, split: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 text file, gzip-compressed or not, without their line ends.
-
-    Args:
-        path: the file.
-
-    Raises:
-        ValueError: if it does not exist, is not UTF-8 text or has a line without end, in one sentence that names it.
-    """
+    """The lines of a UTF-8 file, gzip-compressed or not; a ValueError if it is none, or a line is endless."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="\n") as file:
             while line := file.readline(MAX_LINE + 1):
@@ -159,16 +129,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str]) -> list[Pair]:
-    """Read the sentence pairs of one corpus.
-
-    Args:
-        data_dir: the folder that holds the corpora's folders.
-        name: as for `find`.
-        split: "train" or "valid".
-        languages: source and target, such as ("en", "de").
-
-    Returns:
-        The pairs in which neither side is empty; none of a corpus that has no such split.
+    """The sentence pairs of the split ("train" or "valid") of a corpus, without those of which a side is empty.
 
     Raises:
         ValueError: if the name is unknown, a file is missing, or the sides differ in length.
@@ -181,21 +142,13 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
             file = folder / f"{name.removeprefix(BACK)}.tsv.gz"
             advice = f"make its file with: python -m model backtranslate --out {file}"
         raise ValueError(f"the corpus {name!r} is not in {data_dir} (no folder {corpus.folder}); {advice}")
-    source, target = (corpus.read(folder, split, language) for language in languages)
-    if len(source) != len(target):
-        raise ValueError(f"{folder}: {len(source)} source lines but {len(target)} target lines in {split}")
-    return [(s.strip(), t.strip()) for s, t in zip(source, target, strict=True) if s.strip() and t.strip()]
+    step = 1 if languages == ("en", "de") else -1
+    pairs = ((english.strip(), german.strip())[::step] for english, german in corpus.read(folder, split))
+    return [pair for pair in pairs if all(pair)]
 
 
 def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
-    """Drop the pairs of which a side is one of the sentences, compared without case, punctuation and white space.
-
-    Args:
-        pairs: source and target.
-        sentences: what must not be trained on.
-
-    Returns:
-        The other pairs, in order.
+    """The pairs of which no side is one of the sentences, compared without case, punctuation and white space.
 
     Example:
         >>> leave_out([("Where is it?", "Wo ist es?"), ("Yes.", "Ja.")], ["where is it"])
@@ -206,13 +159,7 @@ def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
 
 
 def comparable(sentence: str) -> str:
-    """The letters and digits of a sentence without case, equal for sentences that differ in nothing else.
-
-    Args:
-        sentence: any text.
-
-    Returns:
-        What is to be compared; of a sentence without letters and digits, the sentence.
+    """The letters and digits without case; of a sentence without any, the sentence.
 
     Example:
         >>> comparable("It's 5 %."), comparable("!?")
@@ -223,19 +170,11 @@ def comparable(sentence: str) -> str:
 
 
 def parse_mix(mix: str) -> dict[str, float]:
-    """Read a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr".
+    """Name to weight, of a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr".
 
-    Args:
-        mix: names joined by "+", each with an optional weight (how often it is seen in a pass; a fraction draws again
-            in each) before "*". A group of licences, a key of `more.GROUPS`, stands for its corpora with their own
-            shares, times its weight, and "all" for all groups; what is named besides has the weight that is said
-            there, and with 0 is left out.
-
-    Returns:
-        Name to weight.
-
-    Raises:
-        ValueError: if it is not such an expression, or a corpus is unknown or named twice.
+    A weight says how often a corpus is seen in a pass; a fraction draws again in each. A group of licences
+    (`more.GROUPS`) stands for its corpora with their own shares, times its weight, and "all" for all groups; what is
+    named besides has the weight said there, and with 0 is left out. Anything else is a ValueError.
 
     Example:
         >>> parse_mix("tatoeba + 2*multi30k")

@@ -1,12 +1,9 @@
-"""Fetches the public originals of the corpora into the folder layout that `load_corpus` reads.
-
-Nothing that exists is replaced, and a file gets its name only when it is whole: it is fetched to NAME.part, checked and
-renamed.
+"""Fetches the public originals of the corpora into the layout that `load_corpus` reads. Nothing that exists is
+replaced, and a file gets its name only when it is whole: it is fetched to NAME.part, checked and renamed.
 """
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import hashlib
 import http.client
@@ -18,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tqdm import tqdm
 
@@ -44,29 +41,18 @@ _MAX_CLUSTER = 100
 
 
 def download(name: str, data_dir: Path, url: str | None = None) -> list[Path]:
-    """Fetch a corpus; what is there already is kept.
+    """Fetch a corpus of CORPORA, and return its files; what is there already is kept.
 
-    Tatoeba grows, so that its splits, made here, are not those of an older file: scores on their test sets differ.
-
-    Args:
-        name: a key of `model.training.data.corpora.CORPORA`.
-        data_dir: the folder that holds the corpora's folders.
-        url: fetch from here instead of `URLS[name]`.
-
-    Returns:
-        The corpus's files.
+    Tatoeba grows: its splits, made here, are not those of an older file, and scores on their test sets differ.
 
     Raises:
-        ValueError: if the name is unknown, or anything could not be fetched or is not what it should be; one sentence
-            says what, and what to do.
+        ValueError: if anything could not be fetched or is not what it should be; one sentence says what to do.
     """
     if name not in CORPORA:
         raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
     folder = data_dir / CORPORA[name].folder
-    if name in MORE:
-        return _more(folder, name)
-    if name in ("news", "wmt16"):
-        return {"news": _news, "wmt16": _wmt16}[name](folder)
+    if name not in URLS:
+        return _put_by_hand(name, folder)
     fetch = {"multi30k": _multi30k, "tatoeba": _tatoeba}[name]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -109,49 +95,37 @@ def _tatoeba(folder: Path, url: str) -> list[Path]:
     return paths
 
 
-def _news(folder: Path) -> list[Path]:
-    paths = [folder / name for name in TSV_FILES[:2]]
+def _put_by_hand(name: str, folder: Path) -> list[Path]:
+    """The files of a corpus without a public original in this form; a ValueError says how to make them."""
+    names = {"news": TSV_FILES[:2], "wmt16": TSV_FILES[:1]}.get(name, (f"{name}.tsv.gz",))
+    paths = [folder / name for name in names]
     if all(path.exists() for path in paths):
         return paths
+    form = "gzip-compressed, each line English, a tab, German"
+    if name == "news":
+        raise ValueError(
+            "the news corpus is not one public file and has to be put together: print each WMT news test set with "
+            "'sacrebleu -t wmt18 -l en-de --echo src ref' (wmt18 for valid.tsv.gz; wmt08 to wmt17, with wmt14/full, "
+            f"for train.tsv.gz) and put the two files into {folder}, {form}"
+        )
+    if name == "wmt16":
+        raise ValueError(
+            "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the "
+            "news task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into "
+            f"{paths[0]}, {form}"
+        )
+    _, _, licence, origin = MORE[name]
     raise ValueError(
-        "the news corpus is not one public file and has to be put together: print each WMT news test set with "
-        "'sacrebleu -t wmt18 -l en-de --echo src ref' (wmt18 for valid.tsv.gz; wmt08 to wmt17, with wmt14/full, for "
-        f"train.tsv.gz) and put the two files into {folder}, gzip-compressed, each line English, a tab, German"
-    )
-
-
-def _wmt16(folder: Path) -> list[Path]:
-    path = folder / TSV_FILES[0]
-    if path.exists():
-        return [path]
-    raise ValueError(
-        "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the news "
-        f"task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into {path}, "
-        "gzip-compressed, each line English, a tab, German"
-    )
-
-
-def _more(folder: Path, name: str) -> list[Path]:
-    path = folder / f"{name}.tsv.gz"
-    if path.exists():
-        return [path]
-    raise ValueError(
-        f"the corpus {name!r} ({MORE[name][3]}; {MORE[name][2]}) has no public original in this form: "
-        f"put pairs of it into {path}, gzip-compressed, each line English, a tab, German"
+        f"the corpus {name!r} ({origin}; {licence}) has no public original in this form: "
+        f"put pairs of it into {paths[0]}, {form}"
     )
 
 
 def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Split pairs so that no sentence of either language is in two splits, compared without case and punctuation.
+    """Train, valid and test, so that no sentence of either language is in two, compared without case and punctuation.
 
-    Pairs that share a sentence, directly or through others, form a cluster; a hash of the cluster's first sentence
-    puts about 1 % of the clusters into valid and 1 % into test, the same ones whatever the order of the pairs.
-
-    Args:
-        pairs: English and German; exact repetitions count once.
-
-    Returns:
-        Train, valid, test, each in the order of the pairs.
+    Pairs that share a sentence, directly or through others, form a cluster; a hash of its first sentence puts about 1 %
+    of the clusters into valid and 1 % into test, whatever the order of the pairs. Repetitions count once.
 
     Example:
         >>> train, valid, test = split_pairs([("Hi.", "Hallo!"), ("Hi!", "Tag."), ("Go.", "Geh.")])
@@ -181,7 +155,6 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
 
 
 def _fetch(url: str, path: Path, check: Callable[[Path], object]) -> None:
-    """Fetch a file; it gets its name when `check` has read it without a ValueError."""
     advice = f"open it in a browser, put the file into {path.parent}, and run this command again"
     with replacing(path) as part:
         with part.open("wb") as file, closing(_chunks(url, path.name, advice)) as chunks:
@@ -194,7 +167,6 @@ def _fetch(url: str, path: Path, check: Callable[[Path], object]) -> None:
 
 
 def _kept(path: Path, check: Callable[[Path], Any]) -> Any:
-    """What `check` reads in a file that may have been put there by hand."""
     try:
         return check(path)
     except ValueError as error:
@@ -202,7 +174,6 @@ def _kept(path: Path, check: Callable[[Path], Any]) -> Any:
 
 
 def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
-    """What the URL gives, with a progress bar; every failure of the network is one ValueError."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT})
     received = 0
     try:
@@ -226,43 +197,32 @@ def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
         raise ValueError(f"{url} could not be fetched (it ended after {received} of {total} bytes): {advice}")
 
 
-def _count_lines(path: Path) -> int:
-    """The lines of a gzip-compressed UTF-8 text; a ValueError if it is none, or is not whole."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    size = lines = 0
-    last = b"\n"
+def _unpacked(path: Path, kind: str, opened: Callable[[], IO[bytes]]) -> str:
+    """The text of a compressed file; never more of it than is allowed, whatever it claims."""
     try:
-        with gzip.open(path) as file:
-            while chunk := file.read(_CHUNK):
-                size += len(chunk)
-                if size > MAX_TEXT_BYTES:
-                    raise ValueError(f"{path} unpacks to more than {MAX_TEXT_BYTES:,} bytes")
-                decoder.decode(chunk)
-                lines += chunk.count(b"\n")
-                last = chunk[-1:]
-        decoder.decode(b"", final=True)
-    except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not whole gzip-compressed UTF-8 text: {error}") from None
-    if size == 0:
+        with opened() as file:
+            content = file.read(MAX_TEXT_BYTES + 1)
+        if len(content) <= MAX_TEXT_BYTES:
+            return content.decode("utf-8-sig")
+    # RuntimeErrors: encrypted, or packed in a way that Python does not know.
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not whole {kind} UTF-8 text: {error}") from None
+    raise ValueError(f"{path} unpacks to more than {MAX_TEXT_BYTES:,} bytes")
+
+
+def _count_lines(path: Path) -> int:
+    text = _unpacked(path, "gzip-compressed", lambda: gzip.open(path))
+    if not text:
         raise ValueError(f"{path} is empty")
-    return lines + (last != b"\n")
+    return text.count("\n") + (text[-1] != "\n")
 
 
 def _read_pairs(archive: Path) -> list[Pair]:
-    """The pairs of manythings.org's archive: lines of English, German and attribution. Only the one member is read."""
+    """The lines of English, German and attribution in manythings.org's archive."""
     try:
-        with zipfile.ZipFile(archive) as file, file.open(_ZIP_MEMBER) as member:
-            content = member.read(MAX_TEXT_BYTES + 1)  # never what the archive claims
-        if len(content) > MAX_TEXT_BYTES:
-            raise ValueError(f"{archive}: {_ZIP_MEMBER} unpacks to more than {MAX_TEXT_BYTES:,} bytes")
-        text = content.decode("utf-8-sig")
+        text = _unpacked(archive, "zipped", lambda: zipfile.ZipFile(archive).open(_ZIP_MEMBER))
     except KeyError:
         raise ValueError(f"{archive} holds no {_ZIP_MEMBER}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{archive}: {_ZIP_MEMBER} is not UTF-8 text: {error}") from None
-    # Damaged; RuntimeErrors: encrypted, or packed in a way that Python does not know.
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise ValueError(f"{archive} is not a whole zip archive: {error}") from None
     rows = [line.rstrip("\r").split("\t") for line in text.split("\n")]
     pairs = [(row[0].strip(), row[1].strip()) for row in rows if len(row) > 1]
     pairs = [pair for pair in pairs if all(pair)]

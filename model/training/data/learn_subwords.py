@@ -19,12 +19,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class SubwordSampler:
-    """Cuts words into subwords, dropping each possible merge with some probability.
-
-    Args:
-        tokenizer: whose merges are used; words have none and take no dropout.
-        dropout: probability of leaving a merge out; 0 gives the tokenizer's own segmentation.
-    """
+    """Cuts words into subwords, leaving out each possible merge with probability `dropout`; words have none."""
 
     def __init__(self, tokenizer: Tokenizer | WordTokenizer, dropout: float) -> None:
         self.tokenizer = tokenizer
@@ -36,19 +31,11 @@ class SubwordSampler:
         self._variants: dict[str, list[list[int]]] = {}
 
     def restart(self) -> None:
-        """Forget the segmentations drawn so far, so that what follows depends on the generator alone."""
+        """Forget what was drawn: what follows depends on the generator alone."""
         self._variants.clear()
 
     def piece_ids(self, piece: str, rng: random.Random) -> list[int]:
-        """Cut one piece.
-
-        Args:
-            piece: one of `Tokenizer.pieces`.
-            rng: the generator to draw from.
-
-        Returns:
-            The token ids.
-        """
+        """The ids of one of `Tokenizer.pieces`."""
         whole = self._whole.get(piece)
         if whole is None:
             whole = self._whole[piece] = self.tokenizer.piece_ids(piece)
@@ -78,14 +65,10 @@ class SubwordSampler:
 
 
 def misspell(piece: str, rng: random.Random) -> str:
-    """Make one typing error in a word: a letter left out, doubled, replaced or swapped with the next.
+    """One of `Tokenizer.pieces` with a letter (not the first) left out, doubled, replaced or swapped with the one
+    before.
 
-    Args:
-        piece: one of `Tokenizer.pieces`.
-        rng: the generator to draw from.
-
-    Returns:
-        The piece with one error inside the word; words under four letters, numbers and punctuation as they were.
+    Words under four letters, numbers and punctuation stay.
     """
     letters = piece.lstrip(MARK)
     if len(letters) < 4 or not letters.isalpha():
@@ -102,13 +85,7 @@ def misspell(piece: str, rng: random.Random) -> str:
 
 
 def recase(piece: str) -> str:
-    """Swap the case of a word's first letter, as in careless typing.
-
-    Args:
-        piece: one of `Tokenizer.pieces`.
-
-    Returns:
-        The piece with the other case; numbers, punctuation and letters without another case as they were.
+    """One of `Tokenizer.pieces` with the other case of its first letter, if that has one.
 
     Example:
         >>> recase("▁Because"), recase("▁it"), recase("▁7")

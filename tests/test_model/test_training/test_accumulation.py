@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model.text.special import PAD_ID, pad_ids
+from model.training.batching import Batch
 from model.training.config import RunConfig
-from model.training.data.batching import Batch
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import tiny_run
 

@@ -11,19 +11,25 @@ from hypothesis import strategies as st
 
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
-from model.training.data.batching import Batch, Noise, TrainingStream, group_by_length, pad
+from model.training.batching import Batch, TrainingStream, group_by_length, pad
+from model.training.config import TrainingConfig
 from tests.test_model.test_training.language import sentence_pairs
 
 ids = st.lists(st.integers(4, 99), max_size=12)
 PAIRS = sentence_pairs(120, seed=5)
-PLAIN = Noise()
-EVERY_NOISE = Noise(
-    bpe_dropout=0.3, bpe_dropout_target=0.3, typo_rate=0.2, join_rate=0.3, recase_rate=0.1, clause_rate=0.2
-)
+PLAIN: dict[str, float] = {}
+EVERY_NOISE = {
+    "bpe_dropout": 0.3,
+    "bpe_dropout_target": 0.3,
+    "typo_rate": 0.2,
+    "join_rate": 0.3,
+    "recase_rate": 0.1,
+    "clause_rate": 0.2,
+}
 
 
-def stream(tokenizer: Tokenizer, corpora=((PAIRS, 1.0),), noise=PLAIN, **changes) -> TrainingStream:
-    return TrainingStream(corpora, tokenizer, noise, **({"batch_tokens": 300, "max_length": 60, "seed": 1} | changes))
+def stream(tokenizer: Tokenizer, corpora=((PAIRS, 1.0),), **changes) -> TrainingStream:
+    return TrainingStream(corpora, tokenizer, TrainingConfig(**{"batch_tokens": 300, "max_length": 60} | changes))
 
 
 def rows(batch: Batch) -> list[tuple[list[int], list[int]]]:
@@ -68,7 +74,7 @@ def test_padding_fills_only_the_end():
 
 def test_an_epoch_keeps_the_budget_whatever_the_noise(tokenizer):
     for number in range(3):
-        for batch in stream(tokenizer, noise=EVERY_NOISE).epoch(number):
+        for batch in stream(tokenizer, **EVERY_NOISE).epoch(number):
             assert len(batch.src) == 1 or batch.src.numel() + batch.tgt.numel() <= 300
 
 
@@ -88,12 +94,12 @@ def test_the_half_that_a_fraction_draws_is_another_in_another_pass(tokenizer):
 
 @pytest.mark.parametrize("noise", [PLAIN, EVERY_NOISE], ids=["plain", "noise"])
 def test_a_pass_is_a_function_of_its_number_and_the_seed(tokenizer, noise):
-    one = stream(tokenizer, noise=noise)
+    one = stream(tokenizer, **noise)
     first = list(one.epoch(3))
     assert not same(first, list(one.epoch(4)))
     assert same(first, list(one.epoch(3)))
-    assert same(first, list(stream(tokenizer, noise=noise).epoch(3)))
-    assert not same(first, list(stream(tokenizer, noise=noise, seed=2).epoch(3)))
+    assert same(first, list(stream(tokenizer, **noise).epoch(3)))
+    assert not same(first, list(stream(tokenizer, **noise, seed=2).epoch(3)))
 
 
 def test_short_and_long_batches_are_mixed(tokenizer):
@@ -104,7 +110,7 @@ def test_short_and_long_batches_are_mixed(tokenizer):
 
 def test_joined_pairs_are_sentences_with_a_space_between_on_both_sides(tokenizer):
     translations = {f"{source}.": f"{target}." for source, target in PAIRS}
-    joining = stream(tokenizer, [(list(translations.items()), 1.0)], noise=Noise(join_rate=0.999))
+    joining = stream(tokenizer, [(list(translations.items()), 1.0)], join_rate=0.999)
     seen, lengths = Counter(), []
     for batch in joining.epoch(0):
         for src, tgt in rows(batch):
@@ -126,11 +132,12 @@ def test_without_a_rate_nothing_is_joined(tokenizer):
 
 def test_noise_on_one_side_leaves_the_other(tokenizer):
     plain = {target: tuple(tokenizer.encode(target)) for _, target in PAIRS}
-    noise = Noise(bpe_dropout=0.5, typo_rate=0.9)
-    examples = [example for batch in stream(tokenizer, noise=noise).epoch(0) for example in rows(batch)]
+    examples = [
+        example for batch in stream(tokenizer, bpe_dropout=0.5, typo_rate=0.9).epoch(0) for example in rows(batch)
+    ]
     assert sorted(tuple(tgt) for _, tgt in examples) == sorted(plain.values())
     assert sum(tokenizer.decode(src) in dict(PAIRS) for src, _ in examples) < len(PAIRS) / 2
-    back = stream(tokenizer, noise=Noise(bpe_dropout_target=0.5))
+    back = stream(tokenizer, bpe_dropout_target=0.5)
     examples = [example for batch in back.epoch(0) for example in rows(batch)]
     assert sorted(src for src, _ in examples) == sorted(tokenizer.encode(source) for source, _ in PAIRS)
     assert sorted(tuple(tgt) for _, tgt in examples) != sorted(plain.values())

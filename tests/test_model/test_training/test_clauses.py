@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from model.text.subwords import Tokenizer
-from model.training.data.batching import Noise, TrainingStream
+from model.training.batching import TrainingStream
+from model.training.config import TrainingConfig
 from model.training.data.clauses import CONJUNCTIONS, main_clause, subordinate_clause
 from tests.test_model.test_training.test_batching import texts
 
@@ -71,7 +72,8 @@ def test_every_conjunction_is_found(tokenizer):
 def test_recombined_pairs_are_a_main_clause_and_a_clause_of_another_pair_on_both_sides(tokenizer):
     def seen(rate: float) -> Counter:
         corpora = [(MAINS * 50 + WHOLE + REST, 1.0)]
-        return texts(tokenizer, TrainingStream(corpora, tokenizer, Noise(clause_rate=rate), 400, 60, seed=1).epoch(0))
+        config = TrainingConfig(clause_rate=rate, batch_tokens=400, max_length=60)
+        return texts(tokenizer, TrainingStream(corpora, tokenizer, config).epoch(0))
 
     usual = Counter(MAINS * 50 + WHOLE + REST)
     assert seen(0) == usual
@@ -87,5 +89,6 @@ def test_recombined_pairs_are_a_main_clause_and_a_clause_of_another_pair_on_both
 
 
 def test_where_no_pair_has_a_subordinate_clause_nothing_changes(tokenizer):
-    batches = TrainingStream([(MAINS, 1.0)], tokenizer, Noise(clause_rate=0.99), 400, 60, seed=1).epoch(0)
+    config = TrainingConfig(clause_rate=0.99, batch_tokens=400, max_length=60)
+    batches = TrainingStream([(MAINS, 1.0)], tokenizer, config).epoch(0)
     assert texts(tokenizer, batches) == Counter(MAINS)

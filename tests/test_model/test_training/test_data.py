@@ -96,7 +96,7 @@ def test_an_unreadable_file_is_named(tmp_path, content):
 def test_sides_of_different_length_are_refused_with_both_numbers(tmp_path):
     write_gz(tmp_path / "multi30k" / "train.en.gz", ["one", "two", "three"])
     write_gz(tmp_path / "multi30k" / "train.de.gz", ["eins", "zwei"])
-    with pytest.raises(ValueError, match="3 source lines but 2 target lines in train"):
+    with pytest.raises(ValueError, match="3 English lines but 2 German lines in train"):
         load_corpus(tmp_path, "multi30k", "train", BOTH)
 
 

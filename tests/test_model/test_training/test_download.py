@@ -316,12 +316,12 @@ class TestTatoeba:
     @pytest.mark.parametrize(
         ("body", "words"),
         [
-            (b"<html>", "not a whole zip archive"),
-            (zipped("deu.txt", TABLE)[:-40], "not a whole zip archive"),
+            (b"<html>", "not whole zipped UTF-8 text"),
+            (zipped("deu.txt", TABLE)[:-40], "not whole zipped UTF-8 text"),
             (zipped("deu.txt", TABLE).replace(b"deu.txt", b"../.txt"), "holds no deu.txt"),
             (zipped("/etc/deu.txt", TABLE), "holds no deu.txt"),
             (zipped("deu.txt", b"no tab here\n"), "no lines of English, a tab, German"),
-            (zipped("deu.txt", b"\xff\xfe\ta\n"), "is not UTF-8 text"),
+            (zipped("deu.txt", b"\xff\xfe\ta\n"), "not whole zipped UTF-8 text"),
             (zipped("deu.txt", bytes(10_000_000)), "unpacks to more than 1,000,000 bytes"),
         ],
         ids=["a web page", "truncated", "a path upwards", "an absolute path", "no table", "not UTF-8", "a zip bomb"],
@@ -337,7 +337,7 @@ class TestTatoeba:
         body = bytearray(zipped("deu.txt", TABLE))
         body[len(body) // 2] ^= 0xFF
         site.files["/deu-eng.zip"] = bytes(body)
-        assert "is not a whole zip archive" in refusal("tatoeba", tmp_path, f"{site.url}/deu-eng.zip")
+        assert "not whole zipped UTF-8 text" in refusal("tatoeba", tmp_path, f"{site.url}/deu-eng.zip")
 
 
 # Sentences that differ only in what is compared (the letter), in case and in punctuation, so that many are the same.

@@ -14,7 +14,7 @@ import torch
 
 from model import checkpoint
 from model.text.special import EOS_ID
-from model.training import loop, objectives
+from model.training import loop, losses
 from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
 from model.training.history import HISTORY
@@ -296,12 +296,12 @@ class TestWhatIsRefused:
 
 
 def test_a_gradient_that_is_not_finite_ends_the_run_with_the_last_good_weights(data_dir, tmp_path, monkeypatch):
-    original, calls = objectives.smoothed_cross_entropy, iter(range(100))
+    original, calls = losses.smoothed_cross_entropy, iter(range(100))
 
     def loss(*arguments):
         return original(*arguments) * (float("nan") if next(calls) == 4 else 1.0)
 
-    monkeypatch.setattr(objectives, "smoothed_cross_entropy", loss)
+    monkeypatch.setattr(losses, "smoothed_cross_entropy", loss)
     with pytest.raises(ValueError, match="the gradient is not finite at step 5: lower the learning rate"):
         Trainer(tiny_run(), data_dir, tmp_path).train()
     tensors, progress = state(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.training.data.batching import group_by_length
+from model.training.batching import group_by_length
 from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
 from model.training.presets import PRESETS

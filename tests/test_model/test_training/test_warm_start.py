@@ -9,7 +9,8 @@ import torch
 
 from model import checkpoint
 from model.text.subwords import Tokenizer
-from model.training.data.batching import Noise, TrainingStream
+from model.training.batching import TrainingStream
+from model.training.config import TrainingConfig
 from model.training.evaluation import Validation
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import sentence_pairs, tiny_run
@@ -45,7 +46,8 @@ def test_a_checkpoint_of_another_size_is_refused(shipped: Path, data_dir: Path, 
 @pytest.mark.parametrize("rate", [0.0, 0.999])
 def test_recasing_changes_the_first_letters_of_the_source_only(tokenizer: Tokenizer, rate: float) -> None:
     pairs = sentence_pairs(30, seed=4)
-    stream = TrainingStream([(pairs, 1)], tokenizer, Noise(recase_rate=rate), 400, 60, seed=1)
+    config = TrainingConfig(recase_rate=rate, batch_tokens=400, max_length=60)
+    stream = TrainingStream([(pairs, 1)], tokenizer, config)
     seen = {}
     for batch in stream.epoch(0):
         for src, tgt in zip(batch.src.tolist(), batch.tgt.tolist(), strict=True):
