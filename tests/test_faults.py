@@ -10,6 +10,7 @@ def test_the_text_of_every_mistake_occurs_once_in_its_file() -> None:
 
 def test_only_a_mistake_whose_tests_fail_is_caught(monkeypatch, capsys) -> None:
     """With one line as the file, and a test that fails where it does not say what is right."""
+    monkeypatch.setattr(faults, "prepare", lambda: None)
     monkeypatch.setattr(faults, "copied", lambda folder: (folder / "file").write_text("right = 1"))
     tried = (("right = 1", "wrong"), ("= 1", "=1"), ("left", ""), ("1", "3 wrong"))
     monkeypatch.setattr(faults, "FAULTS", [Fault(old, "file", old, new, "") for old, new in tried])

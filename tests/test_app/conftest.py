@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -119,7 +120,18 @@ def app_server(checkpoints: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def all_served(checkpoints: Path, everything: Path) -> Iterator[None]:
+    """Adds the other systems to the folder that the server reads, for one test."""
+    added = [folder.name for folder in everything.iterdir() if not (checkpoints / folder.name).exists()]
+    for name in added:
+        shutil.copytree(everything / name, checkpoints / name)
+    yield
+    for name in added:
+        shutil.rmtree(checkpoints / name)
+
+
+@pytest.fixture(scope="session")
 def shipped_server() -> Iterator[str]:
     """The app with the model that ships."""
     with serve(environment={"HEADLIGHT_CHECKPOINTS": str(Path(__file__).parents[2] / "checkpoints")}) as url:

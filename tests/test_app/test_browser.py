@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
 from model.experiments.positions import translate
+from tests.test_app.test_browser_stage import part, ready, show
 from viz.text.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is not a failure
@@ -67,31 +68,56 @@ def plot(page: Page, key: str):
     return page.locator(f".st-key-{key} .js-plotly-plot")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_and_labels_can_be_read(page, app_server, scheme):
-    page.emulate_media(color_scheme=scheme)
-    open_stage(page, app_server)
+def background(page: Page) -> int:
+    colour = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    return int(colour.strip("rgba()").split(",")[0])
+
+
+def ink(page: Page) -> int:
+    """How light the labels of the large map are."""
+    tick = part(page, "map").locator(".xtick text").first
+    return int(tick.evaluate("e => getComputedStyle(e).fill").strip("rgba()").split(",")[0] or 128)  # drawn again
+
+
+def wait_for_colours(page: Page, dark: bool) -> None:
+    """Waits until page and labels are light on dark, or dark on light."""
+    for _ in range(100):
+        if (background(page) < 128 < ink(page)) if dark else (ink(page) < 128 < background(page)):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"background {background(page)}, labels {ink(page)}")
+
+
+def assert_stage_is_readable(page: Page) -> None:
     assert_readable(page, ".xtick text", ".ytick text", ".hl-translation", ".hl-token", ".hl-title", ".hl-says")
     assert_readable(page, ".hl-card p", ".hl-tabs button")
-    background = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert (int(background.strip("rgb()").split(",")[0]) > 128) == (scheme == "light")
 
 
-@pytest.mark.parametrize(
-    ("width", "query"),
-    [
-        (400, ""),
-        (400, "?view=mask&text="),
-        (400, "?view=positions"),
-        *((w, f"?text={LONG}&stretch=1") for w in (400, 1400)),
-    ],
-)
-def test_nothing_sticks_out_of_the_page(page, app_server, width, query):
-    page.set_viewport_size({"width": width, "height": 800})
+def test_light_and_dark_and_a_switch_between_them(page, app_server):
+    page.emulate_media(color_scheme="light")
+    show(page, app_server)
+    wait_for_colours(page, dark=False)
+    assert_stage_is_readable(page)
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    ready(page)
+    wait_for_colours(page, dark=True)
+    assert_stage_is_readable(page)
+    page.emulate_media(color_scheme="light")  # while it stands
+    wait_for_colours(page, dark=False)
+    colour = page.locator(".hl-token").first.evaluate("e => getComputedStyle(e).color")
+    assert int(colour.strip("rgba()").split(",")[0]) < 128
+
+
+@pytest.mark.parametrize("query", ["?view=mask&text=", f"?text={LONG}&stretch=1"])
+def test_nothing_sticks_out_of_the_page(page, app_server, query):
+    page.set_viewport_size({"width": 400, "height": 800})
     page.goto(f"{app_server}/{query}")
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    for element in (page.locator("html"), page.locator(".stMain")):
-        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    for width in (400, 1400):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        for element in (page.locator("html"), page.locator(".stMain")):
+            assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
 
 def open_stage(page: Page, url: str, query: str = "") -> None:
@@ -108,7 +134,11 @@ def open_other(page: Page, url: str, path: str, charts: tuple[str, ...]) -> None
 
 
 def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, recorded):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 400, "height": 800})
     open_other(page, app_server, "masks?sentences=2&mask=cross", ("large-mask", "large-head"))
+    assert_readable_and_nothing_sticks_out(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("button", name="Sentences of the batch").click()
     box = page.get_by_role("textbox", name="English 1")
     box.fill(SENTENCE)  # without Enter: the page follows while one types
@@ -127,7 +157,9 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
 
 
 def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
+    page.emulate_media(color_scheme="light")
     open_other(page, app_server, f"positions?text={SENTENCE}", ("table", "waves"))
+    assert_readable_and_nothing_sticks_out(page)
     click_cell(page, "table", 20, 5)
     expect(page).to_have_url(re.compile("dimensions=0.1.5.16.32"))
     wave = "document.querySelector('.st-key-waves .js-plotly-plot')._fullData[2]"
@@ -141,14 +173,7 @@ def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click
     expect(plot(page, "map-shuffled").locator(".main-svg").first).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("path", "charts"), [("masks", ("large-mask", "large-head")), ("positions", ("table", "waves"))]
-)
-def test_the_other_pages_can_be_read_and_nothing_sticks_out(page, app_server, scheme, path, charts):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": 400 if scheme == "dark" else 1400, "height": 800})
-    open_other(page, app_server, path, charts)
+def assert_readable_and_nothing_sticks_out(page: Page) -> None:
     assert_readable(page, ".xtick text", ".ytick text", "label p", CAPTION, "h1")
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
@@ -172,6 +197,9 @@ def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     expect(page.get_by_role("textbox", name="Satz (Englisch)", exact=True)).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(encoder).to_have_attribute("aria-selected", "true")
+    page.locator("[data-testid=stage-source] [data-index='2']").click()
+    page.mouse.move(0, 0)
+    expect(page.locator(".hl-card .hl-links button").first).to_have_text(re.compile(r"\d\.\d → .+ \d,\d\d"))
     menu.go(page, "Lektionen")
     expect(page).to_have_url(re.compile(r"/lessons\?lang=de"))
 

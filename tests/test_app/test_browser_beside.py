@@ -26,6 +26,7 @@ def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
     page.set_default_timeout(PATIENCE)
     page.goto(f"{app_server}/atlas?part=contribution&layer=1&head=2")
     expect(plot(page, "weights")).to_be_visible()
+    assert_tab_goes_into_what_the_button_opens(page)
     page.locator(".st-key-beside-weights button").first.click()
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
     assert png.name.startswith("headlight-") and png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
@@ -56,10 +57,7 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
     assert not told
 
 
-def test_tab_goes_from_the_button_into_what_it_opened(page, app_server):
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/atlas?part=contribution")
-    expect(plot(page, "weights")).to_be_visible()
+def assert_tab_goes_into_what_the_button_opens(page: Page) -> None:
     button = page.locator(".st-key-beside-weights button").first
     button.focus()
     page.keyboard.press("Tab")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.support.server import serve
 from model.interventions.edits import Edits, Head
 from model.measures import agreement
-from tests.test_app.conftest import CARD, save_tiny
-from tests.test_app.systems import save_gru
 from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in
 from viz.stage.words import label
 
@@ -95,7 +91,7 @@ def test_maps_turn_to_effects_with_one_request_and_heads_open_without(page, app_
     ready(page, 6)
 
 
-def test_a_lit_row_tints_every_tile_by_what_its_head_did(page, app_server, recorded):
+def test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit(page, app_server, recorded):
     show(page, app_server, f"?text={quote(EQUAL)}&measure=effects&pin=t1")
     did = recorded.effects(recorded.translate(EQUAL), "runner-up").heads("cross").sum(-1)[:, :, 1]
     for layer, head in (np.unravel_index(did.argmax(), did.shape), np.unravel_index(did.argmin(), did.shape)):
@@ -106,15 +102,15 @@ def test_a_lit_row_tints_every_tile_by_what_its_head_did(page, app_server, recor
     expect(page.locator(".hl-links button").first).to_have_text(
         re.compile(rf"^{best[0]}\.{best[1]} .*{did[best]:+.2f}$")
     )
+    view(page, "parts")
+    assert_parts_sum_to_the_logit(
+        page, recorded.translate(EQUAL), recorded.effects(recorded.translate(EQUAL), "runner-up")
+    )
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_who_wrote_a_word_sums_to_its_logit(page, app_server, recorded, width):
-    page.set_viewport_size({"width": width, "height": 860})
-    show(page, app_server, f"?text={quote(EQUAL)}&measure=effects&view=parts&pin=t1")
-    result = recorded.translate(EQUAL)
-    effects = recorded.effects(result, "runner-up")
-    for step in (1, 0):
+def assert_parts_sum_to_the_logit(page: Page, result, effects) -> None:
+    for step, width in ((1, 1280), (0, 400)):
+        page.set_viewport_size({"width": width, "height": 860})
         token = label(result.predicted_tokens[step])
         if step != 1:
             part(page, "target").locator(f"[data-index='{step}']").click()
@@ -175,21 +171,8 @@ def test_effects_before_after_and_their_difference_on_steer(page, app_server, re
     assert drawings(page) == 1
 
 
-@pytest.fixture(scope="module")
-def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app with a Transformer and both kinds of GRU."""
-    folder = tmp_path_factory.mktemp("systems")
-    save_tiny(folder / "en-de")
-    for with_it in (False, True):
-        save_gru(folder / f"gru-{int(with_it)}", with_it, CARD)
-    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(folder)}) as url:
-        yield url
-
-
-@pytest.mark.parametrize("model", ["gru-0", "gru-1"])
-def test_a_recurrent_network_says_why_it_has_none(page, systems, guard, model):
-    guard.allowed = systems.split("//")[1]
-    show(page, systems, f"?model={model}&measure=effects")
+def test_a_recurrent_network_says_why_it_has_none(page, app_server, all_served):
+    show(page, app_server, "?model=b-gru-attention&measure=effects")
     expect(measure(page, "effects")).to_have_attribute("aria-disabled", "true")
     measure(page, "effects").click(force=True)
     expect(page.locator(".hl-says")).to_have_text(re.compile("a recurrent network has none"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -12,12 +14,10 @@ from playwright.sync_api import Page, expect
 from plotly.offline import get_plotlyjs_version
 
 from benchmarks.support.menu import go
-from benchmarks.support.server import serve
 from model.experiments import inside as experiment
 from model.experiments.inside import Row, Switches
 from tests.support import PATIENCE
 from tests.test_app.conftest import save_tiny
-from viz.views.view import EXAMPLE
 
 expect.set_options(timeout=PATIENCE)
 
@@ -106,25 +106,29 @@ def wait_for_map(page: Page, wanted: np.ndarray) -> None:
     np.testing.assert_allclose(found, wanted, atol=2e-5)
 
 
-@pytest.mark.parametrize(("width", "height", "least"), [(1400, 900, (560, 460)), (1280, 720, (480, 360))])
-def test_everything_is_on_the_first_screen(page, shipped_server, guard, width, height, least):
+def test_what_ships_fits_the_first_screen_and_begins_with_a_head_that_aligns_words(page, shipped_server, guard):
     guard.allowed = shipped_server.split("//")[1]
-    page.set_viewport_size({"width": width, "height": height})
+    page.set_viewport_size({"width": 1280, "height": 720})
     show(page, shipped_server)
-    for name in ("translation", "source", "target", "kinds", "heads", "map"):
-        box = part(page, name).bounding_box()
-        assert 0 <= box["x"] and box["x"] + box["width"] <= width and box["y"] >= 0, name
-        assert box["y"] + box["height"] <= height, name
-    plot = part(page, "map").locator(".js-plotly-plot").bounding_box()
-    assert plot["width"] >= least[0] and plot["height"] >= least[1]
-    assert page.get_by_role("textbox", name="English sentence").bounding_box()["y"] > 0
-    assert page.locator(".stMain").evaluate("e => e.scrollTop") == 0
-
-
-def test_on_a_phone_all_is_there_down_to_the_tiles(page, shipped_server, guard):
-    guard.allowed = shipped_server.split("//")[1]
+    plot = part(page, "map").locator(".js-plotly-plot")
+    for width, height, least in ((1280, 720, (480, 360)), (1400, 900, (560, 460))):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(f"""() => {{
+          const box = document.querySelector("[data-testid=stage-map] .js-plotly-plot").getBoundingClientRect();
+          return box.width >= {least[0]} && box.height >= {least[1]};
+        }}""")
+        for name in ("translation", "source", "target", "kinds", "heads", "map"):
+            box = part(page, name).bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= width and box["y"] >= 0, name
+            assert box["y"] + box["height"] <= height, name
+        assert plot.bounding_box()["width"] >= least[0]
+        assert page.get_by_role("textbox", name="English sentence").bounding_box()["y"] > 0
+        assert page.locator(".stMain").evaluate("e => e.scrollTop") == 0
+    found = drawn(page)
+    assert found.max(1).mean() > 0.4 and found.mean(0).max() < 0.5, "it says something, and is not one column"
     page.set_viewport_size({"width": 400, "height": 860})
-    show(page, shipped_server)
+    page.reload()
+    ready(page)
     for name in ("translation", "source", "target", "kinds", "heads"):
         box = part(page, name).bounding_box()
         assert box["y"] + box["height"] <= 860, name
@@ -134,8 +138,18 @@ def test_on_a_phone_all_is_there_down_to_the_tiles(page, shipped_server, guard):
     assert box.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 16, "iOS zooms otherwise"
 
 
-def test_every_head_is_drawn_as_recorded_and_the_server_hears_nothing(page, app_server, recorded):
+def test_one_sentence_its_heads_its_words_what_is_lit_and_what_cannot_be_translated(page, app_server, recorded):
+    """On one page, since opening one takes longer than all of it."""
     result = recorded.translate(EQUAL)
+    heads_are_drawn_as_recorded_and_the_server_hears_nothing(page, app_server, result)
+    pointing_at_a_word_lights_its_own_row(page, result)
+    a_cell_of_the_map_lights_its_words_and_a_click_pins(page)
+    the_card_of_a_pinned_word_names_heads_and_opens_them(page, result)
+    what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page, result)
+    style_is_our_own(page)
+
+
+def heads_are_drawn_as_recorded_and_the_server_hears_nothing(page: Page, app_server: str, result) -> None:
     assert len(set(result.source_tokens)) < len(result.source_tokens)
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
@@ -146,6 +160,8 @@ def test_every_head_is_drawn_as_recorded_and_the_server_hears_nothing(page, app_
         kind(page, code)
         weights = result.attention(code)
         for layer, head in np.ndindex(*weights.shape[:2]):
+            if (layer + head) % 2:
+                continue
             tile(page, layer, head).click()
             wait_for_map(page, weights[layer, head])
             assert opened(page) == [layer, head]
@@ -162,11 +178,10 @@ def test_every_head_is_drawn_as_recorded_and_the_server_hears_nothing(page, app_
     page.keyboard.press("1")
     expect(part(page, "kinds").locator("[data-kind=cross]")).to_have_attribute("aria-selected", "true")
     assert not sent, "a choice of a head or a kind is not a rerun"
+    page.mouse.move(0, 0)
 
 
-def test_pointing_at_a_word_lights_its_own_row(page, app_server, recorded):
-    result = recorded.translate(EQUAL)
-    show(page, app_server, f"?text={quote(EQUAL)}")
+def pointing_at_a_word_lights_its_own_row(page: Page, result) -> None:
     counts = {"source": len(result.source_tokens), "target": len(result.predicted_tokens)}
 
     def point(side: str, index: int) -> list[int]:
@@ -190,8 +205,9 @@ def test_pointing_at_a_word_lights_its_own_row(page, app_server, recorded):
     assert page.evaluate(FRAMED) == [-1, 0], "the start token is read and not written"
 
 
-def test_a_cell_of_the_map_lights_its_words_and_a_click_pins(page, app_server):
-    show(page, app_server, f"?text={quote(EQUAL)}")
+def a_cell_of_the_map_lights_its_words_and_a_click_pins(page: Page) -> None:
+    kind(page, "cross")
+    expect(page).to_have_url(re.compile("text="))
     page.mouse.move(*page.evaluate(CELL, [1, 2]))
     expect(part(page, "target").locator("[data-index='1']")).to_have_class(re.compile("hl-lit"))
     expect(part(page, "source").locator("[data-index='2']")).to_have_class(re.compile("hl-lit"))
@@ -207,7 +223,59 @@ def test_a_cell_of_the_map_lights_its_words_and_a_click_pins(page, app_server):
     expect(page).not_to_have_url(re.compile("pin="))
 
 
-def test_the_views_draw_what_they_say(page, app_server, recorded):
+def the_card_of_a_pinned_word_names_heads_and_opens_them(page: Page, result) -> None:
+    kind(page, "encoder_self")
+    part(page, "source").locator("[data-index='2']").click()
+    page.mouse.move(0, 0)
+    named = page.locator(".hl-card .hl-links button")
+    expect(named).to_have_count(6)
+    weights = result.attention("encoder_self")
+    shares = []
+    for text in named.all_text_contents():
+        layer, head, share = re.fullmatch(r"(\d)\.(\d) → .+ (\d\.\d\d)", text).groups()
+        assert float(share) in np.round(weights[int(layer), int(head), 2].astype(float), 2), "a weight of its row"
+        shares.append(float(share))
+    assert shares == sorted(shares, reverse=True) and shares[0] > 0
+    wanted = next(i for i, text in enumerate(named.all_text_contents()) if text[:3] != "{}.{}".format(*opened(page)))
+    layer, head = map(int, named.nth(wanted).text_content()[:3].split("."))
+    named.nth(wanted).click()
+    wait_for_map(page, weights[layer, head])
+    assert opened(page) == [layer, head]
+
+
+def what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page: Page, result) -> None:
+    box = page.get_by_role("textbox", name="English sentence")
+    for text, problem in (("", "There is nothing to translate"), ("tired " * 100, "at most 60")):
+        box.fill(text)
+        box.press("Enter")
+        expect(page.get_by_text(problem)).to_be_visible()
+        expect(page.locator("[data-testid=stAlert]")).to_have_count(1)
+        expect(part(page, "translation")).to_have_text(result.text)
+
+
+def style_is_our_own(page: Page) -> None:
+    """It leaves what is not of the stage alone."""
+    style = """() => Array.from(document.querySelectorAll(".stMain input, .stMain button, .stMain label, .stMain p"))
+      .filter(e => !e.closest(".hl-stage")).map(e => {
+        const style = getComputedStyle(e), names = ["color", "backgroundColor", "fontSize", "fontFamily", "fontWeight",
+          "padding", "margin", "border", "boxSizing", "display", "lineHeight", "outline", "cursor"];
+        return names.map(name => style[name]).join("; ");
+      })"""
+    here = page.evaluate(style)
+    page.evaluate(
+        """() => { for (const sheet of document.styleSheets)
+          if (sheet.href?.endsWith("stage.css")) sheet.disabled = true; }"""
+    )
+    there = page.evaluate(style)
+    assert len(here) > 3 and any(here)
+    assert there == here
+    theirs = page.locator(".hl-stage *").evaluate_all(
+        "all => all.filter(e => !e.closest('.js-plotly-plot')).flatMap(e => [...e.classList])"
+    )
+    assert not {name for name in theirs if not name.startswith("hl-")}
+
+
+def test_the_views_draw_what_they_say_and_files_hold_it(page, app_server, recorded, guard, tmp_path):
     result = recorded.translate(EQUAL)
     show(page, app_server, f"?text={quote(EQUAL)}&kind=decoder_self")
     views = part(page, "views")
@@ -225,21 +293,37 @@ def test_the_views_draw_what_they_say(page, app_server, recorded):
     assert (np.diff(best, axis=1) <= 1e-6).all(), "the most probable first"
     part(page, "table").click()
     expect(part(page, "map").get_by_role("row")).to_have_count(1 + len(result.target_tokens))
+    part(page, "table").click()
+    views.get_by_role("tab", name="Map", exact=True).click()
+    kind(page, "cross")
+    tile(page, 1, 2).click()
+    assert_files_hold_what_is_drawn(page, result, tmp_path)
+    assert page.evaluate("Plotly.version") == get_plotlyjs_version()
+    assert not [url for url in guard.requests if "PlotlyChart" in url]
+    assert len([url for url in guard.requests if url.endswith("/plotly.min.js")]) == 1
 
 
-def test_the_film_goes_through_the_steps(page, app_server, recorded):
-    result = recorded.translate(EQUAL)
-    show(page, app_server, f"?text={quote(EQUAL)}&step=1")
-    weights = result.attention("cross")[tuple(opened(page))]
-    found = drawn(page)
-    np.testing.assert_allclose(found[:2], weights[:2], atol=2e-5)
-    assert np.isnan(found[2:]).all(), "what is not written yet is blank"
-    part(page, "play").click()
-    expect(page).not_to_have_url(re.compile("step="))
-    wait_for_map(page, weights)
+def assert_files_hold_what_is_drawn(page: Page, result, folder: Path) -> None:
+    wait_for_map(page, result.attention("cross")[1, 2])
+    part(page, "download").click()
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Numbers (CSV)").click()
+    coming.value.save_as(folder / "map.csv")
+    weights = result.attention("cross")[1, 2]
+    rows = (folder / "map.csv").read_text("utf-8").splitlines()[1:]
+    numbers = np.array([float(row.rsplit(",", 1)[1]) for row in rows])
+    np.testing.assert_allclose(numbers.reshape(weights.shape), weights, atol=2e-5)
+    for name, begin in (("Picture (PNG)", b"\x89PNG"), ("Picture (SVG)", b"<svg")):
+        part(page, "download").click()
+        with page.expect_download() as coming:
+            page.get_by_role("button", name=name).click()
+        coming.value.save_as(folder / "picture")
+        assert (folder / "picture").read_bytes()[: len(begin)] == begin
+    part(page, "code").click()
+    expect(page.locator(".hl-panel pre:visible")).to_contain_text("result.attention('cross')[1, 2]")
 
 
-def test_the_slider_hides_what_comes_later(page, app_server, recorded):
+def test_the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps(page, app_server, recorded):
     text = "A man is too tired."
     result = recorded.translate(text)
     count = len(result.predicted_tokens)
@@ -250,7 +334,7 @@ def test_the_slider_hides_what_comes_later(page, app_server, recorded):
     expect(later).to_have_count(0)
     weights = result.attention("cross")[0, 1]
     slider.focus()
-    for step in range(count - 2, -1, -1):
+    for step in range(count - 2, count - 5, -1):
         page.keyboard.press("ArrowLeft")
         expect(later).to_have_count(count - 1 - step)
         expect(page).to_have_url(re.compile(f"step={step}(&|$)"))
@@ -260,37 +344,10 @@ def test_the_slider_hides_what_comes_later(page, app_server, recorded):
         assert np.isnan(drawn(page)).all(1).tolist() == [False] * (step + 1) + [True] * (count - 1 - step)
         shown = part(page, "target").locator("[data-index]:not(.hl-later)")
         expect(shown).to_have_count(step + 1)
-    page.keyboard.press("End")
+    part(page, "play").click()
     expect(later).to_have_count(0)
     expect(page).not_to_have_url(re.compile("step="))
     wait_for_map(page, weights)
-
-
-def test_numbers_are_written_as_in_the_language_of_the_page(page, app_server):
-    show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self&lang=de")
-    part(page, "source").locator("[data-index='2']").click()
-    page.mouse.move(0, 0)
-    expect(page.locator(".hl-card .hl-links button").first).to_have_text(re.compile(r"\d\.\d → .+ \d,\d\d"))
-
-
-def test_the_card_of_a_pinned_word_names_heads_and_opens_them(page, app_server, recorded):
-    show(page, app_server, f"?text={quote(EQUAL)}&kind=encoder_self")
-    part(page, "source").locator("[data-index='2']").click()
-    page.mouse.move(0, 0)
-    named = page.locator(".hl-card .hl-links button")
-    expect(named).to_have_count(6)
-    weights = recorded.translate(EQUAL).attention("encoder_self")
-    shares = []
-    for text in named.all_text_contents():
-        layer, head, share = re.fullmatch(r"(\d)\.(\d) → .+ (\d\.\d\d)", text).groups()
-        assert float(share) in np.round(weights[int(layer), int(head), 2].astype(float), 2), "a weight of its row"
-        shares.append(float(share))
-    assert shares == sorted(shares, reverse=True) and shares[0] > 0
-    wanted = next(i for i, text in enumerate(named.all_text_contents()) if text[:3] != "{}.{}".format(*opened(page)))
-    layer, head = map(int, named.nth(wanted).text_content()[:3].split("."))
-    named.nth(wanted).click()
-    wait_for_map(page, weights[layer, head])
-    assert opened(page) == [layer, head]
 
 
 class TestInside:
@@ -333,9 +390,6 @@ class TestInside:
         expect(line).to_contain_text(f"largest weight {unscaled.weights.max():.2f}")
         expect(line).to_contain_text("As recorded")
         expect(page).to_have_url(re.compile("unscaled=1"))
-        page.reload()
-        ready(page)
-        self.wait_for_bars(page, unscaled)
         part(page, "source").locator("[data-index='5']").click()
         self.wait_for_bars(page, experiment.row(arrays, 2, 5, Switches(scaled=False)))
         page.get_by_label("No scaling").uncheck()
@@ -359,47 +413,12 @@ class TestInside:
         row = int(re.search(r"row=(\d+)", page.url)[1])
         self.wait_for_bars(page, experiment.row(other, opened(page)[1], row))
 
-    @pytest.mark.parametrize("wrong", ["row=99", "row=-1", "row=x", "layer=9&row=0", "row=1&temperature=x", "kind=x"])
-    def test_a_link_to_no_row_shows_one_that_there_is(self, page, app_server, wrong):
-        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&{wrong}")
+    def test_a_link_to_no_row_shows_one_that_there_is(self, page, app_server):
+        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=x&layer=9&row=99&temperature=x")
         expect(page.locator(".hl-says")).to_contain_text("largest weight")
         expect(page.locator("[data-testid=stException]")).to_have_count(0)
         expect(part(page, "views").get_by_role("tab", name="Inside")).to_have_attribute("aria-selected", "true")
         page.wait_for_function(f"() => ({self.BARS})().length === 5")
-
-
-def background(page: Page) -> int:
-    colour = page.locator(".stApp").evaluate("e => getComputedStyle(e).backgroundColor")
-    return int(colour.strip("rgba()").split(",")[0])
-
-
-def ink(page: Page) -> int:
-    """How light the labels of the large map are."""
-    tick = part(page, "map").locator(".xtick text").first
-    return int(tick.evaluate("e => getComputedStyle(e).fill").strip("rgba()").split(",")[0] or 128)  # drawn again
-
-
-def wait_for_colours(page: Page, dark: bool) -> None:
-    """Waits until page and labels are light on dark, or dark on light."""
-    for _ in range(100):
-        if (background(page) < 128 < ink(page)) if dark else (ink(page) < 128 < background(page)):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"background {background(page)}, labels {ink(page)}")
-
-
-def test_light_and_dark_and_a_switch_between_them(page, app_server):
-    page.emulate_media(color_scheme="light")
-    show(page, app_server)
-    wait_for_colours(page, dark=False)
-    page.emulate_media(color_scheme="dark")
-    page.reload()
-    ready(page)
-    wait_for_colours(page, dark=True)
-    page.emulate_media(color_scheme="light")  # while it stands
-    wait_for_colours(page, dark=False)
-    colour = page.locator(".hl-token").first.evaluate("e => getComputedStyle(e).color")
-    assert int(colour.strip("rgba()").split(",")[0]) < 128
 
 
 class TestAddress:
@@ -423,35 +442,24 @@ class TestAddress:
         assert page.get_by_role("textbox", name="English sentence").input_value() == self.TEXT
         expect(page).to_have_url(address)
 
-    def test_one_back_brings_everything_back(self, page, app_server, recorded):
+    def test_back_reloading_the_menu_another_browser_and_a_second_tab(
+        self, page, context, browser, app_server, recorded
+    ):
         address = self.start(page, app_server)
         go(page, "Masks")
         expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
         page.go_back()
+        self.assert_there(page, recorded, address)
+        page.reload()
         self.assert_there(page, recorded, address)
         page.go_forward()
         expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
-        page.go_back()
-        self.assert_there(page, recorded, address)
-
-    def test_the_menu_brings_everything_back_and_so_does_reloading(self, page, app_server, recorded):
-        address = self.start(page, app_server)
-        page.reload()
-        self.assert_there(page, recorded, address)
-        go(page, "Masks")
-        expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
         go(page, "Translate")
         self.assert_there(page, recorded, address)
-
-    def test_a_link_in_another_browser(self, page, app_server, browser, recorded):
-        address = self.start(page, app_server)
         elsewhere = browser.new_context().new_page()
         elsewhere.goto(address)
         self.assert_there(elsewhere, recorded, address)
         elsewhere.context.close()
-
-    def test_two_tabs_do_not_mix(self, page, context, app_server, recorded):
-        address = self.start(page, app_server)
         other = context.new_page()
         show(other, app_server, "?text=A+man.")
         tile(other, 0, 3).click()
@@ -475,37 +483,7 @@ def test_options_are_one_rerun_and_stay_in_the_address(page, app_server, recorde
     assert place[1] == 0
     wait_for_map(page, result.attention("cross").mean(1)[place[0]])
     expect(page).to_have_url(re.compile("summary=mean"))
-    page.reload()
-    ready(page)
     expect(part(page, "heads").get_by_role("gridcell")).to_have_count(2)
-    expect(page).to_have_url(re.compile("summary=mean"))
-
-
-def test_files_hold_what_is_drawn(page, app_server, recorded, tmp_path):
-    show(page, app_server, f"?text={quote(EQUAL)}&layer=1&head=2")
-    part(page, "download").click()
-    with page.expect_download() as coming:
-        page.get_by_role("button", name="Numbers (CSV)").click()
-    coming.value.save_as(tmp_path / "map.csv")
-    weights = recorded.translate(EQUAL).attention("cross")[1, 2]
-    rows = (tmp_path / "map.csv").read_text("utf-8").splitlines()[1:]
-    numbers = np.array([float(row.rsplit(",", 1)[1]) for row in rows])
-    np.testing.assert_allclose(numbers.reshape(weights.shape), weights, atol=2e-5)
-    for name, begin in (("Picture (PNG)", b"\x89PNG"), ("Picture (SVG)", b"<svg")):
-        part(page, "download").click()
-        with page.expect_download() as coming:
-            page.get_by_role("button", name=name).click()
-        coming.value.save_as(tmp_path / "picture")
-        assert (tmp_path / "picture").read_bytes()[: len(begin)] == begin
-    part(page, "code").click()
-    expect(page.locator(".hl-panel pre:visible")).to_contain_text("result.attention('cross')[1, 2]")
-
-
-def test_plotly_comes_once_and_is_our_own(page, app_server, guard):
-    show(page, app_server)
-    assert page.evaluate("Plotly.version") == get_plotlyjs_version()
-    assert not [url for url in guard.requests if "PlotlyChart" in url]
-    assert len([url for url in guard.requests if url.endswith("/plotly.min.js")]) == 1
 
 
 def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app_server, recorded):
@@ -530,53 +508,18 @@ def test_the_pinned_word_of_a_long_line_is_in_view(page, app_server):
     expect(words.nth(last)).to_be_in_viewport()
 
 
-def test_what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page, app_server, recorded):
-    show(page, app_server, f"?text={quote(EQUAL)}")
-    box = page.get_by_role("textbox", name="English sentence")
-    for text, problem in (("", "There is nothing to translate"), ("tired " * 100, "at most 60")):
-        box.fill(text)
-        box.press("Enter")
-        expect(page.get_by_text(problem)).to_be_visible()
-        expect(page.locator("[data-testid=stAlert]")).to_have_count(1)
-        expect(part(page, "translation")).to_have_text(recorded.translate(EQUAL).text)
-
-
-def test_our_style_leaves_other_things_alone(page, app_server):
-    style = """() => Array.from(document.querySelectorAll(".stMain input, .stMain button, .stMain label, .stMain p"))
-      .filter(e => !e.closest(".hl-stage")).map(e => {
-        const style = getComputedStyle(e), names = ["color", "backgroundColor", "fontSize", "fontFamily", "fontWeight",
-          "padding", "margin", "border", "boxSizing", "display", "lineHeight", "outline", "cursor"];
-        return names.map(name => style[name]).join("; ");
-      })"""
-    show(page, app_server)
-    here = page.evaluate(style)
-    page.evaluate(
-        """() => { for (const sheet of document.styleSheets)
-          if (sheet.href?.endsWith("stage.css")) sheet.disabled = true; }"""
-    )
-    there = page.evaluate(style)
-    assert len(here) > 3 and any(here)
-    assert there == here
-    theirs = page.locator(".hl-stage *").evaluate_all(
-        "all => all.filter(e => !e.closest('.js-plotly-plot')).flatMap(e => [...e.classList])"
-    )
-    assert not {name for name in theirs if not name.startswith("hl-")}
-
-
-@pytest.fixture(scope="module")
-def large_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app with a model of 6 layers and 8 heads that reads 128 tokens."""
-    folder = tmp_path_factory.mktemp("large")
+@pytest.fixture
+def large(checkpoints: Path) -> Iterator[str]:
+    """The name of a model of 6 layers and 8 heads that reads 128 tokens, beside the others for one test."""
     sizes = {"n_heads": 8, "n_encoder_layers": 6, "n_decoder_layers": 6, "max_length": 128}
-    save_tiny(folder / "en-de", **sizes)
-    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(folder)}) as url:
-        yield url
+    folder = save_tiny(checkpoints / "large", **sizes)
+    yield folder.name
+    shutil.rmtree(folder)
 
 
-def test_maps_over_the_budget_are_fetched(page, large_server, guard):
-    guard.allowed = large_server.split("//")[1]
+def test_maps_over_the_budget_are_fetched(page, app_server, large, guard):
     text = "tired man " * 25
-    show(page, large_server, f"?text={quote(text)}")
+    show(page, app_server, f"?model={large}&text={quote(text)}")
     expect(part(page, "heads").get_by_role("gridcell")).to_have_count(48)
     before = drawn(page)
     tile(page, *((5, 7) if opened(page) != [5, 7] else (0, 0))).click()
@@ -588,10 +531,3 @@ def test_maps_over_the_budget_are_fetched(page, large_server, guard):
     np.testing.assert_allclose(np.nansum(drawn(page), axis=1), 1, atol=5e-3)
     assert [url for url in guard.requests if "/headlight/maps/" in url]
     assert part(page, "map").locator(".xtick").count() <= 24
-
-
-def test_the_head_that_is_opened_at_first_aligns_words(page, shipped_server, guard):
-    guard.allowed = shipped_server.split("//")[1]
-    show(page, shipped_server, f"?text={quote(EXAMPLE)}")
-    found = drawn(page)
-    assert found.max(1).mean() > 0.4 and found.mean(0).max() < 0.5, "it says something, and is not one column"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import torch
 
 from benchmarks import heads, recording, translate
+from benchmarks import sentences as sentences_with_answers
 from benchmarks.common import sentences
 from benchmarks.peers import random_marian
 from model.config import TransformerConfig
@@ -70,3 +72,28 @@ def test_an_unknown_checkpoint_ends_in_one_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", "nowhere"])
     with pytest.raises(SystemExit, match="error: there is no checkpoint 'nowhere'"):
         recording.main()
+
+
+def test_sentences_are_judged_by_whole_answers() -> None:
+    asked = sentences_with_answers.questions()
+    assert len({question.text for question in asked}) == 60
+    assert Counter(question.kind for question in asked) == dict.fromkeys(("everyday", "textbook", "attention"), 20)
+    by_text = {question.text: question for question in asked}
+    animal = by_text["The animal didn't cross the street because it was too wide."]
+    assert animal.right("Das Tier ging nicht über die Straße,  weil sie zu breit war.")
+    for wrong in ("weil es zu breit war.", "weil sie zu breit war", "weil sie zu breit war. Ja."):
+        assert not animal.right(f"Das Tier ging nicht über die Straße, {wrong}")
+    assert by_text["What time is it?"].right("Wie viel Uhr ist es?")
+    assert not any(question.right(answer) for question in asked for answer in ("", question.text))
+
+
+def test_sentences_are_counted_per_kind_and_beam(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    some = sentences_with_answers.questions()[::10]
+    monkeypatch.setattr(sentences_with_answers, "questions", lambda: some)
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", str(folder)])
+    sentences_with_answers.main()
+    *_, heads, _, _, _, every = capsys.readouterr().out.splitlines()
+    assert heads.split() == ["sentences", "beam", "1", "beam", "4"]
+    assert every.split() == ["all", *"0 of 6 0 of 6".split()]

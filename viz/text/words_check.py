@@ -37,9 +37,7 @@ CLAIMS = {
     ),
     "masked": (
         message("Masked cells are 0"),
-        message(
-            "The weights in all cells that a mask hides, with three pads after source and target: exactly 0."
-        ),
+        message("The weights in all cells that a mask hides, with three pads after source and target: exactly 0."),
     ),
     "future": (
         message("Nothing sees the future"),

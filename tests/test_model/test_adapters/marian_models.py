@@ -6,15 +6,16 @@ import json
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tokenizers
 import torch
 from tokenizers import models, trainers
-from transformers import MarianConfig, MarianMTModel
-from transformers.convert_slow_tokenizer import import_protobuf
 
 from tests.test_model.builders import randomise
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 ENGLISH = [
     "The animal didn't cross the street because it was too tired.",
@@ -97,6 +98,8 @@ REPLACEMENTS = {"\t": " ", "\u00a0": " ", "ﬁ": "fi", "u\u0308": "ü", "…": "
 
 def write_sentencepiece(path: Path, pieces: list[tuple[str, float]], **changes: Any) -> None:
     """A SentencePiece model file; changes are of its trainer and its normaliser."""
+    from transformers.convert_slow_tokenizer import import_protobuf
+
     proto = import_protobuf().ModelProto()
     for number, (piece, score) in enumerate([*pieces[:1], ("<s>", 0.0), ("</s>", 0.0), *pieces[1:]]):
         kind = 2 if number == 0 else 3 if number < 3 else 1
@@ -112,6 +115,8 @@ def write_sentencepiece(path: Path, pieces: list[tuple[str, float]], **changes: 
 @torch.no_grad()
 def marian_model(vocab_size: int, seed: int = 0, **sizes: Any) -> MarianMTModel:
     """A MarianMT with random weights, in evaluation mode, with eager attention."""
+    from transformers import MarianConfig, MarianMTModel  # takes seconds, which what is collected only need not wait
+
     values = {
         "vocab_size": vocab_size,
         "encoder_layers": 2,

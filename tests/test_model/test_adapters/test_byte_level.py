@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
 
 from model.adapters.byte_level import speller, spelt
 from model.analysis import maps as analysis
@@ -22,6 +22,12 @@ def byte_level(merges: int) -> Tokenizer:
     trainer = trainers.BpeTrainer(vocab_size=len(alphabet) + merges, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(TEXTS, trainer)
     return tokenizer
+
+
+def transformers_tokenizer(tokenizer: Tokenizer) -> Any:
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
 def text_of(tokens: list[str]) -> str:
@@ -45,7 +51,7 @@ def test_words_of_spelt_tokens() -> None:
     assert analysis.words(tokens).names == ["a", "wide", "<0x0A>", "<0x09>", "end"], "breaks stand alone"
 
 
-@pytest.mark.parametrize("theirs", [str, lambda tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer)])
+@pytest.mark.parametrize("theirs", [str, transformers_tokenizer])
 def test_which_tokens_of_which_tokenizer_are_spelt(theirs) -> None:
     tokenizer = byte_level(0)
     tokenizer.add_tokens(["café"])

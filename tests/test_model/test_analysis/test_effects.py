@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -97,8 +98,9 @@ def gradient_times(model: nn.Module, trace: dict[str, np.ndarray], address: str,
     return (gradient * leaf)[0].detach().numpy()
 
 
-@pytest.mark.parametrize("against", AGAINST, ids=["mean", "runner-up", "ids"])
-@pytest.mark.parametrize("name", [*VARIANTS, *LANGUAGE])
+@pytest.mark.parametrize(
+    ("name", "against"), [*product(["pre"], AGAINST), *zip([*VARIANTS, *LANGUAGE], cycle(AGAINST), strict=False)]
+)
 def test_the_sum_is_the_logit_and_every_part_its_gradient(name: str, against) -> None:
     model = model_of(name)
     effects, trace = effects_of(model, against)

@@ -54,8 +54,7 @@ def row_of(translator: Translator, path: list[int]) -> np.ndarray:
     return np.mean([trace[address][0, :, -1].numpy() for address in trace], axis=(0, 1))
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-@pytest.mark.parametrize("batch", [1, 3, 16])
+@pytest.mark.parametrize(("beam", "batch"), [(1, 1), (4, 3), (4, 16)])
 def test_every_node_has_the_row_of_its_own_pass(
     tiny_translator: Translator, monkeypatch: pytest.MonkeyPatch, beam: int, batch: int
 ) -> None:
