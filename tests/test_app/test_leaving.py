@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -81,22 +81,25 @@ async def look_in_and_leave(url: str, log: Path) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.fixture
-def after_leaving(checkpoints: Path, tmp_path: Path) -> Callable[[str], list[str]]:
+@pytest.fixture(scope="module")
+def after_leaving(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], list[str]]]:
     """What a page has noted when it is over with a visitor who left as soon as the work had begun."""
-    script, log = tmp_path / "page.py", tmp_path / "log"
+    folder = tmp_path_factory.mktemp("leaving")
+    script, page, log = (folder / name for name in ("script.py", "page.py", "log"))
+    script.write_text(f"exec(compile(open({str(page)!r}).read(), 'page', 'exec'))", encoding="utf-8")
     environment = {"LOG": str(log), "PYTHONPATH": str(ROOT), "HEADLIGHT_CHECKPOINTS": str(checkpoints)}
+    with serve(script, environment=environment) as url:
 
-    def run(page: str) -> list[str]:
-        script.write_text(page, encoding="utf-8")
-        with serve(script, environment=environment) as url:
+        def run(code: str) -> list[str]:
+            page.write_text(code, encoding="utf-8")
+            log.unlink(missing_ok=True)
             asyncio.run(look_in_and_leave(url, log))
             deadline = time.monotonic() + PATIENCE
             while set(lines(log)) <= {"step"} and time.monotonic() < deadline:
                 time.sleep(0.1)
             return lines(log)
 
-    return run
+        yield run
 
 
 def test_a_search_ends_when_its_visitor_leaves(after_leaving: Callable[[str], list[str]]) -> None:

@@ -140,8 +140,7 @@ def test_a_proxy_that_does_not_start_ends_the_replicas(start: Start) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the environment of processes under /proc")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_replicas_answer_to_the_name_with_one_secret_and_all_end(start: Start, ending: int, monkeypatch) -> None:
+def test_replicas_answer_to_the_name_with_one_secret_and_all_end(start: Start, monkeypatch) -> None:
     monkeypatch.delenv(replicas.SECRET, raising=False)
     process, first = start("exec sleep 600")
     ports = (first + 1, first + 2)
@@ -149,6 +148,11 @@ def test_replicas_answer_to_the_name_with_one_secret_and_all_end(start: Start, e
     assert [ask(port)[0] for port in ports] == [200, 200]
     one, other = (environment_of(port)[replicas.SECRET] for port in ports)
     assert one == other and len(one) == 64
+    assert_all_end(process, signal.SIGINT)
+
+
+def assert_all_end(process: subprocess.Popen, ending: int) -> None:
+    """At a signal, without an error and with nothing left."""
     group = os.getpgid(process.pid)
     process.send_signal(ending)
     assert process.wait(60) == 0
@@ -181,6 +185,7 @@ def test_a_visitor_stays_with_a_replica_and_another_takes_over(start: Start) -> 
     assert moved in ([other, None], [None, one])
     wait_until(lambda: is_healthy(f"http://127.0.0.1:{ports[0]}"))
     assert process_on(ports[0]) != ended
+    assert_all_end(process, signal.SIGTERM)
 
 
 async def upload(port: int, page: str, file: str) -> int:
