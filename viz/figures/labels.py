@@ -44,9 +44,15 @@ def visible(token: str) -> str:
     return "".join(_visible_character(token, i) for i in range(len(token)))
 
 
-@lru_cache(maxsize=REMEMBERED)
 def tick_text(token: str) -> str:
-    return escape(_shorten(visible(token), theme.MAX_TICK_WIDTH))
+    return _tick(token)[0]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _tick(token: str) -> tuple[str, int]:
+    """The escaped, shortened text of a token for a tick, and the columns it takes."""
+    text = _shorten(visible(token), theme.MAX_TICK_WIDTH)
+    return escape(text), text_width(text)
 
 
 def quoted(token: str, say: Say = english) -> str:
@@ -93,12 +99,7 @@ def text_width(text: str) -> int:
 
 def tick_width(tokens: Sequence[str]) -> float:
     """Estimate the pixels that the widest tick label of these tokens takes."""
-    return theme.GLYPH_WIDTH * max(map(_tick_columns, tokens))
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _tick_columns(token: str) -> int:
-    return text_width(_shorten(visible(token), theme.MAX_TICK_WIDTH))
+    return theme.GLYPH_WIDTH * max(_tick(token)[1] for token in tokens)
 
 
 def _visible_character(token: str, i: int) -> str:

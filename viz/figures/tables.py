@@ -25,16 +25,8 @@ def no_formula(cell: object) -> object:
 
 
 class Table:
-    """What was drawn; `header` names the columns, in English."""
-
-    header: list[str]
-
-    def rows(self) -> Iterator[Row]:
-        raise NotImplementedError
-
-    def in_words(self, say: Say = english) -> list[str]:
-        """What stands out, in sentences: of a map in every row, of heads in every head, of lines in every line."""
-        raise NotImplementedError
+    """What was drawn: `header` names the columns in English, `rows` gives them, and `in_words` says what stands out:
+    of a map in every row, of heads in every head, of lines in every line."""
 
     def csv(self) -> bytes:
         """A file of comma-separated values, UTF-8."""
