@@ -154,6 +154,7 @@ def candidates_heatmap(
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape
+    tokens = checks.as_tokens("tokens", tokens, n_steps)
     notes = None
     if written is not None:
         written = checks.as_probabilities("written", written, "T")
