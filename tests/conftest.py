@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from hypothesis import settings
 
 from benchmarks.support.browser import FLAGS, MISSING, find_browser
 from benchmarks.support.server import serve
+from tests.support import forget
 from tests.support.guard import MISBEHAVED, Guard
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ def clean_streamlit_caches() -> Iterator[None]:
     """Empties Streamlit's caches after a test, so that no AppTest sees another one's results."""
     logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(is_news)
     yield
-    if streamlit := sys.modules.get("streamlit"):
-        streamlit.cache_data.clear()
-        streamlit.cache_resource.clear()
+    forget()
 
 
 def no_browser(reason: str) -> None:

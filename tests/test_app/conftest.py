@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,6 +23,7 @@ from model.text.special import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translator import Translator
+from tests.support import forget
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -88,6 +91,27 @@ def quick_collection() -> Iterator[None]:
 def tiny_checkpoint(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Has every page of these tests use the tiny checkpoint."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
+
+
+CACHED_FROM = [""]  # the folder of checkpoints that Streamlit's caches are filled from
+
+
+def pytest_runtest_call() -> None:
+    """Forgets what pages computed where the models are others now: caches know them by name."""
+    if (folder := os.environ.get("HEADLIGHT_CHECKPOINTS", "")) != CACHED_FROM[0]:
+        forget()
+        CACHED_FROM[0] = folder
+
+
+@pytest.fixture(autouse=True)
+def clean_streamlit_caches(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In place of emptying them after every test: pages with the same models compute the same.
+
+    But for tests that put something in the place of what computes, and files that say `OWN_CACHES = True`.
+    """
+    yield
+    if "monkeypatch" in inspect.signature(request.function).parameters or hasattr(request.module, "OWN_CACHES"):
+        forget()
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
 from viz.text import words, words_check
 
+OWN_CACHES = True
+
 
 def table(at) -> dict[str, tuple[str, ...]]:
     """The rows of the table by claim."""

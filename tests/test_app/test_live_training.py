@@ -12,6 +12,8 @@ from model.experiments.practice import Settings
 from viz.pages.training import live
 from viz.pages.training.live import LiveRun
 
+OWN_CACHES = True
+
 
 @pytest.fixture
 def quick(monkeypatch):

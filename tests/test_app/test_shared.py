@@ -13,6 +13,8 @@ from tests.test_app.conftest import CARD, save_tiny
 from viz.text import words
 from viz.views import cached
 
+OWN_CACHES = True
+
 
 class TestStart:
     def test_no_checkpoint_is_one_sentence(self, tmp_path, monkeypatch):

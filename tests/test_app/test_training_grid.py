@@ -12,6 +12,8 @@ from model.training.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, 
 from tests.test_app import screen
 from viz.pages.training import grid as page
 
+OWN_CACHES = True
+
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 
 

@@ -14,6 +14,8 @@ from viz.pages.training import here
 from viz.pages.training import words as words
 from viz.pages.training.live import MAX_RUNS, LiveRun
 
+OWN_CACHES = True
+
 PAGE = screen.path("training.py")
 PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
 

@@ -150,11 +150,11 @@ def test_held_out_sentences_are_not_in_the_training_data() -> None:
 
 @pytest.mark.skipif(not DATA, reason="set HEADLIGHT_DATA to the folder with the corpora")
 def test_the_score_on_the_card_is_the_score(translator: Translator) -> None:
-    """The first 200 Multi30k test sentences, which differ from the whole set by sampling only."""
+    """The first 100 Multi30k test sentences, which differ from the whole set by sampling only."""
     from model.measures.evaluate import evaluate
     from model.training.data.corpora import read_lines
 
     folder = Path(DATA) / "multi30k"
-    sides = [list(read_lines(folder / f"test_2016_flickr.{language}.gz"))[:200] for language in ("en", "de")]
+    sides = [list(read_lines(folder / f"test_2016_flickr.{language}.gz"))[:100] for language in ("en", "de")]
     scores = evaluate(translator, list(zip(*sides, strict=True)), beam=4, length_penalty=0.6)
     assert abs(scores["bleu"] - translator.card["scores"]["multi30k/test_2016_flickr"]["bleu"]) < 5
