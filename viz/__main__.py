@@ -94,7 +94,7 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from viz.stage.report import ADDRESS, Settings, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
-    from viz.views.next_words import next_words
+    from viz.views.maps import next_words
 
     address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):

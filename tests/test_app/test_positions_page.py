@@ -111,7 +111,8 @@ def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
     for name, query in words_positions.ON_STEER.items():
         there = screen.open_page("steer.py", **links[name])
         scale, shift = float(query.get("scale", 1)), int(query.get("shift", 0))
-        assert screen.stage(there)["steering"]["positions"] == [scale, shift, query.get("stacks", "both")]
+        fields = screen.stage(there)["steering"]["positions"]
+        assert [field["value"] for field in fields] == [scale, shift, query.get("stacks", "both")]
         assert not there.warning
 
 

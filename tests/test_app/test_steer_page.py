@@ -249,7 +249,7 @@ class TestSentences:
             ({"edits": "v1_oc9-0"}, "layers of the cross-attention are 0 to 1, got layer 9"),
             ({"scale": "nan"}, "allowed is scale 0 - 2"),
             ({"shift": "1e9"}, "allowed is scale 0 - 2"),
-            ({"scale": "0.5", "stacks": "all"}, "allowed is both, encoder, decoder"),
+            ({"scale": "0.5", "stacks": "all"}, "allowed is scale 0 - 2, shift 0 - 100, stacks both, encoder, decoder"),
         ],
     )
     def test_rubbish_in_a_link_is_one_sentence_and_nothing_is_changed(self, recorded, plain, query, said):

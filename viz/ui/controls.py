@@ -33,14 +33,13 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
         label, key, more: as above.
         options: what can be chosen; a mapping says what they are called, in English.
         default: chosen at first, where that is not the first one.
-        names: what the options are called, where they are not a mapping.
+        names: what the options are called, where they are neither a mapping nor sentences themselves.
         widget: of Streamlit, in place of buttons beside each other.
     """
     names, options = options if isinstance(options, Mapping) else names, list(options)
-    default, called = options[0] if default is None else default, {}
-    if names:
-        called = {"format_func": lambda option: say(names[option])}
-    more |= {"key": key, "reader": codes.one_of(options), "default": default} | called
+    more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
+    if names or widget is None:
+        more["format_func"] = lambda option: say(names[option] if names else str(option))
     if widget is None:
         widget, more = st.segmented_control, {"required": True, "wrap": True} | more
     return control(widget, label, options, **more)
