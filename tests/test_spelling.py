@@ -24,7 +24,7 @@ from viz.text.language import catalogue
 ROOT = Path(__file__).parents[1]
 WORDS = Path(__file__).parent / "spelling"
 ENGLISH = ("app.py", "Makefile", "README.md", "benchmarks", "docs", "model", "tests", "viz")
-NOT_WORDS = ("*.ipynb", "*.json", "*.npz", "*.gz", "*.po", "*.png", "*.webp", "*.gif", "*.pyc", "*/spelling/*")
+NOT_WORDS = ("*.ipynb", "*.json", "*.npz", "*.gz", "*.po", "*.png", "*.webp", "*.gif", "*.pyc", "*.tsv", "*/spelling/*")
 # What stands between words, and is none: what is quoted, places, code, tags, formulas, addresses.
 _CODE = re.compile(r"„[^“]*“|\{[^}]*\}|`[^`]*`|<[^>]*>|\$[^$]*\$|https?://\S+|\w+_\w+|\w+\.\w+(?=\W)")
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -109,8 +109,11 @@ def clean_streamlit_caches(request: pytest.FixtureRequest) -> Iterator[None]:
 
     But for tests that put something in the place of what computes, and files that say `OWN_CACHES = True`.
     """
+    own = "monkeypatch" in inspect.signature(request.function).parameters or hasattr(request.module, "OWN_CACHES")
+    if own:
+        forget()
     yield
-    if "monkeypatch" in inspect.signature(request.function).parameters or hasattr(request.module, "OWN_CACHES"):
+    if own:
         forget()
 
 

@@ -86,7 +86,7 @@ CASES = {
             q,
             k,
             shown=np.ones(a["weights"].shape, bool),
-            removed=np.zeros(len(q)),
+            removed=np.zeros(len(a["weights"])),
             value="mean weight",
             **say,
         ),
