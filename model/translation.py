@@ -21,6 +21,11 @@ MODULES = {  # by kind the stack and the module of its layers
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
+SIDES = {  # by kind the line that the rows (queries) and the line that the columns (keys) are tokens of
+    "encoder_self": ("source", "source"),
+    "decoder_self": ("target", "target"),
+    "cross": ("target", "source"),
+}
 
 
 def module_of(kind: str, layer: int) -> str:

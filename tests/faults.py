@@ -282,8 +282,8 @@ FAULTS = (
     Fault(
         "cross-attention named by the wrong side",
         "viz/views/maps.py",
-        "result.target_tokens if kind == ",
-        "result.target_tokens if kind != ",
+        'keys = getattr(result, f"{columns}_tokens")',
+        'keys = getattr(result, f"{rows}_tokens")',
         f"{_VIZ}stage/test_message.py {_VIZ}views/test_maps.py",
     ),
     Fault(

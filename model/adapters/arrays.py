@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from model import masks
-from model.adapters.attention_file import AXES, TOKENS, Attention, clipped
+from model.adapters.attention_file import TOKENS, Attention, clipped
 from model.adapters.byte_level import spelt
 from model.adapters.outputs import is_causal
+from model.translation import SIDES
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 _OF_A_LAYER = ("heads", "queries", "keys")
@@ -44,7 +45,7 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
 
 def _kind(name: Any) -> str:
     kind = NAMES.get(name, name)
-    if kind not in AXES:
+    if kind not in SIDES:
         raise ValueError(f"there is no kind of attention {name!r}: choose of {', '.join(NAMES)}")
     return kind
 
@@ -52,7 +53,7 @@ def _kind(name: Any) -> str:
 def _tokens(tokens: Any, weights: Mapping[str, Any]) -> dict[str, list[str]]:
     """The tokens by the names of an Attention."""
     if not isinstance(tokens, Mapping):
-        sides = {side for kind in weights for side in AXES[kind]}
+        sides = {side for kind in weights for side in SIDES[kind]}
         if len(sides) > 1:
             raise ValueError('there are two sequences: give tokens={"source": [...], "target": [...]}')
         tokens = dict.fromkeys(sides, tokens)

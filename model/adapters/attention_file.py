@@ -27,9 +27,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-from model.translation import KINDS, MODULES
+from model.translation import KINDS, MODULES, SIDES
 
-AXES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
 TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 MAX_TOKENS = 256
 MAX_TOKEN_LENGTH = 200  # characters
@@ -70,7 +69,7 @@ class Attention:
         if predicted and predicted != target:
             raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
         for kind, weights in self.weights.items():
-            _check_weights(kind, weights, *(getattr(self, f"{side}_tokens") for side in AXES[kind]))
+            _check_weights(kind, weights, *(getattr(self, f"{side}_tokens") for side in SIDES[kind]))
         for kind, mask in self.masks.items():
             _check_mask(kind, mask, self.weights[kind])
         if (count := sum(weights.size for weights in self.weights.values())) > MAX_NUMBERS:
@@ -193,7 +192,7 @@ def _check_tokens(name: str, tokens: list[str]) -> None:
 
 
 def _check_weights(kind: str, weights: np.ndarray, queries: list[str], keys: list[str]) -> None:
-    rows, columns = (f"{side}_tokens" for side in AXES[kind])
+    rows, columns = (f"{side}_tokens" for side in SIDES[kind])
     shape = weights.shape
     if not queries or not keys:
         raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")

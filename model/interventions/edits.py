@@ -16,7 +16,7 @@ from model.architectures import Config
 from model.config import TransformerConfig
 from model.errors import Problem
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, KINDS, MODULES, module_of
+from model.translation import IN_WORDS, KINDS, MODULES, SIDES, module_of
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters
@@ -169,8 +169,9 @@ class Edits:
         for cell in (*self.cells, *self.forced):
             if n_source is None or n_target is None:
                 raise ValueError("single cells can be changed for one sentence only, not for many at a time")
-            _check_place(cell.kind, "row", cell.query, n_source if cell.kind == "encoder_self" else n_target, " here")
-            _check_place(cell.kind, "column", cell.key, n_target if cell.kind == "decoder_self" else n_source, " here")
+            n_queries, n_keys = ({"source": n_source, "target": n_target}[side] for side in SIDES[cell.kind])
+            _check_place(cell.kind, "row", cell.query, n_queries, " here")
+            _check_place(cell.kind, "column", cell.key, n_keys, " here")
 
     def changes(self, config: TransformerConfig) -> dict[str, Change]:
         """The interventions that make these edits, which must fit the model (`check`); a mapping serves one thread."""

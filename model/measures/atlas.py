@@ -19,7 +19,7 @@ from model.measures import agreement, alignment, kept
 from model.measures.head_importance import gradient_estimates
 from model.measures.word_links import LinkedText
 from model.training.data.corpora import Pair
-from model.translation import KINDS, Translation
+from model.translation import KINDS, SIDES, Translation
 from model.translator import Translator
 
 FILE = "atlas.json"
@@ -76,7 +76,7 @@ def count(
 
 
 def _keys(result: Translation, kind: str) -> list[str]:
-    return result.target_tokens if kind == "decoder_self" else result.source_tokens
+    return getattr(result, f"{SIDES[kind][1]}_tokens")
 
 
 def _on_rare(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str], frequencies: Mapping[str, int]) -> np.ndarray:
@@ -124,7 +124,7 @@ def measure(
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
     sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs))
     read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
-    frequencies = {kind: read_by[kind == "decoder_self"] for kind in KINDS}
+    frequencies = {kind: read_by[SIDES[kind][1] == "target"] for kind in KINDS}
     counts: dict[str, Counted] = {}
     shown: dict[int, int] = {}
     examples: dict[str, list[tuple]] = {kind: [] for kind in KINDS}

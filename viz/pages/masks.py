@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.experiments import masks as mask_experiments
 from model.interventions.edits import Cell, Edits
+from model.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.text import errors, words, words_heads, words_masks
 from viz.text.language import message, say
@@ -144,9 +145,8 @@ def show_effect(page: Page) -> None:
 
 def link_to_steer(page: Page) -> None:
     """Lead to Steer with the flipped cells, where the model writes a translation of its own with them."""
-    n_source, n_target = page.result.lengths[page.sentence]
-    n_keys = n_target if page.kind == "decoder_self" else n_source
-    n_queries = n_source if page.kind == "encoder_self" else n_target
+    lengths = dict(zip(("source", "target"), page.result.lengths[page.sentence]))
+    n_queries, n_keys = (lengths[side] for side in SIDES[page.kind])
     mask = page.result.own.masks[page.kind]
     cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
     if cells and not page.request.is_example:

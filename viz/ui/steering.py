@@ -12,6 +12,7 @@ from model.analysis import comparison
 from model.decoding import Search
 from model.interventions.edits import Cell, Edits, Force, Head, layer_counts
 from model.measures.search_attention import looked_at
+from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
@@ -187,8 +188,8 @@ def cost(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
     edits, old = request.changes.edits, compute(request.plain)
     n_steps = len(old.predicted_tokens)  # edits of later steps are none of it
-    cells = [cell for cell in edits.cells if cell.kind == "encoder_self" or cell.query < n_steps]
-    cells = tuple(cell for cell in cells if cell.kind != "decoder_self" or cell.key < n_steps)
+    places = [(cell, zip(SIDES[cell.kind], (cell.query, cell.key))) for cell in edits.cells]
+    cells = tuple(cell for cell, sides in places if all(side == "source" or place < n_steps for side, place in sides))
     edits = replace(edits, forced=tuple(force for force in edits.forced if force.query < n_steps), cells=cells)
     with request.positions():
         read = request.translator.force(request.text, old, edits)

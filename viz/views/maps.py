@@ -13,6 +13,7 @@ from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.analysis.comparison import Pairs
 from model.text.special import MARK
+from model.translation import SIDES
 from viz.figures import labels
 from viz.text.language import message, say
 
@@ -155,9 +156,10 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
         result: a recording, or a Made of one.
         named: whether steps are named by the token "read" or "predicted".
     """
-    if kind == "encoder_self":
-        return result.source_tokens, result.source_tokens, None
-    keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
+    rows, columns = SIDES[kind]
+    keys = getattr(result, f"{columns}_tokens")
+    if rows == "source":
+        return result.source_tokens, keys, None
     if named == "predicted":
         return result.predicted_tokens, keys, result.target_tokens
     return result.target_tokens, keys, result.predicted_tokens or None

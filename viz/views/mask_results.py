@@ -8,6 +8,7 @@ import numpy as np
 
 from model.experiments import masks as experiments
 from model.experiments.masks import Pass, Sentences
+from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.text import words_masks
 from viz.text.language import say
@@ -66,12 +67,9 @@ class Result:
 
     def axes(self, mask: str, sentence: int) -> list[Made]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        sides = "target" if mask != "encoder_self" else "source", "source" if mask in WITH_SOURCE else "target"
+        sides = SIDES.get(mask, SIDES["decoder_self"])  # of which the other masks are parts
         tokens = {"source": self.source_tokens, "target": self.target_tokens}
         return [made(tokens[side][sentence], f"batch.{side}_tokens[{sentence}]") for side in sides]
-
-
-WITH_SOURCE = ("encoder_self", "cross")  # in the columns
 
 
 @remembered(8)  # of a few megabytes each at the most

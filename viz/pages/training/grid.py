@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from model.adapters.attention_file import AXES
 from model.catalogue import checkpoints_folder
 from model.training.grid import FOLDER, NORMS, PEAKS, WARMUPS, Grid, GridCell, lines_of
+from model.translation import SIDES
 from viz.figures import Drawn, attention_heatmap, loss_board, run_curves
 from viz.pages.training import words
 from viz.text import errors
@@ -135,7 +135,7 @@ def show_written(grid: Grid, names: list[str], picked: list[int], step: int) -> 
             layer = controls.choose(say("Layer"), range(n_layers), "grid-layer", n_layers - 1)
             head = controls.choose(say("Head"), range(n_heads), "grid-head")
             spoken, known = common.KINDS[kind], made(grid, "grid")
-            tokens = [getattr(known, f"{side}_tokens") for side in AXES[kind]]
+            tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
     for place in shared.columns(picked, gap="small"):
         run, name = runs[place], names[place]
         st.markdown(f"**{name}**")
