@@ -242,7 +242,7 @@ FAULTS = (
         "viz/figures/heatmap.py",
         'named.get("y", len(values)), titles[0]',
         'named.get("x", len(values)), titles[0]',
-        f"{_VIZ}attention.py {_VIZ}heatmap.py",
+        f"{_VIZ}contract.py",
     ),
     Fault(
         "wrong title of an axis",
@@ -256,7 +256,7 @@ FAULTS = (
         "viz/figures/heatmap.py",
         '"range": ends[::-1] if downwards else ends',
         '"range": ends',
-        f"{_VIZ}attention.py {_VIZ}heatmap.py",
+        f"{_VIZ}contract.py",
     ),
     Fault(
         "colours end at the largest weight",

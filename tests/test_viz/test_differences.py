@@ -16,7 +16,7 @@ def test_nothing_but_rounding_has_a_range():
 
 
 def test_differences_are_symmetric_about_0_and_name_both_sides():
-    values = np.array([[0.1, -0.7, 0.0], [0.2, 0.3, 0.4]])
+    values = np.array([[0.1, -0.2, 0.0], [0.2, 0.3, 0.7]])
     figure = difference_heatmap(values, Q, K, a="head <1>", b="head 2")
     trace = figure.data[0]
     np.testing.assert_array_equal(trace.z, values.astype(np.float32))
