@@ -117,7 +117,7 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
         link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
         code=with_imports(*lines),
     )
-    found = next_words(result.trace["logits"], translator.tokenizer.target.tokens)
+    found = next_words(result.trace["logits"], translator.tokenizer)
     return report(result, settings, found.candidates, found.entropy), result.text
 
 

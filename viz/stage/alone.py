@@ -133,8 +133,7 @@ def _of_translation(result: Translation, translator: Translator | Writer | None)
     shown = Shown(result, built(result, maps.Options(), "predicted"), np.exp(result.log_probabilities))
     if translator is None or "logits" not in result.trace:
         return shown
-    tokenizer = translator.tokenizer
-    found = maps.next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)
+    found = maps.next_words(result.trace["logits"], translator.tokenizer)
     return replace(shown, candidates=found.candidates, entropy=found.entropy)
 
 

@@ -17,6 +17,7 @@ from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.form import field
+from viz.stage.words import label
 from viz.text import words_steer
 from viz.text.language import message, say
 from viz.ui import staged
@@ -180,7 +181,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
 
 
 def _name(tokens: Sequence[str], place: int) -> str:
-    return stage_message.label(tokens[place]) if place < len(tokens) else str(place)
+    return label(tokens[place]) if place < len(tokens) else str(place)
 
 
 @remembered()

@@ -111,11 +111,10 @@ class Shown(Translation):
 
 def cut(result: Translation, translator: Translator | Writer) -> Shown:
     """Cut a translation, or what a language model read, down to what pages draw."""
-    tokenizer = translator.tokenizer
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     kept |= {"trace": drawn, "search": None}
-    return Shown(**kept, **next_words(result.trace["logits"], getattr(tokenizer, "target", tokenizer).tokens)._asdict())
+    return Shown(**kept, **next_words(result.trace["logits"], translator.tokenizer)._asdict())
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, groupby
 from typing import Any, NamedTuple
@@ -239,8 +239,9 @@ class NextWords(NamedTuple):
     entropy: np.ndarray  # float32 (T,), of the distribution over the whole vocabulary, in nats
 
 
-def next_words(logits: np.ndarray, names: Callable[[Sequence[int]], Sequence[str]]) -> NextWords:
-    """Read logits (T, V); `names` says what the tokens of some ids are called."""
+def next_words(logits: np.ndarray, tokenizer: Any) -> NextWords:
+    """Read logits (T, V) over the vocabulary of a tokenizer, or of the target where each side has one."""
+    names = getattr(tokenizer, "target", tokenizer).tokens
     ids, log_probabilities = analysis.candidates(logits, CANDIDATES)
     logs = analysis.log_softmax(logits)  # (T, V); no logarithm of the probabilities again
     entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
