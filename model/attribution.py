@@ -9,8 +9,7 @@ import torch
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
-from model.architectures import Config
-from model.config import GruConfig
+from model.config import Config, GruConfig
 from model.interventions.edits import Edits
 from model.language_model import AdaptiveSoftmax, LanguageModel
 from model.text.special import BOS_ID

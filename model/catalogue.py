@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from model.architectures import Config
 from model.checkpoint import CARD, CONFIG, read_json
-from model.config import GruConfig
+from model.config import Config, GruConfig
 
 TRANSFORMER, GRU_ATTENTION, GRU = SYSTEMS = ("transformer", "gru-attention", "gru")
 Direction = tuple[str, str]

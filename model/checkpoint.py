@@ -5,8 +5,6 @@ has the SHA-256 of these four: a file that was damaged, mixed up or changed is n
 made them: whoever can change a file can change the manifest too.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import stat
@@ -22,8 +20,11 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from model import architectures
+from model.config import Config, GruConfig, LanguageModelConfig, TransformerConfig, read_model
+from model.gru import GruModel
+from model.language_model import LanguageModel
 from model.text.words import AnyTokenizer, read_tokenizer
+from model.transformer import Transformer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
 MANIFEST = "manifest.json"
@@ -34,6 +35,8 @@ MAX_HEADER = 5_000_000  # bytes that say what is in a file of tensors; a model o
 MAX_DIGITS = 300  # of a whole number: longer ones are not floats
 WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 
+_MODELS = {TransformerConfig: Transformer, GruConfig: GruModel, LanguageModelConfig: LanguageModel}
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -43,6 +46,11 @@ class Checkpoint:
     model: nn.Module
     tokenizer: AnyTokenizer
     card: dict[str, Any]
+
+
+def build(config: Config) -> nn.Module:
+    """A network with random weights."""
+    return _MODELS[type(config)](config)
 
 
 def save(
@@ -64,7 +72,7 @@ def save(
     _check_numbers(folder / WEIGHTS, {name: bool(value.isfinite().all()) for name, value in weights.items()})
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # an interruption leaves none rather than a wrong one
-    write_json(folder / CONFIG, architectures.to_dict(model.config))
+    write_json(folder / CONFIG, model.config.to_dict())
     write_text(folder / TOKENIZER, tokenizer.to_json())
     write_json(folder / CARD, card)
     write_tensors(folder / WEIGHTS, weights)
@@ -121,7 +129,7 @@ def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str,
 def load(folder: Path) -> Checkpoint:
     """Read a checkpoint folder; a ValueError says what is missing, malformed or does not fit together."""
     _check_links(folder)
-    config = _named(folder / CONFIG, architectures.from_dict, read_json(folder / CONFIG, MAX_SMALL))
+    config = _named(folder / CONFIG, read_model, read_json(folder / CONFIG, MAX_SMALL))
     card = read_json(folder / CARD, MAX_SMALL)
     tokenizer = _named(folder / TOKENIZER, read_tokenizer, read_text(folder / TOKENIZER))
     for side, size in zip((tokenizer.source, tokenizer.target), config.vocab_sizes):
@@ -129,7 +137,7 @@ def load(folder: Path) -> Checkpoint:
             raise ValueError(f"{folder}: the tokenizer has {len(side)} tokens, the configuration {size}")
     _named(folder / CONFIG, type(config).check_loadable, config)
     with NoRandomNumbers():
-        model = architectures.build(config)
+        model = build(config)
     tensors = read_tensors(folder / WEIGHTS, {name: tuple(value.shape) for name, value in model.named_parameters()})
     verify(folder)
     load_parameters(model, tensors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
@@ -82,6 +82,12 @@ def _check_type(owner: str, field: dataclasses.Field, value: Any) -> None:
 class ModelConfig(JsonConfig):
     """What the configurations of all architectures have."""
 
+    architecture: ClassVar[str]  # its name in a checkpoint's config.json and a CONFIG.json
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `read_model` reads."""
+        return {"architecture": self.architecture, **super().to_dict()}
+
     @property
     def vocab_sizes(self) -> tuple[int, int]:
         """Of source and target, or of what is read and what is written."""
@@ -105,6 +111,7 @@ class ModelConfig(JsonConfig):
 class TransformerConfig(ModelConfig):
     """The sizes and choices of one encoder-decoder Transformer (Vaswani et al. 2017)."""
 
+    architecture = "transformer"
     vocab_size: Count
     d_model: Count = 256
     n_heads: Count = 8
@@ -147,6 +154,7 @@ class TransformerConfig(ModelConfig):
 class GruConfig(ModelConfig):
     """The sizes and choices of one recurrent encoder-decoder (Cho et al. 2014; Bahdanau et al. 2015)."""
 
+    architecture = "gru"
     source_vocab_size: Count
     target_vocab_size: Count
     d_embedding: Count = 256
@@ -174,6 +182,7 @@ class GruConfig(ModelConfig):
 class LanguageModelConfig(ModelConfig):
     """The sizes and choices of one causal language model."""
 
+    architecture = "language_model"
     vocab_size: Count
     d_model: Count = 200
     n_heads: Count = 2
@@ -212,3 +221,21 @@ class LanguageModelConfig(ModelConfig):
     def _sizes(self) -> tuple[int, int]:
         layers = self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
         return self.n_layers, 2 * self.vocab_size * self.d_model + layers
+
+
+Config = TransformerConfig | GruConfig | LanguageModelConfig
+
+
+def read_model(values: dict[str, Any], default: str | None = None) -> Config:
+    """What `ModelConfig.to_dict` made; `default` is the architecture where it names none.
+
+    Raises:
+        ValueError: if the architecture is unknown, or a key or a value is not allowed.
+    """
+    kinds = {kind.architecture: kind for kind in (TransformerConfig, GruConfig, LanguageModelConfig)}
+    if not isinstance(values, dict):
+        return kinds[default or "transformer"].from_dict(values)  # which refuses it in words
+    name = values.get("architecture", default)
+    if name not in list(kinds):
+        raise ValueError(f"architecture must be one of {', '.join(map(repr, kinds))}, got {name!r}")
+    return kinds[name].from_dict({key: value for key, value in values.items() if key != "architecture"})

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import MultiHeadAttention
+from model.attention import Dropout, MultiHeadAttention
 from model.config import TransformerConfig
-from model.dropout import Dropout
 from model.taps import Tap
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}

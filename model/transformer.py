@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
+from model.attention import Dropout
 from model.config import LanguageModelConfig, TransformerConfig
-from model.dropout import Dropout
 from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES

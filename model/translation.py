@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from model.architectures import Config
+from model.config import Config
 from model.decoding import Search
 from model.errors import Phrase, Problem
 

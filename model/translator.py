@@ -1,9 +1,7 @@
-"""Text in, translation and everything that was computed on the way out."""
-
-from __future__ import annotations
+"""Text in; a translation, or what a language model makes of it, and everything that was computed on the way out."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,24 +9,72 @@ import numpy as np
 import torch
 
 from model import attribution, checkpoint
+from model.analysis.effects import Effects
 from model.catalogue import available, checkpoints_folder
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
+from model.decoding.sampling import restrict, sample
 from model.errors import Problem, check_characters, check_tokens
 from model.gru import GruState, joined
 from model.interventions.edits import Edits
-from model.language_model import LanguageModel
+from model.language_model import LanguageModel, TextState
 from model.stepper import Stepper, lay_out
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
-from model.translation import Translation
-from model.writer import System, Writer
+from model.translation import Translation, as_array
 
 MAX_BEAM = 16
 MAX_SOURCE_TOKENS = 128
 MAX_CHARACTERS = 2000
+MAX_READ = 4000  # characters, by a Writer
 _NO_EDITS = Edits()
+
+
+class System:
+    """A loaded checkpoint, its model for reading only; safe to share between threads."""
+
+    def __init__(self, loaded: checkpoint.Checkpoint) -> None:
+        self.folder, self.name = loaded.folder, loaded.folder.name
+        self.card, self.model, self.tokenizer = loaded.card, loaded.model, loaded.tokenizer
+        self.config = self.model.config
+
+    def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
+        """The direct effects on the logit of each written word; see `model.attribution.effects`."""
+        return attribution.effects(self.model, result, against)
+
+    def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
+        """The k most probable words if the model stopped after each sublayer; see `model.attribution.lens`."""
+        return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
+
+    def _result(
+        self,
+        source: str,
+        source_ids: list[int],
+        ids: list[int],
+        read: list[int],
+        written: list[int],
+        logits: torch.Tensor,
+        trace: Mapping[str, torch.Tensor],
+        finished: bool = True,
+        search: Search | None = None,
+    ) -> Translation:
+        """What is handed out of a pass in which ids were read and others written, with logits (1, T, V)."""
+        log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
+        target = self.tokenizer.target
+        return Translation(
+            source=source,
+            text=target.decode(ids),
+            source_tokens=self.tokenizer.source.tokens(source_ids),
+            target_tokens=target.tokens(read),
+            predicted_tokens=target.tokens(written),
+            predicted_ids=written,
+            log_probabilities=log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0].numpy(),  # (T,)
+            finished=finished,
+            trace={address: as_array(value)[0] for address, value in trace.items()},
+            search=search,
+            config=self.config,
+        )
 
 
 @dataclass(frozen=True)
@@ -207,6 +253,55 @@ class Translator(System):
             logits = self.model.read(torch.tensor([read]), source.state.fresh())  # (1, T, V)
         arrays = source.trace | joined(self.model, trace)
         return self._result(source.text, source.ids, ids, read, written, logits, arrays, finished, search)
+
+
+class Writer(System):
+    model: LanguageModel
+
+    @torch.inference_mode()
+    def read(self, text: str) -> Translation:
+        """Record what the model computes when it reads a text (a ValueError if that is too long).
+
+        Returns:
+            A translation without a source: target_tokens is what was read, the end of the line before it first;
+            predicted_tokens are the words that followed and, last, the most probable next one. attention, mask and
+            positional have the kind "decoder_self" and the side "target".
+        """
+        ids = self._ids(text)
+        with record() as trace:
+            logits = self.model(torch.tensor([ids]))  # (1, T, V)
+        following = [*ids[1:], int(logits[0, -1].float().log_softmax(-1).argmax())]
+        return self._result("", [], ids[1:], ids, following, logits, trace)
+
+    @torch.inference_mode()
+    def distribution(self, text: str, unknown: bool = True, **chance: float) -> np.ndarray:
+        """float32 (V,), summing to 1: how probable every word is as the next one, by the tokenizer's ids.
+
+        The text may be empty; chance is temperature, top_k and top_p of `model.decoding.sampling.restrict`. Without
+        `unknown` the probability of <unk> is 0. A ValueError if the text is too long, or a value is not allowed.
+        """
+        start, last = self._begun(self._ids(text))
+        logits = self.model.step(start, last)[0].clone()  # (V,)
+        if not unknown:
+            logits[self.tokenizer.unk_id] = -torch.inf
+        return restrict(logits, **chance).numpy()
+
+    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: float) -> str:
+        """The text (perhaps empty) and so many words drawn after it; one seed, one result. See `distribution`."""
+        if not 1 <= words <= 500:
+            raise ValueError(f"words must be from 1 to 500, got {words!r}")
+        ids = self._ids(text)
+        never = () if unknown else (self.tokenizer.unk_id,)
+        drawn = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
+        return self.tokenizer.decode([*ids[1:], *drawn])
+
+    def _begun(self, ids: list[int]) -> tuple[TextState, torch.Tensor]:
+        """The state before the last id, and this one."""
+        return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
+
+    def _ids(self, text: str) -> list[int]:
+        check_characters(text, MAX_READ)
+        return check_tokens([self.tokenizer.eos_id, *self.tokenizer.encode(text)], self.config.max_length)
 
 
 def tidy(text: str) -> str:

@@ -188,7 +188,7 @@ FAULTS = (
     ),
     Fault(
         "rows named by the wrong tokens",
-        "model/writer.py",
+        "model/translator.py",
         "target_tokens=target.tokens(read)",
         "target_tokens=target.tokens(written)",
         f"{_MODEL}translator.py",

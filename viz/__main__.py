@@ -77,7 +77,7 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
-    from model.writer import Writer
+    from model.translator import Writer
     from viz.stage.alone import stage
 
     loaded = load_translator(arguments.checkpoint)
@@ -90,7 +90,7 @@ def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
 
 def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
-    from model.writer import Writer
+    from model.translator import Writer
     from viz.stage.report import ADDRESS, Settings, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports

@@ -45,8 +45,7 @@ def average(arguments: argparse.Namespace) -> None:
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):
     """The checkpoint on the command line; `writes` says whether it must be a language model (None: either)."""
-    from model.translator import load_translator
-    from model.writer import Writer
+    from model.translator import Writer, load_translator
 
     loaded = load_translator(arguments.checkpoint)
     if writes is not None and writes != isinstance(loaded, Writer):
@@ -103,7 +102,7 @@ def trace(arguments: argparse.Namespace) -> None:
 
 
 def effects(arguments: argparse.Namespace) -> None:
-    from model.writer import Writer
+    from model.translator import Writer
 
     system, result = _recorded(arguments)
     found, lens = system.effects(result, arguments.against), system.lens(result)
@@ -120,7 +119,7 @@ def effects(arguments: argparse.Namespace) -> None:
 
 def _recorded(arguments: argparse.Namespace):
     """The checkpoint, and its translation or reading of the text."""
-    from model.writer import Writer
+    from model.translator import Writer
 
     system = _load(arguments, writes=None)
     if isinstance(system, Writer):
@@ -160,7 +159,7 @@ def evaluate(arguments: argparse.Namespace) -> None:
     from model import checkpoint
     from model.measures.evaluate import evaluate, evaluate_text, read_pairs
     from model.training.data.corpora import read_lines
-    from model.writer import Writer
+    from model.translator import Writer
 
     system = _load(arguments, writes=None)
     if isinstance(system, Writer):

@@ -12,8 +12,7 @@ from itertools import combinations
 
 from torch import Tensor
 
-from model.architectures import Config
-from model.config import TransformerConfig
+from model.config import Config, TransformerConfig
 from model.errors import Problem
 from model.taps import Change, intervene
 from model.translation import IN_WORDS, KINDS, MODULES, SIDES, module_of

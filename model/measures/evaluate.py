@@ -12,8 +12,7 @@ from model.gru import GruModel
 from model.training.data.corpora import Pair, read_lines
 from model.training.evaluation import perplexity
 from model.training.windows import text_perplexity
-from model.translator import Translator, tidy
-from model.writer import Writer
+from model.translator import Translator, Writer, tidy
 
 
 def read_pairs(path: Path) -> list[Pair]:

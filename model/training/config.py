@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from model import architectures
-from model.architectures import Config
 from model.config import (
     Amount,
     Chance,
+    Config,
     Count,
     JsonConfig,
     LanguageModelConfig,
@@ -17,6 +16,7 @@ from model.config import (
     Share,
     TransformerConfig,
     one_of,
+    read_model,
 )
 from model.training import schedules
 from model.training.data.corpora import parse_mix
@@ -104,7 +104,7 @@ class RunConfig(JsonConfig):
         words = training.min_count > 0
         if words != (type(model) is not TransformerConfig):
             needs = "0 (subwords)" if words else "1 or more (words)"
-            kind = architectures.name_of(model)
+            kind = model.architecture
             raise ValueError(f"min_count must be {needs} for the architecture {kind!r}, got {training.min_count}")
         if words and training.bpe_dropout + training.bpe_dropout_target:
             raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
@@ -120,8 +120,8 @@ class RunConfig(JsonConfig):
         if unknown or "model" not in values:
             problem = f"unknown key {unknown[0]!r}" if unknown else "the key 'model' is missing"
             raise ValueError(f"a training configuration has the keys 'model' and 'training': {problem}")
-        model = architectures.from_dict(values["model"], default="transformer")
+        model = read_model(values["model"], default="transformer")
         return cls(model=model, training=TrainingConfig.from_dict(values.get("training", {})))
 
     def to_dict(self) -> dict[str, Any]:
-        return {"model": architectures.to_dict(self.model), "training": self.training.to_dict()}
+        return {"model": self.model.to_dict(), "training": self.training.to_dict()}

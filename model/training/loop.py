@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from model import architectures, checkpoint
+from model import checkpoint
 from model.text.words import read_tokenizer
 from model.training import optimizers, state, tasks
 from model.training.averaging import mean
@@ -90,7 +90,7 @@ class Trainer:
         self.run = replace(run, model=self.task.config)
         config = self.run.training
         torch.manual_seed(config.seed)
-        self.model = architectures.build(self.run.model).to(self.device)
+        self.model = checkpoint.build(self.run.model).to(self.device)
         if begun:
             self._warm_start(begun.model)
         self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
@@ -108,7 +108,7 @@ class Trainer:
         return tasks.prepare(run, data_dir, tokenizer, self.processes)
 
     def _warm_start(self, model: nn.Module) -> None:
-        theirs, ours = (architectures.to_dict(config) for config in (model.config, self.run.model))
+        theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
         for name in ours:
             if theirs[name] != ours[name]:
                 raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from model.architectures import Config
-from model.config import GruConfig, LanguageModelConfig, TransformerConfig
+from model.config import Config, GruConfig, LanguageModelConfig, TransformerConfig
 from model.training.config import RunConfig, TrainingConfig
 
 # What the app and its documentation show must not be remembered from training.

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model import architectures, checkpoint
-from model.config import Amount, JsonConfig, Seconds
+from model import checkpoint
+from model.config import Amount, JsonConfig, Seconds, read_model
 from model.training.config import RunConfig, TrainingConfig
 from model.training.optimizers import REMEMBERED
 
@@ -65,7 +65,7 @@ class Saved:
         defaults = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}
         try:
             progress = Progress.from_dict(self.values["progress"])
-            model = architectures.from_dict(self.values["run"]["model"], default="transformer")
+            model = read_model(self.values["run"]["model"], default="transformer")
             begun = defaults | dict(self.values["run"]["training"])
             batches = self.values.get("processes", 1) * begun.pop("accumulate")
             if type(batches) is not int:

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from model.architectures import Config
-from model.config import LanguageModelConfig
+from model.config import Config, LanguageModelConfig
 from model.text.pieces import PieceTokenizers
 from model.text.subwords import Tokenizer
 from model.text.words import PairTokenizer, TextWords, WordTokenizer, WordTokenizers, read_tokenizer

@@ -36,7 +36,6 @@ OF_FILES = {
     "training/schedules.py",
     "adapters/attention_file.py",
     "analysis/lengths.py",
-    "architectures.py",
     "catalogue.py",
     "checkpoint.py",
     "config.py",

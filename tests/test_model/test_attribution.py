@@ -20,8 +20,7 @@ from model.text.subwords import Tokenizer
 from model.text.words import TextWords
 from model.transformer import Transformer
 from model.translation import Translation
-from model.translator import Translator
-from model.writer import Writer
+from model.translator import Translator, Writer
 from tests.test_model.builders import VARIANTS, randomise
 
 TEXT = "The animal was too tired."

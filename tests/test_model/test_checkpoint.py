@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -482,7 +483,7 @@ class TestConfiguration:
         assert words in refusal(folder)
 
     def test_no_architecture(self, folder: Path) -> None:
-        (folder / "config.json").write_text(json.dumps(config().to_dict()))
+        (folder / "config.json").write_text(json.dumps(dataclasses.asdict(config())))
         assert "architecture must be one of 'transformer', 'gru'" in refusal(folder)
 
     def test_the_tokenizer_of_another_model(self, folder: Path) -> None:
@@ -514,7 +515,7 @@ class TestConfiguration:
         def made(config: TransformerConfig) -> None:
             raise AssertionError(f"a model was made for {config}")
 
-        monkeypatch.setattr(checkpoint.architectures, "build", made)
+        monkeypatch.setattr(checkpoint, "build", made)
         change_json(folder / "config.json", **changes)
         message = refusal(folder)
         assert "config.json: " in message and ("at most" in message or "ask for more than" in message)

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from model import positional
-from model.config import TransformerConfig
+from model.config import TransformerConfig, read_model
 from model.training.config import RunConfig
 from model.training.presets import PRESETS
 from tests.test_model.builders import tiny_config
@@ -21,7 +21,7 @@ BOOL_FIELDS = ("final_norm", "attention_bias", "scale_embedding", "tie_embedding
 
 
 def values(**changes) -> dict:
-    return tiny_config().to_dict() | changes
+    return dataclasses.asdict(tiny_config()) | changes
 
 
 def refusal(**changes) -> str:
@@ -117,7 +117,7 @@ def test_keys_left_out_take_their_defaults() -> None:
 
 def test_json_round_trip() -> None:
     config = tiny_config(norm="post", final_norm=False, dropout=0.25, activation="gelu", output_bias=True)
-    read = TransformerConfig.from_dict(json.loads(json.dumps(config.to_dict())))
+    read = read_model(json.loads(json.dumps(config.to_dict())))
     assert read == config
     assert type(read.d_model) is int and read != tiny_config()
 

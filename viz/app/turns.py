@@ -21,8 +21,7 @@ from typing import ParamSpec, TypeVar
 
 from model.decoding.protocol import BETWEEN_STEPS
 from model.errors import Problem
-from model.translator import Translator
-from model.writer import Writer
+from model.translator import Translator, Writer
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

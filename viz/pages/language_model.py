@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.catalogue import available, checkpoints_folder
-from model.writer import Writer
+from model.translator import Writer
 from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown

@@ -16,8 +16,7 @@ import numpy as np
 from model.adapters.arrays import attention_from
 from model.adapters.attention_file import Attention
 from model.translation import Translation
-from model.translator import Translator
-from model.writer import Writer
+from model.translator import Translator, Writer
 from viz.stage.form import options
 from viz.stage.message import KINDS_SHOWN, Shown, built
 from viz.stage.message import message as message_of

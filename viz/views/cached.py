@@ -22,8 +22,7 @@ from model.errors import Problem
 from model.experiments import inside
 from model.experiments.positions import changed_positions
 from model.translation import Translation
-from model.translator import DEFAULT_CHECKPOINT, Translator, load_translator
-from model.writer import Writer
+from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
 from viz.app.turns import TURNS, queued
 from viz.text.language import current, message, say, using
 from viz.views.changes import STACKS, Changes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from torch import nn
 
-from model import architectures
+from model import checkpoint
 from model.__main__ import main
 from model.training import grid, grid_recorder, schedules
 from model.training.grid import GridCell, read_grid
@@ -59,7 +59,7 @@ def make(data_dir: Path, out: Path, *more: str) -> int:
 
 def test_the_paper_s_post_norm_has_no_norm_after_the_last_layer():
     for cell in (GridCell("post", 0.1, 1), GridCell("pre", 0.1, 1)):
-        model = architectures.build(cell.run().model)
+        model = checkpoint.build(cell.run().model)
         assert isinstance(model.encoder.norm, nn.LayerNorm) == isinstance(model.decoder.norm, nn.LayerNorm)
         assert isinstance(model.decoder.norm, nn.LayerNorm) == (cell.norm == "pre")
 

@@ -18,7 +18,7 @@ from model.text.words import TextWords, read_tokenizer
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
-from model.writer import Writer
+from model.translator import Writer
 from tests.test_model.test_training.language import write_gz
 
 ADAPTIVE = RunConfig(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from model import architectures, checkpoint
+from model import checkpoint
 from model.config import GruConfig, LanguageModelConfig
 from model.training import optimizers, state
 from model.training.config import TrainingConfig
@@ -50,7 +50,7 @@ def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():
         vocab_size=50, d_model=8, n_heads=2, d_ff=12, cutoffs=(10,), init="normal", tie_embeddings=True
     )
     for model_config in (tiny_run().model, language_model):
-        model = architectures.build(model_config)
+        model = checkpoint.build(model_config)
         names = {parameter: name for name, parameter in model.named_parameters()}
         muon, adam = (
             {names[one] for group in optimizer.param_groups for one in group["params"]}
@@ -66,7 +66,7 @@ def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():
 
 
 def test_a_model_without_layers_is_refused():
-    model = architectures.build(GruConfig(source_vocab_size=9, target_vocab_size=9, d_embedding=4, d_hidden=4))
+    model = checkpoint.build(GruConfig(source_vocab_size=9, target_vocab_size=9, d_embedding=4, d_hidden=4))
     with pytest.raises(ValueError, match="optimizer 'muon' is for the matrices of layers"):
         optimizers.build(model, TrainingConfig(optimizer="muon"))
 
@@ -95,7 +95,7 @@ def test_an_interrupted_run_is_the_uninterrupted_one(data_dir, tmp_path, monkeyp
     Trainer(run, data_dir, tmp_path / "parts", resume=True).train()
     tensors, others = (state.read(tmp_path / name / "resume").tensors for name in ("whole", "parts"))
     assert tensors.keys() == others.keys() and all(torch.equal(tensors[name], others[name]) for name in tensors)
-    matrices = layer_matrices(architectures.build(run.model))
+    matrices = layer_matrices(checkpoint.build(run.model))
     assert {f"muon.momentum_buffer.{name}" for name in matrices} == {name for name in tensors if name[:5] == "muon."}
 
 

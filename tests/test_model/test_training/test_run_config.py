@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from model import architectures
+from model import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.presets import PRESETS
 from tests.test_model.test_training.language import tiny_run
@@ -19,7 +19,7 @@ def test_a_preset_builds_and_comes_back_from_json(name):
     preset = PRESETS[name]
     assert RunConfig.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
     with torch.device("meta"):
-        model = architectures.build(preset.model)
+        model = checkpoint.build(preset.model)
     training = preset.training
     assert sum(parameter.numel() for parameter in model.parameters()) > 0
     schedule = training.rates(getattr(preset.model, "d_model", 1))
@@ -89,4 +89,4 @@ def test_the_longest_pair_allowed_has_positions():
     """One position more than tokens: for the end of the source and for the start of the target."""
     run = tiny_run({"max_length": 12}, max_length=11)
     full = torch.full((1, 12), 5)
-    assert architectures.build(run.model)(full, full).shape[1] == 12
+    assert checkpoint.build(run.model)(full, full).shape[1] == 12

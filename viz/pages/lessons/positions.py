@@ -7,7 +7,7 @@ import torch
 
 from model import masks
 from model.taps import intervene
-from model.writer import Writer
+from model.translator import Writer
 from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import HEIGHT, MODEL, Figures, OnStage, Story, asks, card
