@@ -11,7 +11,7 @@ from model import checkpoint
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS, Attention
 from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
-from model.adapters.outputs import forward_attention
+from model.adapters.outputs import NAMES, attention_from
 from model.config import MAX_LAYERS
 
 TOKENIZER = "tokenizer.json"
@@ -59,7 +59,7 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
 
     if kind not in PAIRS:
         outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)
-        return _checked(forward_attention(outputs, names(ids)), model.config)
+        return _checked(attention_from(outputs.attentions, names(ids)), model.config)
     start, size = getattr(model.config, "decoder_start_token_id", None), model.config.vocab_size
     if type(start) is not int or not 0 <= start < size:
         raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
@@ -68,7 +68,9 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     read = [start, *written[:-1]]
     both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
     outputs = _run(folder, model, **both, output_attentions=True, use_cache=False)
-    return _checked(forward_attention(outputs, names(ids), names(read), names(written)), model.config)
+    maps = {stack: outputs[f"{stack}_attentions"] for stack in NAMES}
+    tokens = {"source": names(ids), "target": names(read), "predicted": names(written)}
+    return _checked(attention_from(maps, tokens), model.config)
 
 
 def _expect(folder: Path, file: str) -> None:

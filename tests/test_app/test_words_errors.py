@@ -48,7 +48,6 @@ OF_FILES = {
 # Modules of `model` whose errors no visitor of the app meets.
 ELSEWHERE = {
     # Commands that the app does not have.
-    "adapters/arrays.py",
     "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",

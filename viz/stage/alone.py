@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.arrays import attention_from
 from model.adapters.attention_file import Attention
+from model.adapters.outputs import attention_from
 from model.translation import Translation
 from model.translator import Translator, Writer
 from viz.stage.form import options
@@ -80,7 +80,7 @@ def stage(
     Args:
         result: a translation; what a language model read; or an `Attention`, as of `read_attention`.
         translator: that made the result: then the most probable next words are shown, by their names.
-        attention, tokens: instead of a result, as for `model.adapters.arrays.attention_from`.
+        attention, tokens: instead of a result, as for `model.adapters.outputs.attention_from`.
         kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
         stretch: colours end at the largest weight instead of 1.
         height: pixels of the frame in a notebook.
