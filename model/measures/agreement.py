@@ -21,10 +21,7 @@ AGAINST = {"mean": None, RUNNER_UP: RUNNER_UP}
 
 
 def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Kendall's rank correlation tau-b along the last axis, in which ties count for neither order (Kendall 1945).
-
-    Returns:
-        float64 (...), from -1 to 1; NaN where all values of a or of b are equal.
+    """Kendall's rank correlation tau-b along the last axis (Kendall 1945); NaN where all values of a or b are equal.
 
     Example:
         >>> round(float(kendall(np.array([1, 2, 2, 3]), np.array([1, 3, 2, 4]))), 4)
@@ -39,21 +36,19 @@ def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's rank correlation of two lists (N,); equal values share the mean of their ranks."""
 
-    def ranks(values: np.ndarray) -> np.ndarray:
-        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-        return (counts.cumsum() - (counts - 1) / 2)[place]
-
-    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
+    uniques = (np.unique(values, return_inverse=True, return_counts=True) for values in (a, b))
+    ranks = [(counts.cumsum() - (counts - 1) / 2)[place] for _, place, counts in uniques]
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def gradient_times_input(model: Transformer, source: Sequence[int], written: Sequence[int]) -> np.ndarray:
     """The gradient of each written word's log-probability by a source embedding, times that embedding: (T, S), in nats.
 
-    Takes the ids of the source, the end token last, and those of the translation, without the start token.
+    `source` are ids with the end token, `written` without the start token.
     """
     steps = torch.arange(len(written))
-    src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
-    src, tgt = (ids.expand(len(steps), -1) for ids in (src, tgt))  # row t is for step t
+    both = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
+    src, tgt = (ids.expand(len(steps), -1) for ids in both)  # row t is for step t
     seen: list[Tensor] = []
 
     def follow(embeddings: Tensor) -> Tensor:
@@ -71,15 +66,15 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
     """What every head does for each word of a translation without edits, and how far its weights say so.
 
     Returns:
-        By kind of attention and measure (L, H, T). "log_probability": the word's change when that head alone is off, in
-        nats. Of decoder heads also "mean" and "runner-up", the direct effect over all keys against these, in logits;
-        "effect", the size of the latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights
-        with its direct effects (against the runner-up) and with its `contributions`, NaN where one of them is even. Of
-        cross-attention also "occlusion" and "input_gradient", the same with these, which are of the whole model.
+        By kind of attention and measure (L, H, T). "log_probability": the word's change without that head, in nats. Of
+        decoder heads also "mean" and "runner-up", the direct effect over all keys against these, in logits; "effect",
+        the size of the latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights with its
+        direct effects (against the runner-up) and with its `contributions`. Of cross-attention also "occlusion" and
+        "input_gradient", the same with these, which are of the whole model.
     """
-    source, n_words = translator.source_ids(result.source), len(result.predicted_ids)
-    found = {kind: {"log_probability": np.zeros((*result.attention(kind).shape[:2], n_words))} for kind in KINDS}
-    for heads, without in without_each_head(translator.model, source, result.predicted_ids):
+    source, written = translator.source_ids(result.source), result.predicted_ids
+    found = {kind: {"log_probability": np.zeros((*result.attention(kind).shape[:2], len(written)))} for kind in KINDS}
+    for heads, without in without_each_head(translator.model, source, written):
         for head, value in zip(heads, without, strict=True):
             found[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
     effects = {name: translator.effects(result, against) for name, against in AGAINST.items()}
@@ -91,7 +86,7 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         for name, values in added.items():  # keys that a row may not read are not ties
             rows = [kendall(weights[:, :, t, may], values[:, :, t, may]) for t, may in enumerate(mask)]
             own[name] = np.stack(rows, axis=-1)
-    gradient = gradient_times_input(translator.model, source, result.predicted_ids)
-    of_model = {"occlusion": translator.occlusion(result), "input_gradient": gradient}
-    found["cross"] |= {name: kendall(weights, values) for name, values in of_model.items()}
+    gradient = gradient_times_input(translator.model, source, written)
+    found["cross"]["occlusion"] = kendall(weights, translator.occlusion(result))
+    found["cross"]["input_gradient"] = kendall(weights, gradient)
     return found

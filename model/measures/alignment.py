@@ -22,8 +22,7 @@ READ_AT = ("output", "input")
 def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
     """The number of the word that each token, special ones aside, belongs to: that of its piece's first character.
 
-    Raises:
-        ValueError: if the words do not spell the text, white space aside.
+    Words that do not spell the text, white space aside, are a ValueError.
     """
     spelt = [unicodedata.normalize("NFC", word) for word in words]
     owners = [n for n, word in enumerate(spelt) for _ in (word.lower() if tokenizer.lowercase else word)]
@@ -44,8 +43,7 @@ def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence
     """Link every target word to the source word that a head reads most, summed over its tokens.
 
     Args:
-        values: (..., T, S), of tokens.
-        source_of, target_of: the word of each of the S and T tokens.
+        values: (..., T, S), of tokens, which belong to the words `target_of` and `source_of`.
 
     Returns:
         int (..., target words): the source word; target words without a token are left out.
@@ -67,11 +65,12 @@ class Counts:
 
     def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
         """Count one pair: `linked`, int (..., N), are the source words that N target words are linked to."""
-        for name, right in (("in_sure", pair.sure), ("in_possible", pair.possible)):
-            table = np.zeros((len(pair.source_words), len(pair.target_words)), dtype=bool)
-            for link in right:
-                table[link] = True
-            setattr(self, name, getattr(self, name) + table[linked, list(targets)].sum(axis=-1))
+        right = np.zeros((2, len(pair.source_words), len(pair.target_words)), dtype=bool)
+        for which, links in enumerate((pair.sure, pair.possible)):
+            for link in links:
+                right[which, *link] = True
+        in_sure, in_possible = right[:, linked, list(targets)].sum(axis=-1)
+        self.in_sure, self.in_possible = self.in_sure + in_sure, self.in_possible + in_possible
         self.made += len(targets)
         self.sure += len(pair.sure)
 
@@ -88,10 +87,10 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     Transformer, from the norms of what is contributed (Kobayashi et al. 2020).
 
     Returns:
-        JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; alignment error
-        rates under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
-        mean_of_all and max_of_all (over all heads of all layers); "diagonal", of a rule that links word t of T to the
-        source word at the same share of its sentence; and "best", which nothing can beat that makes one link per word.
+        JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; error rates
+        under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
+        mean_of_all and max_of_all; "diagonal", of a rule that links word t of T to the source word at the same share
+        of its sentence; and "best", which nothing can beat that makes one link per word.
 
     Raises:
         ValueError: if the links are not between the languages of the card, or no pair can be read.
@@ -159,11 +158,8 @@ MEASURES = tuple(_MASS)
 def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
     """Name the heads that align words better than the diagonal, which position alone explains, on every set of links.
 
-    Args:
-        results: one or more of `measure`, of the same model.
-
     Returns:
-        L lists of H: of READ_AT, where a head read by its weights has the smaller mean error rate, or "".
+        L lists of H: of READ_AT, where a head read by its weights has the smaller mean of the `measure`d rates, or "".
     """
     rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
     errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)

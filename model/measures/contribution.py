@@ -11,8 +11,7 @@ from model.translation import MODULES, Translation, module_of
 def contributions(model: Transformer, result: Translation, kind: str) -> np.ndarray:
     """The length of what a key adds to the output of a head: ||weight * value * output projection||.
 
-    Kobayashi et al. 2020, equation 5: a large weight on a value that the head maps to almost nothing adds nothing. The
-    value has its bias; that of the output projection belongs to no key and is left out.
+    Kobayashi et al. 2020, equation 5: values have their bias; that of the output projection belongs to no key.
 
     Returns:
         float32 (L, H, T, S), in units of the residual stream.
@@ -36,29 +35,25 @@ def rollout(weights: np.ndarray) -> np.ndarray:
     Returns:
         float32 (T, T): rows are positions of the output, columns input tokens; rows sum to 1 where those of weights do.
     """
-    identity = np.eye(weights.shape[-1])
-    flow = identity
-    for layer in weights.astype(np.float64).mean(axis=1):
-        flow = (layer + identity) / 2 @ flow
+    flow = np.eye(weights.shape[-1])
+    for mean in weights.mean(axis=1, dtype=np.float64):
+        flow = (flow + mean @ flow) / 2
     return flow.astype(np.float32)
 
 
 def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Follow a decoder, weights (L, H, T, T) and (L, H, T, S), to both inputs: the translation so far, and the source.
+    """Follow a decoder, weights (L, H, T, T) and (L, H, T, S), to the translation so far and to the source.
 
-    The rule of `rollout` at both attentions of a layer, in their order; the cross-attention reads the output of the
-    encoder, which leads to its input tokens by its own rollout (S, S). (Abnar and Zuidema describe encoders.)
+    The rule of `rollout` at both attentions of a layer; from the encoder's output its own rollout (S, S) leads on.
 
     Returns:
-        float32 (T, T) and (T, S): how much of each step comes from the tokens it has read and from the source tokens;
-        the two rows of a step together sum to 1.
+        float32 (T, T) and (T, S): the two rows of a step together sum to 1.
     """
-    n_steps = own.shape[-1]
-    target, source = np.eye(n_steps), np.zeros((n_steps, len(encoder)))
-    for self_weights, cross_weights in zip(own.astype(np.float64), cross.astype(np.float64), strict=True):
-        mean = self_weights.mean(axis=0)
-        target, source = (target + mean @ target) / 2, (source + mean @ source) / 2
-        target, source = target / 2, (source + cross_weights.mean(axis=0) @ encoder) / 2
+    target, source = np.eye(own.shape[-1]), np.zeros((own.shape[-1], len(encoder)))
+    means = (weights.mean(axis=1, dtype=np.float64) for weights in (own, cross))
+    for self_mean, cross_mean in zip(*means, strict=True):
+        target, source = (target + self_mean @ target) / 2, (source + self_mean @ source) / 2
+        target, source = target / 2, (source + cross_mean @ encoder) / 2
     return target.astype(np.float32), source.astype(np.float32)
 
 
@@ -66,8 +61,8 @@ def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Every rollout that the maps of a model, by kind (L, H, queries, keys), allow.
 
     Returns:
-        float32 by what is followed: "encoder" (S, S), of an encoder; "target" (T, T) and "source" (T, S), of a decoder,
-        the latter where it has cross-attention. Without the maps of the encoder, "source" ends at its outputs.
+        By what is followed: "encoder" (S, S); "target" (T, T) and, where there is cross-attention, "source" (T, S) of a
+        decoder. Without the maps of the encoder, "source" ends at its outputs.
 
     Raises:
         ValueError: if self-attention and cross-attention of the decoder have different numbers of layers.
@@ -91,8 +86,8 @@ def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarra
     """Leave keys, bool (S,), of weights (..., T, S) out and scale every row to what it was: what is read beside sinks.
 
     Returns:
-        float32 (..., T, S) with 0 in the columns left out, and the mass removed from each row (..., T); a row that had
-        all its mass there is 0 everywhere.
+        float32 (..., T, S), 0 in the columns left out and in rows that had all their mass there, and the mass removed
+        from each row (..., T).
     """
     removed = weights[..., columns].sum(axis=-1)
     kept = np.where(columns, 0, weights).astype(np.float64)

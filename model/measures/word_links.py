@@ -10,6 +10,7 @@ from model.checkpoint import read_json
 from model.training.data.corpora import read_lines
 
 Links = frozenset[tuple[int, int]]
+Listed = tuple[int, tuple[int, int], str]  # line, words, S (sure) or P
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 _LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
 
@@ -72,64 +73,59 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
     if len(texts[0]) != len(texts[1]):
         raise ValueError(f"{paths[1]} has {len(texts[0])} lines, {paths[2]} has {len(texts[1])}")
     lines = list(zip(*texts, strict=True))
-    return _read_json(paths[0], lines) if paths[0].suffix == ".json" else _read_list(paths[0], lines)
+    is_json = paths[0].suffix == ".json"
+    about, listed = _read_json(paths[0], lines) if is_json else _read_list(paths[0])
+    words = [[_WORD.findall(text) if is_json else text.split() for text in line] for line in lines]
+    links: dict[int, dict[tuple[int, int], str]] = {}
+    outside = 0
+    for number, link, kind in listed:
+        if 1 <= number <= len(lines) and all(place < len(own) for place, own in zip(link, words[number - 1])):
+            links.setdefault(number, {})[link] = kind
+        else:
+            outside += 1
+    pairs = []
+    for number, of_pair in sorted(links.items()):
+        sure = frozenset(link for link, kind in of_pair.items() if kind == "S")
+        pairs.append(LinkedPair(number, *lines[number - 1], *words[number - 1], sure, frozenset(of_pair)))
+    return LinkedText(*about, pairs, outside)
 
 
-def _read_list(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
-    """Links of one a line, of texts that are cut already."""
+def _read_list(path: Path) -> tuple[tuple, list[Listed]]:
+    """Name, languages and maker of links of one a line, and the links."""
     languages = _LISTED.fullmatch(path.name)
     if not languages:
         raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")
-    words = [[text.split() for text in line] for line in lines]
-    links: dict[int, dict[tuple[int, int], str]] = {}
-    outside = 0
+    links = []
     for number, line in enumerate(read_lines(path), start=1):
         found = re.fullmatch(r"(\d+) (\d+) (\d+) ([SP])", line.strip(), re.ASCII)
         if not found:
             raise ValueError(f"{path}, line {number}: expected sentence, word, word, S or P, got {line[:60]!r}")
-        sentence, *link = map(int, found.groups()[:3])
-        if 1 <= sentence <= len(lines) and _is_inside(link, words[sentence - 1]):
-            links.setdefault(sentence, {})[tuple(link)] = found[4]
-        else:
-            outside += 1
-    pairs = [_pair(n, lines[n - 1], words[n - 1], of_pair) for n, of_pair in sorted(links.items())]
-    return LinkedText(path.parent.name, languages.groups(), f"as in {path.name}", pairs, outside)
+        links.append((int(found[1]), (int(found[2]), int(found[3])), found[4]))
+    return (path.parent.name, languages.groups(), f"as in {path.name}"), links
 
 
-def _read_json(path: Path, lines: list[tuple[str, str]]) -> LinkedText:
-    """Links by line number, of raw texts of which the file has only a hash each."""
+def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[tuple, list[Listed]]:
+    """The same of links by line number, of raw texts of which the file has only a hash each."""
     values = read_json(path)
     for key, kind in (("name", str), ("made_by", str), ("languages", list), ("pairs", list)):
         if not isinstance(values.get(key), kind):
             raise ValueError(f"{path} is not a file of links: {key} is missing or wrong")
     if len(values["languages"]) != 2:
         raise ValueError(f"{path} must name two languages, got {len(values['languages'])}")
-    pairs, outside = [], 0
+    links = []
     for entry in values["pairs"]:
         if not isinstance(entry, dict) or (type(entry.get("line")), type(entry.get("links"))) != (int, str):
             raise ValueError(f"{path}: each pair has line, sha256 and links, got {str(entry)[:60]}")
-        number, links = entry["line"], entry["links"].split()
+        number = entry["line"]
         if not 1 <= number <= len(lines):
             raise ValueError(f"{path}: there is no line {number} in texts of {len(lines)} lines")
         if text_hash(*lines[number - 1]) != entry.get("sha256"):
             raise ValueError(f"{path}: line {number} of the texts is not the pair that was linked")
-        if wrong := [link for link in links if not re.fullmatch(r"\d+-\d+", link, re.ASCII)]:
-            raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {wrong[0]!r}")
-        words = [_WORD.findall(text) for text in lines[number - 1]]
-        places = [tuple(map(int, link.split("-"))) for link in links]
-        inside = [link for link in places if _is_inside(link, words)]
-        pairs.append(_pair(number, lines[number - 1], words, dict.fromkeys(inside, "S")))
-        outside += len(places) - len(inside)
-    return LinkedText(values["name"], tuple(values["languages"]), values["made_by"], pairs, outside)
-
-
-def _is_inside(link: Sequence[int], words: list[list[str]]) -> bool:
-    return all(place < len(own) for place, own in zip(link, words))
-
-
-def _pair(number: int, texts: tuple[str, str], words: list[list[str]], links: dict[tuple[int, int], str]) -> LinkedPair:
-    sure = frozenset(link for link, kind in links.items() if kind == "S")
-    return LinkedPair(number, *texts, *words, sure, frozenset(links))
+        for link in entry["links"].split():
+            if not (found := re.fullmatch(r"(\d+)-(\d+)", link, re.ASCII)):
+                raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {link!r}")
+            links.append((number, (int(found[1]), int(found[2])), "S"))
+    return (values["name"], tuple(values["languages"]), values["made_by"]), links
 
 
 def text_hash(first: str, second: str) -> str:
