@@ -9,7 +9,7 @@
     KIND_mask         (queries, keys) true or false, optional: True = may attend
 
 At least one of the three kinds, and the tokens of its axes. A recording of `python -m model trace`, which has its
-arrays by address, is such a file too. Nothing else in a file is read.
+arrays by address, is such a file too. Nothing else in it is read.
 """
 
 import re
@@ -45,20 +45,13 @@ ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and 
 
 @dataclass(frozen=True)
 class Attention:
-    """Tokens and attention weights of one pass of any model; a ValueError says what of them does not fit together.
+    """Tokens and attention weights of one pass of any model; a ValueError says what of them does not fit together."""
 
-    Attributes:
-        source_tokens, target_tokens: of the S positions of an encoder and the T of a decoder; empty without one.
-        weights: kind ("encoder_self", "decoder_self", "cross") to float32 (layers, heads, queries, keys).
-        masks: kind to bool (queries, keys), True = may attend; only those that are known.
-        predicted_tokens: what was predicted at each target token; empty where that is not known.
-    """
-
-    source_tokens: list[str]
+    source_tokens: list[str]  # of an encoder; empty without one, as are those of a decoder
     target_tokens: list[str]
-    weights: Mapping[str, np.ndarray] = field(repr=False)
-    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
-    predicted_tokens: list[str] = field(default_factory=list)
+    weights: Mapping[str, np.ndarray] = field(repr=False)  # by kind float32 (layers, heads, queries, keys)
+    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), the known ones
+    predicted_tokens: list[str] = field(default_factory=list)  # at each target token, where that is known
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -69,24 +62,39 @@ class Attention:
         if predicted and predicted != target:
             raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
         for kind, weights in self.weights.items():
-            _check_weights(kind, weights, *(getattr(self, f"{side}_tokens") for side in SIDES[kind]))
+            self._check_weights(kind, weights)
         for kind, mask in self.masks.items():
             _check_mask(kind, mask, self.weights[kind])
         if (count := sum(weights.size for weights in self.weights.values())) > MAX_NUMBERS:
             most = f"at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
             raise ValueError(f"there are {count:,} weights; {most}")
 
+    def _check_weights(self, kind: str, weights: np.ndarray) -> None:
+        rows, columns = (f"{side}_tokens" for side in SIDES[kind])
+        counts, shape = (len(getattr(self, rows)), len(getattr(self, columns))), weights.shape
+        if not all(counts):
+            raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
+        if len(shape) != 4:
+            raise ValueError(f"{kind} must have the four axes (layers, heads, queries, keys), got the shape {shape}")
+        if shape[2:] != counts:
+            tokens = f"its rows are {counts[0]} {rows} and its columns {counts[1]} {columns}"
+            raise ValueError(f"{kind} has {shape[2]} rows and {shape[3]} columns, but {tokens}")
+        if not 1 <= shape[0] <= MAX_LAYERS or not 1 <= shape[1] <= MAX_HEADS:
+            allowed = f"from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
+            raise ValueError(f"{kind} has {shape[0]} layers and {shape[1]} heads; {allowed}")
+        if not _within_rounding(weights):
+            found = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
+            raise ValueError(f"{kind} holds {found}; weights are from 0 to 1: take them after the softmax")
+
     @property
     def kinds(self) -> list[str]:
-        """The kinds of attention there are."""
         return [kind for kind in KINDS if kind in self.weights]
 
     def attention(self, kind: str) -> np.ndarray:
-        """The weights of a kind, float32 (layers, heads, queries, keys)."""
         return self.weights[kind]
 
     def mask(self, kind: str) -> np.ndarray:
-        """The mask of a kind, bool (queries, keys); all True where it is not known."""
+        """Bool (queries, keys), True = may attend; all True where it is not known."""
         return self.masks.get(kind, np.ones(self.weights[kind].shape[2:], dtype=bool))
 
     def residual(self, kind: str) -> float:
@@ -108,10 +116,7 @@ class Attention:
 
 
 def read_attention(file: BinaryIO | Path | str) -> Attention:
-    """Read a file of attention, or say in a ValueError what is wrong with it.
-
-    Nothing in it can run code, and sizes are checked before data are unpacked.
-    """
+    """Read a file of attention, or say in a ValueError what is wrong with it; sizes are checked before unpacking."""
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
             opened.seek(0)
@@ -133,13 +138,12 @@ def _read(archive: zipfile.ZipFile) -> Attention:
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}
     if not stacks:
-        raise ValueError(
-            f"there is no attention in the file: at least one of {', '.join(KINDS)} is needed, "
-            f"got {', '.join(sorted(map(repr, entries))[:5]) or 'nothing'}"
-        )
+        needed, found = ", ".join(KINDS), ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
+        raise ValueError(f"there is no attention in the file: at least one of {needed} is needed, got {found}")
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
     kinds = dict.fromkeys(TOKENS, "U") | {name: "f" for stack in stacks.values() for name in stack}
-    kinds = {name: kind for name, kind in (kinds | dict.fromkeys(masked.values(), "b")).items() if name in entries}
+    kinds |= dict.fromkeys(masked.values(), "b")
+    kinds = {name: kind for name, kind in kinds.items() if name in entries}
     unpacked = sum(entries[name].file_size for name in kinds)
     if unpacked > MAX_BYTES:
         raise ValueError(f"the file has {unpacked:,} bytes of arrays; at most {MAX_BYTES:,} are unpacked")
@@ -163,11 +167,10 @@ def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
         return [kind]
     stack, module = MODULES[kind]
     pattern = re.compile(rf"{stack}\.(?:layers\.(\d{{1,3}})\.)?{module}\.weights")
-    found = {name: match for name in entries if (match := pattern.fullmatch(name))}
-    ordered = sorted(found, key=lambda name: int(found[name][1] or 0))
-    if [int(found[name][1] or 0) for name in ordered] != list(range(len(ordered))):
+    layers = {int(match[1] or 0): match[0] for match in map(pattern.fullmatch, entries) if match}
+    if sorted(layers) != list(range(len(layers))):
         raise ValueError(f"the layers of {kind} must be numbered from 0 without gaps")
-    return ordered
+    return [layers[layer] for layer in range(len(layers))]
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, kind: str) -> np.ndarray:
@@ -191,43 +194,20 @@ def _check_tokens(name: str, tokens: list[str]) -> None:
         raise ValueError(f"the {name} have {count:,} characters; at most {MAX_CHARACTERS:,} can be drawn")
 
 
-def _check_weights(kind: str, weights: np.ndarray, queries: list[str], keys: list[str]) -> None:
-    rows, columns = (f"{side}_tokens" for side in SIDES[kind])
-    shape = weights.shape
-    if not queries or not keys:
-        raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
-    if len(shape) != 4:
-        raise ValueError(f"{kind} must have the four axes (layers, heads, queries, keys), got the shape {shape}")
-    if shape[2:] != (len(queries), len(keys)):
-        raise ValueError(
-            f"{kind} has {shape[2]} rows and {shape[3]} columns, but its rows are {len(queries)} {rows} "
-            f"and its columns {len(keys)} {columns}"
-        )
-    if not 1 <= shape[0] <= MAX_LAYERS or not 1 <= shape[1] <= MAX_HEADS:
-        raise ValueError(
-            f"{kind} has {shape[0]} layers and {shape[1]} heads; from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
-        )
-    low, high = float(weights.min()), float(weights.max())
-    if not (low >= -ROUNDING and high <= 1 + ROUNDING):  # neither is NaN
-        raise ValueError(
-            f"{kind} holds numbers from {low:.3g} to {high:.3g}; weights are from 0 to 1: take them after the softmax"
-        )
-
-
 def _check_mask(kind: str, mask: np.ndarray, weights: np.ndarray) -> None:
     counts = weights.shape[2:]
     if mask.dtype != bool or mask.shape != counts:
         wanted = f"must be true or false in {counts} cells (queries, keys)"
         raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
-    largest = float(weights.max(axis=(0, 1))[~mask].max(initial=0.0))
-    if largest > ROUNDING:
-        raise ValueError(
-            f"{kind}_mask blocks a cell with a weight of {largest:.2f}: True must mean 'may attend', "
-            "and rows must be queries"
-        )
+    if (largest := float(weights.max(axis=(0, 1))[~mask].max(initial=0.0))) > ROUNDING:
+        wanted = "True must mean 'may attend', and rows must be queries"
+        raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")
+
+
+def _within_rounding(weights: np.ndarray) -> bool:
+    return bool(weights.min(initial=0.0) >= -ROUNDING and weights.max(initial=0.0) <= 1 + ROUNDING)  # so not NaN
 
 
 def clipped(weights: np.ndarray) -> np.ndarray:
     """The same between 0 and 1, where rounding alone led out of that; what lies further out is told later."""
-    low, high = weights.min(initial=0.0), weights.max(initial=0.0)
-    return np.clip(weights, 0, 1) if low >= -ROUNDING and high <= 1 + ROUNDING else weights
+    return np.clip(weights, 0, 1) if _within_rounding(weights) else weights

@@ -11,13 +11,10 @@ _MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention
 
 
 def head_view_arguments(result: Translation) -> dict[str, Any]:
-    """What `bertviz.head_view` and `bertviz.model_view` take of an encoder-decoder.
-
-    Each map is a list of one float32 tensor (1, heads, queries, keys) per layer.
+    """What `bertviz.head_view` and `bertviz.model_view` take: of each map a float32 tensor (1, H, T, S) per layer.
 
     Raises:
-        ValueError: if the model has no attention, or its encoder another number of layers than its decoder: BertViz
-            would fail, or leave layers out without a word.
+        ValueError: if the model has no attention, or stacks of different depth, of which BertViz leaves layers out.
     """
     arguments: dict[str, Any] = {}
     for kind, name in _MAPS.items():

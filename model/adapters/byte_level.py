@@ -13,16 +13,12 @@ from model.text.special import BYTE_TOKENS, MARK
 
 # Bytes that are printable characters of Latin-1 stand for themselves, the others for the characters from 256 on.
 _OWN = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-_OTHERS = [byte for byte in range(256) if byte not in _OWN]
-_BYTE_OF = {chr(byte): byte for byte in _OWN} | {chr(256 + place): byte for place, byte in enumerate(_OTHERS)}
+_BYTE_OF = {chr(byte): byte for byte in _OWN}
+_BYTE_OF |= {chr(256 + place): byte for place, byte in enumerate(sorted({*range(256)} - {*_OWN}))}
 
 
 def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
-    """How the tokens of a tokenizer, of `tokenizers` or of `transformers`, are written on an axis.
-
-    Returns:
-        A function of a token, None for an id that has none, and of the id.
-    """
+    """How a token, None for an id that has none, and an id of `tokenizers` or `transformers` are written on an axis."""
     own = getattr(tokenizer, "backend_tokenizer", tokenizer)
     byte_level = isinstance(getattr(own, "decoder", None), ByteLevel)
     added = {token.content for token in own.get_added_tokens_decoder().values()} if byte_level else set()
@@ -36,14 +32,13 @@ def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
 
 
 def spelt(token: str) -> str:
-    """A token of a byte-level vocabulary as text; what is not made of the characters for bytes stays as it is.
+    """A token of a byte-level vocabulary as text, other tokens as they are.
 
     A space is "▁"; what is not a whole character or cannot be seen is <0x..>.
     """
     if not all(character in _BYTE_OF for character in token):
         return token
-    text = bytes(map(_BYTE_OF.__getitem__, token)).decode("utf-8", "surrogateescape")
-    return "".join(map(_visible, text))
+    return "".join(map(_visible, bytes(map(_BYTE_OF.get, token)).decode("utf-8", "surrogateescape")))
 
 
 def _visible(character: str) -> str:

@@ -12,11 +12,10 @@ _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in
 
 
 def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
-    """The folder with a model's files: one on this machine, or of a model on the hub, fetched.
+    """The folder of that name on this machine, or with the files of a model on the hub, fetched.
 
     Args:
-        name: of the folder, or of the model ("Helsinki-NLP/opus-mt-en-de").
-        files: the names of those wanted; no other is fetched, so nothing that could run. Some may be missing.
+        files: those wanted; no other is fetched, so nothing that could run. Some may be missing.
         revision: a branch or a commit on the hub.
 
     Raises:
@@ -42,16 +41,12 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
 
 
 def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: Any) -> Any:
-    """Read a network with its own library: safetensors only, never anybody's code.
+    """Read a network, float32, with its own library: safetensors only, never anybody's code.
 
     Args:
-        folder: with its files.
         name: of a class of transformers, given by us and not by a file.
         config: from that class to the configuration; a ValueError of it is told as one of the folder.
         more: for the network.
-
-    Returns:
-        It in evaluation mode and float32, with eager attention, the only kind that hands out its maps.
 
     Raises:
         ValueError: if weights are missing, in several files, damaged or not finite, or do not fit the configuration.
@@ -73,7 +68,7 @@ def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: 
         model, found = network.from_pretrained(
             folder,
             config=config(network),
-            attn_implementation="eager",
+            attn_implementation="eager",  # the only kind that hands out its maps
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
@@ -82,7 +77,7 @@ def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: 
             **more,
         )
     except Exception as error:  # whatever the libraries raise for damaged files
-        raise ValueError(f"{folder / WEIGHTS} cannot be read: {_why(error)}") from None
+        raise ValueError(f"{folder / WEIGHTS} cannot be read: {reason(error)}") from None
     if found["missing_keys"]:
         raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
     known = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
@@ -94,8 +89,8 @@ def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: 
     return model.eval()
 
 
-def _why(error: Exception) -> str:
-    """The library's reason why a file cannot be read, as one line."""
+def reason(error: Exception) -> str:
+    """What a library complains of, as one line."""
     if "ignore_mismatched_sizes" in str(error):
         return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
     if isinstance(error, KeyError):  # whose text is the key only

@@ -88,10 +88,7 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
 
 
 def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transformer:
-    """Copy the parameters of a MarianMTModel into a model of the same sizes, in evaluation mode and float32.
-
-    `order` gives for each of our ids the id there.
-    """
+    """Copy a MarianMTModel into a model of ours in evaluation mode and float32; `order` has the id there of each id."""
     state = {key: value.float() for key, value in theirs.state_dict().items()}
     model = Transformer(config)
     embeddings, outputs = theirs.get_decoder().embed_tokens.weight, theirs.get_output_embeddings().weight
@@ -110,7 +107,6 @@ def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transfo
 
 
 def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
-    """Our configuration for theirs."""
     if values.get("model_type") != "marian":
         raise ValueError(f"{path}: the model is of type {values.get('model_type')!r}, not 'marian'")
     for mine in ("decoder_attention_heads", "decoder_ffn_dim"):
@@ -144,7 +140,6 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
 
 
 def _vocabulary(path: Path, size: int) -> list[str]:
-    """The token of each id there."""
     ids = checkpoint.read_json(path)
     if not all(type(index) is int for index in ids.values()) or sorted(ids.values()) != list(range(size)):
         raise ValueError(f"{path} must give each of the {size:,} ids of the model to one token")
@@ -153,21 +148,18 @@ def _vocabulary(path: Path, size: int) -> list[str]:
 
 def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[int]:
     """For each of our ids the id there: the special tokens first, then the others as they stand."""
-    named = {"pad_token_id": SPECIAL_TOKENS[PAD_ID], "eos_token_id": SPECIAL_TOKENS[EOS_ID]}
-    named["decoder_start_token_id"] = SPECIAL_TOKENS[PAD_ID]
-    missing = [token for token in (*named.values(), SPECIAL_TOKENS[UNK_ID]) if token not in vocabulary]
-    if missing:
+    special = [SPECIAL_TOKENS[PAD_ID if index == BOS_ID else index] for index in range(len(SPECIAL_TOKENS))]
+    if missing := [token for token in special if token not in vocabulary]:
         raise ValueError(f"{folder / VOCABULARY}: the token {missing[0]!r} is missing")
-    for key, token in named.items():
-        if values.get(key) != vocabulary.index(token):
-            right = f"must be {vocabulary.index(token)}, the id of {token!r}"
+    first = [vocabulary.index(token) for token in special]
+    for key, place in (("pad_token_id", PAD_ID), ("eos_token_id", EOS_ID), ("decoder_start_token_id", BOS_ID)):
+        if values.get(key) != first[place]:
+            right = f"must be {first[place]}, the id of {special[place]!r}"
             raise ValueError(f"{folder / CONFIG}: {key} {right}, got {values.get(key)!r}")
-    first = [vocabulary.index(SPECIAL_TOKENS[PAD_ID if i == BOS_ID else i]) for i in (PAD_ID, BOS_ID, EOS_ID, UNK_ID)]
     return [*first, *(index for index in range(len(vocabulary)) if index not in first)]
 
 
 def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTokenizers:
-    """The vocabulary in our order, and what cuts each language."""
     tokens = [*SPECIAL_TOKENS, *(vocabulary[index] for index in order[len(SPECIAL_TOKENS) :])]
     sides = []
     for path in (folder / name for name in SENTENCEPIECE):
@@ -181,7 +173,6 @@ def _tokenizer(folder: Path, vocabulary: list[str], order: list[int]) -> PieceTo
 
 @torch.no_grad()
 def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
-    """The largest difference between both models' logits on a few random tokens."""
     generator = torch.Generator().manual_seed(0)
     size = min(9, ours.config.max_length)
     src, tgt = torch.randint(EOS_ID, len(order), (2, 1, size), generator=generator)

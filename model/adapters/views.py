@@ -10,7 +10,7 @@ import torch
 from model import checkpoint
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS, Attention
-from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
+from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network, reason
 from model.adapters.outputs import NAMES, attention_from
 from model.config import MAX_LAYERS
 
@@ -31,7 +31,7 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     """Have a T5, BART, GPT-2 or BERT read a text, and return what each head looked at.
 
     Args:
-        name: a folder, or a name on the Hugging Face hub, with config.json, model.safetensors and tokenizer.json.
+        name: a folder, or a name on the Hugging Face hub.
         target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
         revision: a branch or a commit on the hub.
 
@@ -80,13 +80,11 @@ def _expect(folder: Path, file: str) -> None:
 
 
 def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
-    """What a network, or a function that runs it, makes of its inputs; what its config.json breaks is a ValueError."""
     try:
         with torch.inference_mode():
             return function(*inputs, **named)
     except Exception as error:  # whatever a network does whose config.json does not fit
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"the model in {folder} cannot run as its {CONFIG} describes it: {reason}") from None
+        raise ValueError(f"the model in {folder} cannot run as its {CONFIG} describes it: {reason(error)}") from None
 
 
 def _tokenizer(path: Path) -> tokenizers.Tokenizer:
@@ -94,14 +92,13 @@ def _tokenizer(path: Path) -> tokenizers.Tokenizer:
     try:
         tokenizer = tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises bare Exceptions
-        raise ValueError(f"{path} is not a tokenizer: {(str(error).splitlines() or [''])[0]}") from None
+        raise ValueError(f"{path} is not a tokenizer: {reason(error)}") from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
 
 
 def _encode(tokenizer: tokenizers.Tokenizer, text: str) -> list[int]:
-    """The ids of a text, with the special tokens that the model wants."""
     ids = tokenizer.encode(text).ids
     if not ids or not text.strip():
         raise ValueError("there is nothing to read: type a text")
@@ -120,7 +117,7 @@ def _check_ids(ids: list[int], config: Any) -> None:
 
 
 def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
-    """The model in a folder, when a network of these sizes is not much larger than the file with its weights."""
+    """The model, when a network of its sizes is not much larger than the file with its weights."""
     if "quantization_config" in values:
         raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
 
@@ -141,10 +138,9 @@ def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
 
 
 def _write(model: Any, ids: list[int]) -> list[int]:
-    """What the model writes greedily, without the start token."""
     # The library's cache fails where encoder and decoder differ in depth.
     rules = {"num_beams": 1, "do_sample": False, "max_new_tokens": min(2 * len(ids) + 10, MAX_TOKENS)}
-    return model.generate(torch.tensor([ids]), **rules, use_cache=False)[0, 1:].tolist()
+    return model.generate(torch.tensor([ids]), **rules, use_cache=False)[0, 1:].tolist()  # without the start token
 
 
 def _checked(attention: Attention, config: Any) -> Attention:
