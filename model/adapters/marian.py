@@ -13,7 +13,7 @@ from model import checkpoint
 from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
 from model.config import TransformerConfig
 from model.text.pieces import PieceTokenizer, PieceTokenizers
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS
 from model.transformer import Transformer
 
 VOCABULARY = "vocab.json"

@@ -1,8 +1,4 @@
-"""Two tiny language models, one of which may look ahead while it learns: why decoders have a causal mask.
-
-Both learn the same toy language. The cheater reads the next word while it is trained; when both write freely, there is
-no next word to read.
-"""
+"""Two tiny models of a toy language, one of which reads the next word while it learns: why there are causal masks."""
 
 import random
 import re
@@ -18,6 +14,7 @@ from torch.nn import functional as F
 from model.config import LanguageModelConfig
 from model.language_model import LanguageModel
 from model.taps import intervene
+from model.translation import module_of
 
 ARTICLES, ADJECTIVES = ("the", "a"), ("small", "old", "happy")
 NOUNS, VERBS = ("dog", "cat", "man", "woman", "bird"), ("sees", "bites", "likes", "follows")
@@ -25,7 +22,6 @@ STOP = "."  # ends a sentence and stands before the first one
 VOCABULARY = (STOP, *ARTICLES, *ADJECTIVES, *NOUNS, *VERBS)
 LONGEST = 8  # words of a sentence, the stop included
 STEPS, BATCH, RATE = 150, 32, 0.01
-MASK = "decoder.layers.{layer}.self_attention.mask"
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Trained:
 
 
 def train(looks_ahead: bool, seed: int = 1) -> Trained:
-    """Train a model of one layer; the same seed gives the same weights and sentences whether it looks ahead or not."""
+    """Train a model of one layer; a seed gives the same weights and sentences whether it looks ahead or not."""
     sizes = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64, "max_length": LONGEST + 2}
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -56,7 +52,7 @@ def train(looks_ahead: bool, seed: int = 1) -> Trained:
 
 
 def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None) -> AbstractContextManager[None]:
-    """Open cells (row, column) of the causal mask of every layer inside a block; all of them if None."""
+    """Open cells (row, column), all if None, of the causal mask of every layer inside a block."""
 
     def change(mask: Tensor) -> Tensor:  # (B, 1, T, T)
         mask = mask.clone()
@@ -64,7 +60,7 @@ def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None)
             mask[..., row, column] = True
         return mask
 
-    return intervene({MASK.format(layer=layer): change for layer in range(model.config.n_layers)})
+    return intervene({f"{module_of('decoder_self', i)}.mask": change for i in range(model.config.n_layers)})
 
 
 def sentence(generator: random.Random) -> list[str]:
@@ -90,7 +86,7 @@ def is_sentence(words: Sequence[str]) -> bool:
 
 
 def batch(n: int, generator: random.Random) -> Tensor:
-    """Sentences as ids (n, LONGEST + 1), a stop before each, cut or followed by more stops."""
+    """Sentences as ids (n, LONGEST + 1), a stop before each and stops after it."""
     stop = VOCABULARY.index(STOP)
     rows = [[stop, *map(VOCABULARY.index, sentence(generator))] for _ in range(n)]
     return torch.tensor([row + [stop] * (LONGEST + 1 - len(row)) for row in rows])
@@ -98,7 +94,7 @@ def batch(n: int, generator: random.Random) -> Tensor:
 
 @torch.inference_mode()
 def write(model: LanguageModel, n: int, seed: int = 1) -> list[list[str]]:
-    """Have a model write n sentences of at most LONGEST words, each word drawn from its distribution."""
+    """Draw n sentences of at most LONGEST words from a model."""
     generator = torch.Generator().manual_seed(seed)
     ids = torch.zeros(n, 1, dtype=torch.long)
     for _ in range(LONGEST):
@@ -110,12 +106,7 @@ def write(model: LanguageModel, n: int, seed: int = 1) -> list[list[str]]:
 
 @torch.inference_mode()
 def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
-    """How probable each next word is to a model that looked ahead while it learned, one cell of its causal mask opened.
-
-    Returns:
-        float32 (T, T): row t, column s the probability of word t of a sentence at row t, which reads a stop and the
-        words before it, with cell (t, s) open; on and below the diagonal the mask is as it is.
-    """
+    """How probable word t of a sentence is to a model at row t if cell (t, s) of its causal mask is open: (T, T)."""
     ids = torch.tensor([[VOCABULARY.index(word) for word in (STOP, *words)]])
     found = np.zeros((len(words), len(words)), dtype=np.float32)
     for row in range(len(words)):

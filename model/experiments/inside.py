@@ -1,7 +1,4 @@
-"""One query of one attention head, step by step, as recorded or with something done differently.
-
-The steps are those of `attention.MultiHeadAttention` for one row.
-"""
+"""One query of one attention head, step by step, as recorded or with something done differently."""
 
 import math
 from collections.abc import Mapping
@@ -14,8 +11,6 @@ from model.attention import masked_softmax
 from model.translation import Translation
 
 RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
-_OF_A_QUERY = ("q", "raw_scores", "scores", "weights", "context")
-GRADIENT_LIMIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,22 +52,13 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """The arrays of RECORDED, by name, of one layer of a translation with its whole trace.
-
-    Returns:
-        q and context (H, T, K), k and v (H, S, K), mask bool (1, T, S), raw_scores, scores and weights (H, T, S).
-    """
+    """What `row` takes, the arrays of RECORDED, of one layer of a translation with its whole trace."""
     module = result.modules(kind)[layer]
     return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
 
 
 def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switches: Switches = AS_RECORDED) -> Row:
-    """Compute every step of one query from what the projections gave (Vaswani et al. 2017, equation 1).
-
-    Args:
-        q, k, v: (K,), (S, K) and (S, K).
-        mask: bool (S,), True = may attend.
-    """
+    """Compute every step of one query, (K,), (S, K), (S, K) and bool (S,) (Vaswani et al. 2017, equation 1)."""
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
     raw_scores = products.sum(axis=-1)  # (S,)
@@ -86,20 +72,17 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
 def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
     """One query of one head of a layer: what `recorded` gave, and recomputed from it only what a switch changes."""
     mask, k, v = arrays["mask"][0, query], arrays["k"][head], arrays["v"][head]
-    q, raw_scores, scores, weights, context = (arrays[name][head, query] for name in _OF_A_QUERY)
-    kept = {"raw_scores": raw_scores}
+    own = {name: arrays[name][head, query] for name in ("q", "raw_scores", "scores", "weights", "context")}
+    kept = {"raw_scores": own["raw_scores"]}
     if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
-        kept |= {"scores": scores, "weights": weights, **_read(weights, v, switches)}
-        if not switches.dropout:
-            kept["context"] = context
-    return replace(compute(q, k, v, mask, switches), **kept)
+        kept = own | _read(own["weights"], v, switches) | ({} if switches.dropout else {"context": own["context"]})
+    return replace(compute(own["q"], k, v, mask, switches), **kept)
 
 
 def softmax_gradient(weights: np.ndarray) -> float:
-    """How strongly softmax answers a change of the scores it was given: the Frobenius norm of diag(w) - w w^T.
+    """How strongly softmax answers a change of its scores: the Frobenius norm of its Jacobian diag(w) - w w^T.
 
-    It is 0 where one key takes all. With p = sum w^2 it is at most sqrt(p - p^2), so at most GRADIENT_LIMIT, which is
-    reached where two keys share evenly.
+    From 0, where one key takes all, to 0.5, where two keys share evenly.
     """
     weights = weights.astype(np.float64)
     return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))

@@ -1,8 +1,4 @@
-"""A positional table that is learned instead of computed, at a size that trains in a moment.
-
-Learned positions are an nn.Embedding with one row per position (Gehring et al. 2017; as good as sinusoids in Vaswani et
-al. 2017, section 3.5). Here one head, given nothing but positions, learns with such a table to look one place back.
-"""
+"""A positional table that is learned, not computed (Gehring et al. 2017), at a size that trains in a moment."""
 
 from dataclasses import dataclass
 
@@ -29,10 +25,9 @@ class LearnedPositions:
 
 
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
-    """Train a table of T positions, at least 2, so that a head finds the place before each position.
+    """Train a table P of T positions, at least 2, so that a head without a mask finds the place before each position.
 
-    The head is softmax((P W_q)(P W_k)^T / sqrt(d_model)), P the table, without a mask; its loss is the cross entropy of
-    row t with key t - 1, for t from 1 on; it learns by Adam, learning rate 0.01.
+    Its weights are softmax((P W_q)(P W_k)^T / sqrt(d_model)), its loss the cross entropy of row t with key t - 1.
     """
     if n_positions < 2:
         raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -24,7 +23,6 @@ from model.translator import MAX_CHARACTERS, Translator, tidy
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
 MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")
-EXAMPLE_LENGTHS, EXAMPLE_WIDTH = (4, 2, 6), 7
 Cells = Sequence[tuple[int, int, int]]  # (b, t, s) of masks (B, T, S)
 
 
@@ -43,7 +41,7 @@ class Sentences:
 
 
 def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Sentences:
-    """Tokenize sentence pairs to one batch; an empty text is the end or the start token alone, a long one an error."""
+    """Tokenize sentence pairs to one batch; a text that is too long is a ValueError."""
     limit = min(MAX_TOKENS, translator.config.max_length) - 1
     source, target = translator.tokenizer.source, translator.tokenizer.target
 
@@ -58,11 +56,8 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
 
 
 def worked_example() -> Sentences:
-    """Three sentences of 4, 2 and 6 tokens in a batch 7 wide, each token the number 2, each pad written 1.
-
-    The pad of this example is 1, that of the models here is 0: they are given 0.
-    """
-    ids = pad_ids([[EOS_ID] * n for n in (*EXAMPLE_LENGTHS, EXAMPLE_WIDTH)])[:-1]
+    """Three sentences of 4, 2 and 6 tokens in a batch 7 wide, each token the number 2, each pad written 1 (0 here)."""
+    ids = pad_ids([[EOS_ID] * n for n in (4, 2, 6, 7)])[:-1]
     names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in ids.tolist()]
     return Sentences(ids, ids.clone(), names, names)
 
@@ -85,14 +80,11 @@ def run(
     *,
     padding: bool = True,
     look_ahead: bool = True,
-    flipped: Mapping[str, Cells] = MappingProxyType({}),
+    flipped: Mapping[str, Cells] | None = None,
 ) -> Pass:
     """Pass a batch, ids (B, S) and (B, T), through a model, recorded, with or without each of its masks.
 
-    Args:
-        padding: whether padded keys are hidden, in the encoder, in the decoder and between them.
-        look_ahead: whether the decoder's future is hidden.
-        flipped: by kind of attention the cells that change between open and blocked, in all layers and heads.
+    `flipped` are by kind of attention the cells that change between open and blocked, in all layers and heads.
     """
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
@@ -101,7 +93,7 @@ def run(
     changes = {}
     for kind, layers in kinds.items():
         # The decoder's own mask is made above.
-        change = _changed(not padding and kind != "decoder_self", flipped.get(kind, ()))
+        change = _changed(not padding and kind != "decoder_self", (flipped or {}).get(kind, ()))
         changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), change)
     with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
         logits = model.decode(tgt, masks.combine(pads, future), model.start(src))  # (B, T, V)
@@ -123,7 +115,6 @@ def run(
 
 
 def _changed(is_open: bool, flipped: Cells) -> Change:
-
     def change(mask: Tensor) -> Tensor:  # (B, 1, T, S)
         mask = (_allow_all(mask) if is_open else mask).clone()
         for b, t, s in flipped:
@@ -144,10 +135,9 @@ def _allow_all(mask: Tensor) -> Tensor:
 
 
 def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, padding: bool) -> float:
-    """How much the logits of a pair change when pads are appended to it: about 0 with the padding mask.
+    """How much the logits of a pair's real steps change when pads are appended: about 0 with the padding mask.
 
-    Returns:
-        max |difference| over the logits of the T real steps; a ValueError if the model has no positions for the pads.
+    A ValueError if the model has no positions for the pads.
     """
     longest, most = max(src.size(1), tgt.size(1)) + count, model.config.max_length
     if longest > most:
@@ -158,11 +148,9 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
 
 
 def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: bool) -> float:
-    """How much the logits of a step depend on what comes after it: exactly what a decoder must not do.
+    """How much the logits of the steps before the last depend on the last token, here replaced by <unk>.
 
-    Returns:
-        max |difference| over the logits of all steps of a pair but the last when the last token is replaced by <unk>; a
-        ValueError if there is no step before the last.
+    A ValueError if there is no such step.
     """
     if tgt.size(1) < 2:
         raise Problem("there is no earlier step that could see the future: type a longer target")
@@ -182,9 +170,7 @@ def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
 def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
     """What becomes of a query, scores float32 (S,), whose every key is blocked, in the ways people write it.
 
-    Returns:
-        By treatment the weights (S,): "-inf" and "-1e9", then softmax; PyTorch's fused attention with a boolean mask;
-        the softmax of this project.
+    By treatment the weights (S,): softmax of "-inf" and of "-1e9", PyTorch's "fused" attention, "ours".
     """
     row = torch.from_numpy(scores)[None]  # (1, S)
     allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)

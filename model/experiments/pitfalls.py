@@ -1,8 +1,4 @@
-"""Well-known mistakes as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon.
-
-Each stands in widely read tutorials and notebooks, runs without an error, and differs from the right version, which is
-elsewhere in this package.
-"""
+"""Well-known mistakes of tutorials, as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon."""
 
 import copy
 import math
@@ -21,9 +17,7 @@ from model.taps import Change, addresses, intervene
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Cache, Transformer
-
-LARGE = -1e9  # what many fill masked scores with, instead of -inf
-SAMPLE_VOCABULARY = 520
+from model.translation import module_of
 
 # Written for this file: enough text for a small tokenizer of each language.
 SAMPLES = {
@@ -61,7 +55,7 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
 
 
 def _instead(model: Transformer, kind: type, made: Callable[[nn.Module, Tensor, Tensor], Tensor]) -> Transformer:
-    """A copy of a model, of the same weights, with something made of what all modules of a kind take and give."""
+    """A copy, of the same weights, with something made of what all modules of a kind take and give."""
     other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
     for module in other.modules():
         if isinstance(module, kind):
@@ -70,12 +64,11 @@ def _instead(model: Transformer, kind: type, made: Callable[[nn.Module, Tensor, 
 
 
 def double_residual(model: Transformer) -> Transformer:
-    """A copy, of the same weights, whose feed-forward adds its input itself inside a sublayer that adds it too."""
+    """A copy whose feed-forward adds its input itself inside a sublayer that adds it too."""
     return _instead(model, FeedForward, lambda _, x, result: x + result)
 
 
 def own_norms(model: Transformer) -> Transformer:
-    """A copy, of the same weights, with `own_layer_norm` in place of every layer norm."""
     return _instead(model, nn.LayerNorm, lambda own, x, _: own_layer_norm(x, own.weight, own.bias, own.eps).to(x.dtype))
 
 
@@ -84,27 +77,22 @@ def _everywhere(model: Transformer, end: str, change: Change, within: str = "") 
     return dict.fromkeys((name for name in addresses(model) if name.endswith(end) and within in name), change)
 
 
-def _without_transpose(model: Transformer) -> dict[str, Change]:
-    """The context of every head of the encoder is what `forgotten_transpose` makes of its query, key and value."""
-    changes: dict[str, Change] = {}
-    for name in [name for name in addresses(model) if name.startswith("encoder") and name.endswith(".context")]:
-        kept: dict[str, Tensor] = {}
+def _without_transpose(module: str) -> dict[str, Change]:
+    """The context of every head is what `forgotten_transpose` makes of its query, key and value."""
+    kept: dict[str, Tensor] = {}
 
-        def keep(x: Tensor, part: str, kept: dict[str, Tensor] = kept) -> Tensor:
-            kept[part] = x
-            return x
+    def keep(x: Tensor, part: str) -> Tensor:
+        kept[part] = x
+        return x
 
-        def context(_: Tensor, kept: dict[str, Tensor] = kept) -> Tensor:
-            q, k, v = (kept[part][0].transpose(0, 1) for part in "qkv")
-            return forgotten_transpose(q, k, v)[1].transpose(0, 1)[None].contiguous()
+    def context(_: Tensor) -> Tensor:
+        q, k, v = (kept[part][0].transpose(0, 1) for part in "qkv")
+        return forgotten_transpose(q, k, v)[1].transpose(0, 1)[None].contiguous()
 
-        base = name.removesuffix("context")
-        changes |= {base + part: partial(keep, part=part) for part in "qkv"} | {name: context}
-    return changes
+    return {f"{module}.{part}": partial(keep, part=part) for part in "qkv"} | {f"{module}.context": context}
 
 
 def _rows_blanked(ids: Tensor) -> Change:
-
     def change(mask: Tensor) -> Tensor:
         ours = mask.size(-2) == ids.size(1)
         return row_padding_mask(ids).expand(mask.shape).clone() if ours else torch.ones_like(mask)
@@ -117,10 +105,12 @@ _CHANGES: dict[str, Callable[[Transformer, Tensor], dict[str, Change]]] = {
     "loop": lambda model, _: _everywhere(
         model, "input.positions", lambda x: literal_loop(*x.shape[-2:]).to(x).expand_as(x).clone()
     ),
-    "transpose": lambda model, _: _without_transpose(model),
-    "scaling": lambda model, _: _everywhere(
-        model, ".raw_scores", lambda x: x * math.sqrt(model.config.d_model // model.config.n_heads)
+    "transpose": lambda model, _: dict(
+        change
+        for layer in range(model.config.n_encoder_layers)
+        for change in _without_transpose(module_of("encoder_self", layer)).items()
     ),
+    "scaling": lambda model, _: _everywhere(model, ".raw_scores", lambda x: x * math.sqrt(model.config.d_head)),
     "scale": lambda model, _: _everywhere(model, "input.tokens", lambda x: x / math.sqrt(model.config.d_model)),
     "rows": lambda model, src: (
         _everywhere(model, "self_attention.mask", _rows_blanked(src), "encoder")
@@ -133,15 +123,9 @@ WRITTEN = (*_CHANGES, *_MODELS, "start")
 
 @torch.inference_mode()
 def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: int = 0) -> list[int]:
-    """What trained weights write greedily with a mistake of WRITTEN, which they were not trained with.
+    """The ids, at most `limit`, that trained weights write greedily with a mistake of WRITTEN, less the end token.
 
-    Args:
-        src: (1, S) ids.
-        limit: at most so many tokens.
-        pads: padding after the source, as beside a longer sentence; for "rows".
-
-    Returns:
-        The ids, without the end token.
+    For "rows" there are `pads` after the source (1, S), as beside a longer sentence.
     """
     padded = torch.cat([src, torch.full((1, pads if mistake == "rows" else 0), PAD_ID)], dim=1)
     changes = _CHANGES.get(mistake, lambda model, src: {})(model, padded)
@@ -151,7 +135,7 @@ def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: 
 
 
 def bare_embedding(n_tokens: int, vocab_size: int, d_model: int, seed: int = 0) -> Tensor:
-    """Rows (n_tokens, D) of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model): rms sqrt(2 / (V + D))."""
+    """Rows (n_tokens, D) of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model)."""
     bound = math.sqrt(6 / (vocab_size + d_model))
     generator = torch.Generator().manual_seed(seed)
     return (2 * torch.rand(n_tokens, d_model, generator=generator) - 1) * bound
@@ -164,9 +148,7 @@ def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tenso
 
 
 def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int = 60) -> tuple[list[float], float]:
-    """Train a linear model with more inputs than examples by gradient descent, keeping the best by validation.
-
-    `keep` is called with the model whenever its validation loss is the lowest so far; the mistake is an alias of it.
+    """Train a linear model with more inputs than examples, keeping the best by validation: the mistake is an alias.
 
     Returns:
         The validation loss after every epoch, and at the end that of what was kept.
@@ -196,16 +178,16 @@ def row_padding_mask(ids: Tensor) -> Tensor:
     return masks.padding_mask(ids, PAD_ID).transpose(-2, -1)
 
 
-def filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
+def _filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
     """While the block runs, masked scores of the decoder's self-attention are -1e9: a masked row becomes uniform."""
-    fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, LARGE), "decoder")
+    fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, -1e9), "decoder")
     return intervene(fill)
 
 
 @torch.inference_mode()
 def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
     """The logits (1, T, V) of a pass of the decoder with any mask, masked scores filled with -1e9."""
-    with filled_with_a_large_number(model):
+    with _filled_with_a_large_number(model):
         return model.decode(tgt, mask, cache.fresh())
 
 
@@ -213,7 +195,7 @@ def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> 
 def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
     """The same, one token at a time with cached keys and values: equal, unless a row reads what comes later."""
     cache = cache.fresh()
-    with filled_with_a_large_number(model):
+    with _filled_with_a_large_number(model):
         steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
     return torch.cat(steps, dim=1)
 
@@ -227,14 +209,14 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """Write at most `limit` ids, greedily, less the end token, from what `model.start` gave, each step a full pass."""
+    """At most `limit` ids, written greedily from what `model.start` gave, each step a full pass, less the end token."""
     ids = [BOS_ID]
     while len(ids) <= min(limit, model.config.max_length - 1):
         tgt = torch.tensor([ids])
         if from_padding:
             logits = decode_with(model, *start_from_padding(tgt), cache)
         else:
-            logits = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache.fresh())
+            logits = model.read(tgt, cache.fresh())
         logits[..., [PAD_ID, BOS_ID]] = -math.inf
         ids.append(int(logits[0, -1].argmax()))
         if ids[-1] == EOS_ID:
@@ -245,7 +227,7 @@ def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = Fal
 @lru_cache(maxsize=4)
 def sample_tokenizer(language: str) -> Tokenizer:
     """A small tokenizer that has seen one language only, "en" or "de"; using it on the other is the mistake."""
-    return Tokenizer.train([SAMPLES[language]], SAMPLE_VOCABULARY, alphabet_size=64)
+    return Tokenizer.train([SAMPLES[language]], 520, alphabet_size=64)
 
 
 def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
@@ -254,7 +236,7 @@ def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def weights_after_dropout(weights: Tensor, dropout: float, seed: int = 0) -> Tensor:
-    """What a model in training multiplies with v: some weights 0, the others larger, so rows no longer sum to 1."""
+    """What a model in training multiplies with v: some weights 0, the others larger."""
     generator = torch.Generator().manual_seed(seed)
     kept = torch.rand(weights.shape, generator=generator) >= dropout
     return weights * kept / (1 - dropout)

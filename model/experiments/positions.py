@@ -11,7 +11,6 @@ from torch import Tensor
 from model.positional import shifted
 from model.taps import Change, intervene, record
 from model.text.special import EOS_ID
-from model.translation import Translation
 from model.translator import Translator, tidy
 
 SIDES = ("encoder", "decoder")
@@ -25,9 +24,8 @@ def changed_positions(
 
     Args:
         layout: the model's encoding, a name of `model.positional.TABLES`.
-        scale: what the encoding is multiplied with; 0 switches it off, 1 leaves it.
+        scale: what the encoding is multiplied with; 0 switches it off.
         shift: how many positions later every token seems to stand.
-        sides: "encoder", "decoder" or both.
     """
     if not 0 <= scale <= MAX_SCALE:
         raise ValueError(f"the scale must be from 0 to {MAX_SCALE:g}, got {scale:g}")
@@ -41,14 +39,6 @@ def changed_positions(
     changes: dict[str, Change] = {f"{side}.input.positions": change for side in sides}
     # With nothing to change the passes stay the fast ones.
     return nullcontext() if (scale, shift) == (1, 0) else intervene(changes)
-
-
-def translate(
-    translator: Translator, text: str, scale: float = 1.0, shift: int = 0, sides: tuple[str, ...] = SIDES
-) -> Translation:
-    """Translate greedily with changed positional encodings."""
-    with changed_positions(translator.config.positional, scale, shift, sides):
-        return translator.translate(text, beam=1)
 
 
 @dataclass(frozen=True)
@@ -85,12 +75,7 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
 
 @torch.inference_mode()
 def order_difference(translator: Translator, shuffled: Shuffle, scale: float) -> float:
-    """How far the encoder is from order-blind: does shuffling its input only shuffle its output?
-
-    Returns:
-        max |encoder(shuffled sentence) - the rows of encoder(sentence), shuffled|: about 0 where order is not seen, as
-        with a `scale` of the positional encoding of 0.
-    """
+    """max |encoder(shuffled sentence) - the rows of encoder(sentence), shuffled|: about 0 where order is not seen."""
     with changed_positions(translator.config.positional, scale, sides=("encoder",)), record("encoder.output") as trace:
         for ids in (shuffled.ids, shuffled.shuffled_ids):
             translator.model.start(torch.tensor([ids]))

@@ -59,8 +59,6 @@ class Settings:
 
 
 class Practice:
-    """The model and its training."""
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         sizes = {"d_model": D_MODEL, "d_ff": D_FF, "n_heads": settings.n_heads, "max_length": LONGEST + 2}
@@ -79,7 +77,6 @@ class Practice:
 
     @property
     def step(self) -> int:
-        """Steps done."""
         return len(self.losses)
 
     def advance(self) -> None:
@@ -108,11 +105,7 @@ class Practice:
         self.weights = self._attention(SAMPLE, encode(SAMPLE[::-1]))
 
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
-        """Have the present weights write a string backwards; errors as of `checked`.
-
-        Returns:
-            What they write, right or wrong, and the cross-attention (L, H, T, S) while they write it.
-        """
+        """What the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile."""
         checked(text)
         limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": LONGEST + 1}
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), **limits)[0]
@@ -128,7 +121,6 @@ class Practice:
 
 
 def strings(n: int, generator: torch.Generator) -> list[str]:
-    """Draw n random strings of 1 to LONGEST letters."""
     lengths = torch.randint(1, LONGEST + 1, (n,), generator=generator).tolist()
     letters = torch.randint(len(LETTERS), (n, LONGEST), generator=generator).tolist()
     return ["".join(LETTERS[i] for i in row[:length]) for row, length in zip(letters, lengths, strict=True)]

@@ -12,6 +12,7 @@ from model.experiments import learned_positions
 from model.experiments import positions as experiments
 from tests.test_app import screen
 from tests.test_app.screen import labelled
+from tests.test_model.builders import translate_elsewhere
 from viz.text import words_masks, words_positions
 from viz.text.words_positions import ENCODINGS
 
@@ -74,7 +75,7 @@ def assert_orders(at, recorded, text, seed=1, scale=0.0):
     """The two orders are translated, and their maps drawn."""
     shuffle = experiments.shuffle(recorded, text, seed)
     for key, words in (("own", text), ("shuffled", shuffle.shuffled)):
-        result = experiments.translate(recorded, words, scale, 0, ("encoder",))
+        result = translate_elsewhere(recorded, words, scale, 0, ("encoder",))
         assert words in screen.written(at) and result.text in screen.written(at)
         np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention("encoder_self")[0, 0], atol=1e-6)
         assert screen.tokens(at, f"map-{key}", "x") == labelled(result.source_tokens)
@@ -175,7 +176,7 @@ def test_both_orders_without_positions_and_as_trained(recorded):
 def test_every_kind_layer_and_head_of_both_orders(recorded, kind):
     at = screen.choose(open_page(picture="order"), kind=kind, layer=1, head=2)
     for key, text in (("own", EXAMPLE), ("shuffled", experiments.shuffle(recorded, EXAMPLE, 1).shuffled)):
-        result = experiments.translate(recorded, text, 0.0, 0, ("encoder",))
+        result = translate_elsewhere(recorded, text, 0.0, 0, ("encoder",))
         np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention(kind)[1, 2], atol=1e-6)
         queries = result.source_tokens if kind == "encoder_self" else result.target_tokens
         assert screen.tokens(at, f"map-{key}", "y") == labelled(queries)

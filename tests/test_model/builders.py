@@ -12,8 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.experiments.positions import changed_positions
 from model.text.special import BOS_ID, PAD_ID
 from model.transformer import Transformer
+from model.translation import Translation
+from model.translator import Translator
 
 B, H, K, T, S, D, V, F = 2, 3, 4, 5, 7, 12, 17, 20
 DTYPES = [torch.float64, torch.float32]
@@ -75,3 +78,9 @@ def write_folder(folder: Path, links: str, first: str = "das haus\nja .\n", seco
     (folder / "test.en").write_text(second, encoding="utf-8")
     (folder / "de-en.ref.wa").write_text(links, encoding="utf-8")
     return folder
+
+
+def translate_elsewhere(translator: Translator, text: str, *changes: Any) -> Translation:
+    """Translates greedily with changed positional encodings: scale, shift, sides."""
+    with changed_positions(translator.config.positional, *changes):
+        return translator.translate(text, beam=1)

@@ -13,6 +13,7 @@ from model.experiments import positions as experiments
 from model.positional import TABLES
 from model.taps import record
 from tests.test_app.conftest import SENTENCES, save_tiny
+from tests.test_model.builders import translate_elsewhere
 
 TEXT = SENTENCES[0]
 
@@ -27,14 +28,14 @@ def table(translator, start: int, n: int) -> np.ndarray:
 
 
 def test_nothing_changed_is_the_model_as_trained(translator) -> None:
-    plain, same = translator.translate(TEXT, beam=1), experiments.translate(translator, TEXT)
+    plain, same = translator.translate(TEXT, beam=1), translate_elsewhere(translator, TEXT, 1.0)
     assert same.text == plain.text
     np.testing.assert_array_equal(same.attention("cross"), plain.attention("cross"))
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(0.0, 0), (0.5, 0), (2.0, 0), (1.0, 7), (1.5, 100), (0.0, 3)])
 def test_scale_and_shift_are_what_was_added(translator, scale, shift) -> None:
-    result = experiments.translate(translator, TEXT, scale, shift)
+    result = translate_elsewhere(translator, TEXT, scale, shift)
     for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
         expected = scale * table(translator, shift, len(tokens))
         np.testing.assert_allclose(result.positional(side), expected, atol=1e-5)
@@ -43,7 +44,7 @@ def test_scale_and_shift_are_what_was_added(translator, scale, shift) -> None:
 @pytest.mark.parametrize("layout", TABLES)
 def test_a_shift_is_right_in_every_layout(tmp_path, layout) -> None:
     other = load_translator(str(save_tiny(tmp_path / "en-de", positional=layout)))
-    result = experiments.translate(other, TEXT, 1.0, 5)
+    result = translate_elsewhere(other, TEXT, 1.0, 5)
     n = len(result.source_tokens)
     expected = TABLES[layout](n + 5, other.config.d_model)[5:]
     np.testing.assert_allclose(result.positional("source"), expected.numpy(), atol=1e-5)
@@ -51,7 +52,7 @@ def test_a_shift_is_right_in_every_layout(tmp_path, layout) -> None:
 
 def test_the_search_itself_runs_changed(translator) -> None:
     """Greedy decoding by hand over a model whose tables are changed gives the same translation."""
-    result = experiments.translate(translator, TEXT, 0.0)
+    result = translate_elsewhere(translator, TEXT, 0.0)
     other = load_translator(str(translator.folder))
     for stack in (other.model.encoder, other.model.decoder):
         stack.input.table.zero_()
@@ -61,7 +62,7 @@ def test_the_search_itself_runs_changed(translator) -> None:
 
 @pytest.mark.parametrize(("sides", "changed"), [(("encoder",), "source"), (("decoder",), "target")])
 def test_one_side_leaves_the_other(translator, sides, changed) -> None:
-    result = experiments.translate(translator, TEXT, 0.0, sides=sides)
+    result = translate_elsewhere(translator, TEXT, 0.0, 0, sides)
     for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
         added = result.positional(side)
         assert not added.any() if side == changed else np.allclose(added, table(translator, 0, len(tokens)), atol=1e-6)
@@ -121,5 +122,5 @@ def test_without_positions_the_encoder_is_order_blind_and_the_translation_too(tr
     shuffle = experiments.shuffle(translator, TEXT, 1)
     assert experiments.order_difference(translator, shuffle, 0.0) < 1e-5
     assert experiments.order_difference(translator, shuffle, 1.0) > 0.1
-    both = (experiments.translate(translator, text, 0.0, 0, ("encoder",)) for text in (shuffle.text, shuffle.shuffled))
+    both = (translate_elsewhere(translator, text, 0.0, 0, ("encoder",)) for text in (shuffle.text, shuffle.shuffled))
     assert len({result.text for result in both}) == 1
