@@ -8,7 +8,7 @@ import hashlib
 
 import pytest
 
-from viz.app.page_head import FRAMED_BY, PageHead
+from viz.app.page_head import PageHead
 
 ADDED = "<script>first()</script>"
 LATER = ["later()"]
@@ -46,7 +46,7 @@ def test_a_page_gets_what_is_added_first_in_its_head_and_its_new_length(parts):
 )
 @pytest.mark.parametrize(("framed", "frames"), [("", ""), ("https://a.test, *.b.test", " https://a.test *.b.test")])
 def test_a_page_runs_its_own_scripts_and_no_other_and_says_who_may_frame_it(monkeypatch, host, sockets, framed, frames):
-    monkeypatch.setenv(FRAMED_BY, framed)
+    monkeypatch.setenv("HEADLIGHT_FRAMED_BY", framed)
     _, headers, _ = answered([PAGE.replace(b"<title>", b"<script>own()</script><title>")], host=host)
     rules = dict(rule.split(" ", 1) for rule in headers[b"content-security-policy"].decode().split("; "))
     hashes = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (b"first()", b"own()", b"later()")]

@@ -22,7 +22,6 @@ from streamlit import config
 from streamlit.logger import get_logger
 
 VARIABLE = "HEADLIGHT_HOSTS"
-SHOWN = 100  # characters of a header that are repeated
 _HOST = re.compile(r"(\[[0-9a-f:.%]+\]|[^\s:/?#@\[\]]+?)\.?(?::\d+)?", re.I)  # the name, and maybe a port
 
 
@@ -31,8 +30,8 @@ class Guard:
 
     Args:
         app: the application that answers.
-        names: patterns of the names that it is reached by; those of this machine and its settings when left out.
-        origins: of other servers whose pages may connect; those of `server.corsAllowedOrigins` when left out.
+        names: patterns of the names that it is reached by; None: those of this machine and its settings.
+        origins: of other servers whose pages may connect; None: those of `server.corsAllowedOrigins`.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str] | None = None, origins: Iterable[str] | None = None) -> None:
@@ -42,53 +41,49 @@ class Guard:
         self.origins = {origin.strip().rstrip("/") for origin in listed}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
+            return await self.app(scope, receive, send)
         is_websocket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         host, origin = headers.get("host"), headers.get("origin")
         problem = self._wrong_host(host) or (self._wrong_origin(origin, host) if is_websocket else "")
         if not problem:
-            await self.app(_decided(scope) if is_websocket else scope, receive, _no_sniffing(send))
-            return
+            if is_websocket:  # without its origin, which Streamlit would look up
+                scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]}
+            return await self.app(scope, receive, _no_sniffing(send))
         if is_websocket:  # a browser does not show its answer
             get_logger(__name__).warning(problem)
         if is_websocket and "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": ""})  # before it is accepted: a plain 403
-            return
+            # Before it is accepted: a plain 403.
+            return await send({"type": "websocket.close", "code": 1008, "reason": ""})
         await PlainTextResponse(problem + "\n", 403)(scope, receive, _no_sniffing(send))
 
     def _wrong_host(self, host: str | None) -> str:
         """What is wrong with the name that a request is for. Only programs send none, and nothing can be rebound."""
         if host is None or self._is_own(host):
             return ""
-        name = host[:SHOWN]
         return (
-            f"Headlight does not answer to the name {name!r}: open it by a name of its own or by its IP address, or "
-            f"add the name to the environment variable {VARIABLE} (names with commas between them, * for any)."
+            f"Headlight does not answer to the name {host[:100]!r}: open it by a name of its own or by its IP address, "
+            f"or add the name to the environment variable {VARIABLE} (names with commas between them, * for any)."
         )
 
     def _is_own(self, host: str) -> bool:
         match = _HOST.fullmatch(host)
-        if match is None:
-            return False
-        name = match[1].lower()
+        name = match[1].lower() if match else ""
         try:
-            ip_address(name.strip("[]"))
+            return bool(ip_address(name.strip("[]")))  # looked up nowhere, so nobody can point it elsewhere
         except ValueError:
-            return any(fnmatchcase(name, pattern) for pattern in self.names)
-        return True  # an address is looked up nowhere, so nobody can point it elsewhere
+            return bool(name) and any(fnmatchcase(name, pattern) for pattern in self.names)
 
     def _wrong_origin(self, origin: str | None, host: str | None) -> str:
         """What is wrong with the page that a websocket comes from. Only programs come from none."""
         if origin is None or origin in self.origins or (host and _place(origin) == host.lower()):
             return ""
-        page, name = origin[:SHOWN], (host or "")[:SHOWN]
+        name = (host or "")[:100]
         return (
-            f"Headlight at {name!r} takes no connection from a page of {page!r}: where both are the same app, have the "
-            "proxy keep the Host header; else add that origin to server.corsAllowedOrigins in .streamlit/config.toml."
+            f"Headlight at {name!r} takes no connection from a page of {origin[:100]!r}: where both are the same app, "
+            "have the proxy keep the Host header; else add that origin to server.corsAllowedOrigins in "
+            ".streamlit/config.toml."
         )
 
 
@@ -118,8 +113,3 @@ def _no_sniffing(send: Send) -> Send:
         await send(message)
 
     return told
-
-
-def _decided(scope: Scope) -> Scope:
-    """A websocket's request without its origin, which Streamlit would look up."""
-    return {**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]}

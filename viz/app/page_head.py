@@ -1,8 +1,8 @@
 """What Streamlit's own HTML page lacks, added to its head: where the server is, a way into popovers, Plotly early.
 
-And what browsers may do with it (its content security policy): run the scripts that stand in the page as it leaves
-here, those of this server, and what Streamlit makes of a component (a blob); fetch nothing from elsewhere; show it
-inside pages of this server and of those that HEADLIGHT_FRAMED_BY names, as a course page that embeds it.
+And its content security policy: browsers run the scripts that stand in the page as it leaves here, those of this
+server, and what Streamlit makes of a component (a blob); fetch nothing from elsewhere; and show it inside pages of this
+server and of those that HEADLIGHT_FRAMED_BY names, as a course page that embeds it.
 """
 
 from __future__ import annotations
@@ -40,61 +40,47 @@ ONE_ENTRY = """<script>{
     else if (!document.querySelector(".hl-stage:not(.hl-set)")) history.replaceState(state, title, address);
   };
 }</script>"""
-FRAMED_BY = "HEADLIGHT_FRAMED_BY"
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 
 
 class PageHead:
-    """Adds to the head of every HTML page.
-
-    Args:
-        app: the application that answers.
-        added: HTML, put first in the head.
-        later: scripts that a page may add to itself.
-    """
+    """Adds HTML to the beginning of the head of every page; `later`: scripts that a page may add to itself."""
 
     def __init__(self, app: ASGIApp, added: str, later: Iterable[str] = ()) -> None:
-        self.app = app
-        self.added = added.encode()
+        self.app, self.added = app, added.encode()
         self.later = [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; anything but a whole HTML page passes as it is."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        host = Headers(scope=scope).get("host", "")
-        held: list[Message] = []
+        headers, held = Headers(scope=scope), []
+        host = headers.get("host", "")
 
         async def pass_on(message: Message) -> None:
-            if message["type"] == "http.response.start" and _is_page(message):
-                held.append(message)
-            elif held:
-                held.append(message)
-                if not message.get("more_body"):
-                    start, page = _with(self.added, held)
-                    scripts = [*_INLINE.findall(page["body"]), *self.later]
-                    MutableHeaders(scope=start)["content-security-policy"] = policy(scripts, host)
-                    await send(start)
-                    await send(page)
-            else:
+            if not held and not _is_page(message):
                 await send(message)
+                return
+            held.append(message)
+            if message["type"] == "http.response.body" and not message.get("more_body"):
+                start, *parts = held
+                page = b"".join(part.get("body", b"") for part in parts).replace(b"<head>", b"<head>" + self.added, 1)
+                headers = MutableHeaders(scope=start)
+                headers["content-length"] = str(len(page))
+                headers["content-security-policy"] = policy([*_INLINE.findall(page), *self.later], host)
+                await send(start)
+                await send({"type": "http.response.body", "body": page})
 
-        await self.app(_plain(scope), receive, pass_on)
+        if "text/html" in headers.get("accept", ""):  # what is compressed could not be added to
+            scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"accept-encoding"]}
+        await self.app(scope, receive, pass_on)
 
 
-def _plain(scope: Scope) -> Scope:
-    """A request for a page, asked without compression, which could not be added to; another request as it is."""
-    headers = dict(scope["headers"])
-    if b"text/html" not in headers.get(b"accept", b""):
-        return scope
-    return {**scope, "headers": [header for header in scope["headers"] if header[0] != b"accept-encoding"]}
-
-
-def _is_page(start: Message) -> bool:
-    headers = MutableHeaders(raw=start["headers"])
-    is_html = headers.get("content-type", "").startswith("text/html")
-    return start["status"] == 200 and is_html and "content-encoding" not in headers
+def _is_page(message: Message) -> bool:
+    if message["type"] != "http.response.start" or message["status"] != 200:
+        return False
+    headers = Headers(raw=message["headers"])
+    return headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:
@@ -116,15 +102,6 @@ def policy(scripts: Iterable[bytes], host: str) -> str:
         "object-src": "'none'",
         "base-uri": "'self'",
         "form-action": "'self'",
-        "frame-ancestors": " ".join(["'self'", *os.environ.get(FRAMED_BY, "").replace(",", " ").split()]),
+        "frame-ancestors": " ".join(["'self'", *os.environ.get("HEADLIGHT_FRAMED_BY", "").replace(",", " ").split()]),
     }
     return "; ".join(f"{what} {where}" for what, where in allowed.items())
-
-
-def _with(added: bytes, messages: list[Message]) -> list[Message]:
-    """The start and the parts of a page as a start and one part, what is added first in its head."""
-    start, *parts = messages
-    body = b"".join(part.get("body", b"") for part in parts).replace(b"<head>", b"<head>" + added, 1)
-    headers = MutableHeaders(raw=list(start["headers"]))
-    headers["content-length"] = str(len(body))
-    return [{**start, "headers": headers.raw}, {"type": "http.response.body", "body": body}]

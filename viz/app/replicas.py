@@ -1,7 +1,6 @@
-"""Several replicas of the app under one address: Caddy in front of them keeps each visitor with the same one.
+"""Several replicas of the app under one address (`make serve`, docs/serving.md), behind the proxy of Caddyfile.
 
-`make serve` starts it, Caddyfile says what the proxy does, and docs/serving.md how many replicas a class needs. Nothing
-here imports the app: this process only starts the others, looks after them, and ends them.
+This process starts the others, looks after them, and ends them; nothing here imports the app.
 """
 
 from __future__ import annotations
@@ -24,11 +23,13 @@ HOSTS, SECRET = "HEADLIGHT_HOSTS", "STREAMLIT_SERVER_COOKIE_SECRET"  # read by v
 MOST = 16  # replicas
 AT_ONCE = 10  # seconds: what ends sooner would end again
 PATIENCE = 10  # seconds for a process to end by itself
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXAMPLE = "as in make serve HOSTS=classroom.lan,192.168.1.20"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?", re.I)
 
 
 def serve(hosts: str, replicas: str, port: str) -> None:
-    """Serve until Ctrl-C or SIGTERM, and start a replica again that ends.
+    """Serve until Ctrl-C or SIGTERM.
 
     Args:
         hosts: names and addresses by which the class opens the app, with commas between them.
@@ -42,9 +43,8 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
-        raise ValueError(
-            "the proxy Caddy is not installed: apt-get install caddy on Debian or Ubuntu, or https://caddyserver.com"
-        )
+        hint = "apt-get install caddy on Debian or Ubuntu, or https://caddyserver.com"
+        raise ValueError(f"the proxy Caddy is not installed: {hint}")
     ports = range(first + 1, first + 1 + count)
     for taken, address in [(first, ""), *((one, "127.0.0.1") for one in ports)]:
         if not is_free(address, taken):
@@ -59,9 +59,10 @@ def serve(hosts: str, replicas: str, port: str) -> None:
         "HEADLIGHT_SITE": f":{first}",
         "HEADLIGHT_REPLICAS": "to " + " ".join(f"127.0.0.1:{one}" for one in ports),
     }
-    commands = {f"the replica on port {one}": app(one) for one in ports}
+    app = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address", "127.0.0.1"]
+    commands = {f"the replica on port {one}": [*app, "--server.port", str(one)] for one in ports}
     commands["the proxy"] = [caddy, "run", "--config", str(ROOT / "Caddyfile"), "--adapter", "caddyfile"]
-    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # what a shell starts with "&" ignores the first
+    for ending in ENDINGS:  # what a shell starts with "&" ignores the first
         signal.signal(ending, signal.default_int_handler)
     print(f"{count} replicas, on ports {ports[0]} to {ports[-1]} of this machine; Ctrl-C ends them. The class opens")
     print("\n".join(f"  http://{f'[{name}]' if ':' in name else name}:{first}" for name in names), flush=True)
@@ -69,47 +70,28 @@ def serve(hosts: str, replicas: str, port: str) -> None:
 
 
 def names_in(hosts: str) -> list[str]:
-    """The names and addresses in a list with commas.
-
-    Raises:
-        ValueError: if there is none, or one is neither a name nor an address.
-    """
+    """The names and addresses in a list with commas; a ValueError says which is neither, or that there is none."""
     names = [name.strip().strip("[]") for name in hosts.split(",") if name.strip()]
     if not names:
-        raise ValueError(
-            "HOSTS is empty: give the names or addresses by which the class opens the app, "
-            "as in make serve HOSTS=classroom.lan,192.168.1.20"
-        )
+        raise ValueError(f"HOSTS is empty: give the names or addresses by which the class opens the app, {EXAMPLE}")
     for name in names:
-        if not _NAME.fullmatch(name) and not is_address(name):
-            raise ValueError(
-                f"HOSTS has {name!r}, which is neither a name nor an IP address: without http:// and port, "
-                "as in make serve HOSTS=classroom.lan,192.168.1.20"
-            )
+        try:
+            _NAME.fullmatch(name) or ip_address(name)
+        except ValueError:
+            problem = f"HOSTS has {name!r}, which is neither a name nor an IP address: without http:// and port"
+            raise ValueError(f"{problem}, {EXAMPLE}") from None
     return names
 
 
-def is_address(text: str) -> bool:
-    """Says whether a text is an IP address."""
-    try:
-        return bool(ip_address(text))
-    except ValueError:
-        return False
-
-
 def number(name: str, text: str, most: int) -> int:
-    """A whole number from 1 to `most`.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """A whole number from 1 to `most`, else a ValueError."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{name} is {text!r}: it must be a whole number from 1 to {most}")
     return int(text)
 
 
 def is_free(address: str, port: int) -> bool:
-    """Says whether this process could listen on a port."""
+    """Whether this process could listen on a port."""
     with socket.socket() as probe:
         if os.name == "posix":  # else a port counts as taken for a minute after its last connection
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -120,21 +102,10 @@ def is_free(address: str, port: int) -> bool:
     return True
 
 
-def app(port: int) -> list[str]:
-    """The command of one replica."""
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
-    return [*command, "--server.address", "127.0.0.1", "--server.port", str(port)]
-
-
 def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]) -> None:
-    """Run commands, each again when it ends, until Ctrl-C; then end them all.
+    """Run commands, by what they are called, each again when it ends, until Ctrl-C; then end them all.
 
-    Args:
-        commands: by what they are called.
-        environment: of all of them.
-
-    Raises:
-        ValueError: if one ends right after its start.
+    A ValueError says which one ended right after its start.
     """
     running: dict[str, tuple[subprocess.Popen, float]] = {}
     try:
@@ -147,15 +118,13 @@ def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]
                     if time.monotonic() - since < AT_ONCE:
                         raise ValueError(f"{name} ended with {process.returncode} right after its start, see above")
                     print(f"{name} ended with {process.returncode} and is started again", file=sys.stderr, flush=True)
-                process = subprocess.Popen(
-                    command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-                )
-                running[name] = process, time.monotonic()
+                quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+                running[name] = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet), time.monotonic()
             time.sleep(0.5)
     except KeyboardInterrupt:
         pass
     finally:
-        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for ending in ENDINGS:
             signal.signal(ending, signal.SIG_IGN)  # a second Ctrl-C would leave some behind
         for process, _ in running.values():
             process.terminate()

@@ -1,7 +1,4 @@
-"""Loading while the server answers already: a browser fetches the code of the page in the meantime.
-
-The first visitor of a new server waits for the longer of the two, and not for one after the other.
-"""
+"""Loading while the server answers already: a browser fetches the code of the page in the meantime."""
 
 from __future__ import annotations
 
@@ -19,11 +16,7 @@ _loading: threading.Thread | None = None
 
 
 def load(work: Callable[[], None]) -> None:
-    """Have the app loaded in a thread of its own; if that fails, it is logged and the server ends.
-
-    Args:
-        work: imports and loads whatever pages need.
-    """
+    """Have whatever pages need imported and loaded in a thread; if that fails, it is logged and the server ends."""
     global _loading
 
     def run() -> None:
@@ -43,12 +36,11 @@ def load(work: Callable[[], None]) -> None:
 
 
 def wait() -> None:
-    """Wait until all is loaded, if it is being loaded, and tell the visitor meanwhile.
+    """Wait until all is loaded, and tell the visitor meanwhile.
 
     To be called before the modules that are loaded are imported: two threads that import the same modules in different
     orders can get half of one.
     """
-    if _loading is None or not _loading.is_alive():
-        return
-    with st.spinner(say("Loading …"), show_time=True):
-        _loading.join()
+    if _loading is not None and _loading.is_alive():
+        with st.spinner(say("Loading …"), show_time=True):
+            _loading.join()

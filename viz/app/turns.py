@@ -1,10 +1,8 @@
 """Who computes now: as many at a time as there are cores, in the order in which they came, and nobody for long.
 
-A queue, first come, first served, of as many places as there are cores. Work that takes long offers its place between
-two of its steps: when it has had it for a while and somebody waits, it goes to the end of the queue (round-robin). So a
-beam of 16 over 128 tokens costs another visitor's short sentence a wait of one slice, not of the whole search.
-
-Places are taken by functions that only compute: who has one waits for no lock and for no file.
+Work that takes long offers its place between two of its steps: when it has had it for a while and somebody waits, it
+goes to the end of the queue (round-robin). So a beam of 16 over 128 tokens costs another visitor's short sentence a
+wait of one slice. Places are taken by functions that only compute: who has one waits for no lock and for no file.
 """
 
 from __future__ import annotations
@@ -17,14 +15,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
+from typing import Any
 
 from model.decoding.protocol import BETWEEN_STEPS
 from model.errors import Problem
 from model.translator import Translator, Writer
-
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
 _LOG = logging.getLogger(__name__)
@@ -32,18 +27,10 @@ LOOK = 0.1  # seconds between two looks of somebody who waits, whether the resul
 
 
 class Turns:
-    """Places in which threads compute.
-
-    Args:
-        places: how many threads compute at a time.
-        slice: seconds after which a place is offered to those who wait.
-
-    Attributes:
-        still_wanted: called between two steps of the work, and while it waits. It ends work that nobody wants any more
-            by raising, and knows itself whose work it is: it is called in the thread that does it.
-    """
+    """As many places in which threads compute; after a slice, in seconds, one is offered to those who wait."""
 
     def __init__(self, places: int, slice: float = SLICE) -> None:
+        # Called in the thread that works, between two steps and while it waits; ends what nobody wants by raising.
         self.still_wanted: Callable[[], None] = lambda: None
         self._free, self._slice = places, slice
         self._lock = threading.Lock()
@@ -57,7 +44,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Compute inside the block, from when a place is free; inside another turn of the thread that one goes on."""
+        """Compute inside the block, from when a place is free; inside another turn of the thread, that one goes on."""
         if self._has_place():
             yield
             return
@@ -71,7 +58,7 @@ class Turns:
                 self._give()
 
     def offer(self) -> None:
-        """Between two steps: end work that is not wanted any more, and let others have a turn; else do nothing."""
+        """Between two steps: end work that is not wanted any more, and let others have a turn."""
         self.still_wanted()
         if self._has_place() and self._queue and time.monotonic() - self._mine.since >= self._slice:
             self._give()
@@ -117,14 +104,14 @@ def cores() -> int:
 TURNS = Turns(cores())  # of all visitors of this process
 
 
-def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
+def in_turn(function: Callable) -> Callable:
     """A function that only computes, as one that does so in its turn.
 
     What it raises is a ValueError, which pages say where they asked: an error that nobody foresaw becomes one.
     """
 
     @functools.wraps(function)
-    def waits(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def waits(*args: Any, **kwargs: Any) -> Any:
         with TURNS.turn():
             try:
                 return function(*args, **kwargs)
@@ -132,22 +119,21 @@ def in_turn(function: Callable[Given, Result]) -> Callable[Given, Result]:
                 raise
             except Exception as error:
                 _LOG.exception("a computation failed")
-                raise Problem(
-                    "the computation failed ({name}); the log of the server says more", name=type(error).__name__
-                ) from error
+                name = type(error).__name__
+                raise Problem("the computation failed ({name}); the log of the server says more", name=name) from error
 
     return waits
 
 
-def each_in_turn(steps: Iterator[Result]) -> Iterator[Result]:
-    """The same values, each computed in a turn of its own: none is kept while the page draws."""
+def each_in_turn(steps: Iterator) -> Iterator:
+    """The same values, each computed in a turn of its own."""
     nothing = object()
     while (step := in_turn(next)(steps, nothing)) is not nothing:
         yield step
 
 
 def queued(loaded: Translator | Writer) -> Translator | Writer:
-    """Have a model that visitors share compute in their turns; returns the same object."""
+    """The same model, which computes in the turns of the visitors who share it."""
     for name in ("translate", "force", "translate_lines", "read", "distribution", "write"):
         if hasattr(loaded, name):
             setattr(loaded, name, in_turn(getattr(loaded, name)))

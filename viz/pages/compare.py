@@ -139,7 +139,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         return
     (versus, pair), results = answered
     st.session_state["shown-text"] = results[0].text
-    view.keep(st.session_state, chosen)
+    st.session_state[view.KEPT] = chosen
     put(versus, pair, results, chosen, more)
     for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")

@@ -15,7 +15,7 @@ from viz.stage.message import Shown
 from viz.text import errors, words
 from viz.text import words_language_model as said
 from viz.text.language import current, say, using
-from viz.ui import choices, shared, speaking, staged
+from viz.ui import choices, controls, shared, speaking, staged
 from viz.views import cached, view
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.view import CHANCES, Chance, View, chance_of
@@ -59,15 +59,13 @@ def opened(names: list[str], came: bool) -> tuple[View, Chance]:
 
 def ask(names: list[str], shown: View) -> View:
     """The row above the stage: the text, examples and, where there are several, the model."""
-    state = st.session_state
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-text"):
         hint = say("Type a beginning")
         text = st.text_input(
             say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, label_visibility="collapsed"
         )
         with st.popover(say("Examples"), key="examples"):
-            for number, example in enumerate(said.EXAMPLES):
-                st.button(example, key=f"example-{number}", on_click=state.update, args=({"beginning": example},))
+            controls.examples("beginning", dict(zip(said.EXAMPLES, said.EXAMPLES)))
         name = names[0]
         if len(names) > 1:
             name = st.selectbox(say("Model"), names, key="language-model", label_visibility="collapsed", width=200)
@@ -140,7 +138,7 @@ def _live() -> None:
         st.code(said.TRAIN, "bash", wrap_lines=True)
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
-    before, chance = opened(names, staged.arrives(PAGE, ("beginning",)))
+    before, chance = opened(names, staged.arrives(PAGE, "beginning"))
     shown = ask(names, before)
     if (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
         chance = replace(chance, seed=None)

@@ -13,7 +13,7 @@ from viz.figures import attention_heatmap, mask_heatmap
 from viz.text import errors, words, words_heads, words_masks
 from viz.text.language import message, say
 from viz.text.words_masks import MASKS
-from viz.ui import choices, controls, explore, shared, ways
+from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached
 from viz.views.made import made, value_of
 from viz.views.mask_results import Change, Request, Result, compute, future_leaks, pad_differences, recipe
@@ -151,7 +151,7 @@ def link_to_steer(page: Page) -> None:
     cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
     if cells and not page.request.is_example:
         query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
-        st.html(ways.link(say("Translate with these cells on Steer"), ways.address("steer", query)))
+        st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 
 
 def lengths(result: Result, sentence: int) -> str:

@@ -13,7 +13,7 @@ from viz.figures import offset_lines, positional_heatmap, positional_waves, simi
 from viz.text import words, words_heads, words_masks, words_positions
 from viz.text.language import message, say
 from viz.text.words_positions import ENCODINGS
-from viz.ui import choices, controls, explore, shared, ways
+from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached, position_results, recipes, view
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
@@ -88,13 +88,10 @@ def show_encoding(pictures, beside) -> None:
             else:
                 st.info(say(words_positions.NO_DIMENSIONS))
         st.caption(f"{say(words_positions.TABLE)} {found.line('first')}")
-        links = [ways.link(say(name), steer_address(query)) for name, query in words_positions.ON_STEER.items()]
+        kept = st.session_state.get(view.KEPT)
+        text = {"text": kept.text} if kept else {}
+        links = [speaking.link(say(name), "steer", text | more) for name, more in words_positions.ON_STEER.items()]
         st.html(f"{say(words_positions.LIVE)} {' · '.join(links)}")
-
-
-def steer_address(query: dict[str, str]) -> str:
-    kept = view.kept(st.session_state)
-    return ways.address("steer", ({"text": kept.text} if kept else {}) | query)
 
 
 def add_wave(_: int, dimension: int) -> None:

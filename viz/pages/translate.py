@@ -18,7 +18,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         return
     shown, result = answered
     st.session_state["shown-text"] = result.text
-    view.keep(st.session_state, chosen)
+    st.session_state[view.KEPT] = chosen
     recipe = recipes.translation(shown)
     staged.put(staged.shown_of(result, shown, chosen, recipe))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):

@@ -4,35 +4,30 @@ The address is read where the session does not know a choice yet, and after Back
 of a page ends: the codes of the controls that are there, without those of defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import TypeVar
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-MISSING = message("This link asks for something missing ({parts}). Showing the default instead.")
 PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
 _PAGE = "choices-page"  # in the session: whose they are
 _PROBLEMS = "choices-problems"  # in the session, for one run
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
-Value = TypeVar("Value")
 
 
-def control(widget: Callable, *args: object, key: str, reader: Reader[Value], default: Value, **more: object) -> Value:
-    """Show a control whose choice is kept in the session and in the address, and return what is chosen.
+def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
+    """Show a widget of Streamlit whose choice is kept in the session and in the address, and return what is chosen.
 
     Args:
-        widget: of Streamlit.
-        args, more: what it is made with beside a value.
+        args, more: what the widget is made with beside a value.
         key: in the session and in the address.
         reader: of the codes of what can be chosen.
         default: chosen at first, and where session or address hold nothing that can be.
@@ -76,11 +71,11 @@ def part(name: str = "") -> Iterator[None]:
     A part inside another one leaves that to it.
     """
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
-    parts = state.get(PARTS, {})
+    parts, run = state.get(PARTS, {}), get_script_run_ctx()
     if name:
         before = parts.get(name, {})
     else:  # of another page it is not known what its address holds
-        before, parts = _chosen() if state.get(_PAGE) == _page() else {}, {}
+        before, parts = _chosen() if state.get(_PAGE) == run.page_script_hash else {}, {}
     state[PARTS] = parts | {name: codes}
     notes, token = st.container(), _drawn.set(codes)
     if not name and _is_back():
@@ -89,30 +84,26 @@ def part(name: str = "") -> Iterator[None]:
         yield
     finally:
         _drawn.reset(token)
-        state[_PAGE] = _page()
+        state[_PAGE] = run.page_script_hash
     if inside:
         return
     said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
     if said != st.query_params.to_dict():
         st.query_params.from_dict(said)
-    if problems := state.pop(_PROBLEMS, None):
-        notes.warning(literal(say(MISSING, parts="; ".join(problems))))
+    if problems := "; ".join(state.pop(_PROBLEMS, ())):
+        text = say("This link asks for something missing ({parts}). Showing the default instead.", parts=problems)
+        notes.warning(literal(text))
 
 
 def address() -> dict[str, str]:
     """The parameters of the address: the codes of the controls drawn so far, and what else it says."""
-    chosen = _chosen()
-    others = {key: one for key, one in st.query_params.to_dict().items() if key not in chosen}
-    return others | {key: one for key, one in chosen.items() if one is not None}
+    said = st.query_params.to_dict() | _chosen()
+    return {key: one for key, one in said.items() if one is not None}
 
 
 def _is_back() -> bool:
     """Whether this run is of Back or Forward, which bring an address."""
     return get_script_run_ctx().is_history_navigation
-
-
-def _page() -> str:
-    return get_script_run_ctx().page_script_hash
 
 
 def _chosen() -> dict[str, str | None]:

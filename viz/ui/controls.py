@@ -1,7 +1,7 @@
 """The controls of the pages, and what pages about one translation begin with: a sentence and how it is translated.
 
-What is chosen is kept, and stands in the address (see viz/ui/choices.py). Controls take a label, a key (in session and
-address), what is chosen at first, and further settings of the widget.
+Controls take a label, a key (in session and address, see viz/ui/choices.py), what is chosen at first (else the first
+option), what options are called where they are not sentences themselves, and further settings of the widget.
 """
 
 from __future__ import annotations
@@ -27,15 +27,7 @@ TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an 
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
-    """Let the visitor choose one of a few options, at first the first one.
-
-    Args:
-        label, key, more: as above.
-        options: what can be chosen; a mapping says what they are called, in English.
-        default: chosen at first, where that is not the first one.
-        names: what the options are called, where they are neither a mapping nor sentences themselves.
-        widget: of Streamlit, in place of buttons beside each other.
-    """
+    """Let the visitor choose one of a few options, a mapping with their names, by buttons or a widget of Streamlit."""
     names, options = options if isinstance(options, Mapping) else names, list(options)
     more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
@@ -46,12 +38,12 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
 
 
 def views(names: Mapping, key: str, default=None):
-    """Let the visitor choose what a page shows; arguments as of `choose`."""
+    """Let the visitor choose what a page shows."""
     return choose(say("Show"), names, key, default, label_visibility="collapsed")
 
 
 def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
-    """Let the visitor choose one of a list that opens, 200 pixels wide; arguments as of `choose`."""
+    """Let the visitor choose one of a list that opens."""
     return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
 
 
@@ -81,9 +73,7 @@ def text(label: str, default: str, key: str, **more) -> str:
     return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
-def choose_head(
-    counts: Callable[[str], tuple[int, int]], default: str, first: tuple[int, int] = (0, 0)
-) -> tuple[str, int, int]:
+def choose_head(counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0)) -> tuple[str, int, int]:
     """Let the visitor choose a kind of attention, a layer and a head.
 
     Args:
@@ -96,42 +86,44 @@ def choose_head(
         return kind, *choose_place(*counts(kind), first=first if kind == default else (0, 0))
 
 
-def choose_place(n_layers: int, n_heads: int, first: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-    """Let the visitor choose a layer and a head of so many."""
+def choose_place(n_layers: int, n_heads: int, first=(0, 0)) -> tuple[int, int]:
+    """Let the visitor choose a layer and a head."""
     layer = choose(say("Layer"), list(range(n_layers)), "layer", first[0])
     return layer, choose(say("Head"), list(range(n_heads)), "head", first[1])
 
 
 def pick(label: str, names: list[str], key: str, **more) -> int:
-    """Let the visitor pick one of many things by its number, which no address keeps; one that is gone is the first."""
+    """Let the visitor pick one of many things by its number, which no address keeps."""
     if st.session_state.get(key, 0) not in range(len(names)):
         st.session_state[key] = 0
     return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
 
 
-def sentence(label: str, example: str, key: str = "text", examples: dict[str, str] = words.EXAMPLES) -> str:
-    """Ask for a sentence, translated while it is typed; examples, by the name of their button, are one click away."""
-    state, kept = st.session_state, view.kept(st.session_state)
+def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
+    """A button for each example, by its name, that puts it into the control with a key."""
+    for number, (name, example) in enumerate(said.items()):
+        st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
+
+
+def sentence(label: str, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
+    """Ask for a sentence, translated while it is typed, above examples."""
+    state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
     typed = text(label, example, key, live="200ms", placeholder=say("Type a sentence to translate it"))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for number, (name, said) in enumerate(examples.items()):
-            st.button(say(name), key=f"example-{number}", on_click=state.update, args=({key: said},))
+        examples(key, said)
     if key == "text":
-        view.keep(state, replace(kept or view.View(), text=typed))
+        state[view.KEPT] = replace(kept or view.View(), text=typed)
     return typed
 
 
 def ask() -> Request:
-    """Ask for a sentence, the model and how to search for the translation.
+    """Ask for a sentence, the model and the search; errors as of `cached.translator`.
 
     The page begins with what was translated on the page before, unless the address says what.
-
-    Raises:
-        ValueError: if the model cannot be loaded.
     """
-    state, kept = st.session_state, view.kept(st.session_state)
+    state, kept = st.session_state, st.session_state.get(view.KEPT)
     default = cached.default_checkpoint()
     names = available("transformer") or [default]
     if kept is not None and "text" not in state and not any(name in st.query_params for name in TRANSLATED):
@@ -159,16 +151,16 @@ def ask() -> Request:
             hint = say("Type a translation for the model to read")
             label = say("{language} reference", language=language)
             reference = text(label, "", "reference", live="200ms", placeholder=hint)
-    before = view.kept(state) or View()
+    before = state.get(view.KEPT) or View()
     model = "" if name == default else name
     if not model and before.model not in ("", *names):  # one that this page does not have
         model = before.model
-    view.keep(state, replace(before, model=model, beam=beam, penalty=penalty, reference=reference))
+    state[view.KEPT] = replace(before, model=model, beam=beam, penalty=penalty, reference=reference)
     return Request(name, typed, beam, penalty, reference)
 
 
 def _start_forcing() -> None:
-    """Begin with the translation on the page as the reference: then it can be changed word by word."""
+    """Begin with the translation on the page as the reference, to be changed word by word."""
     state = st.session_state
     if state.get("mode") == words.FORCED and not state.get("reference"):
         state["reference"] = state.get("shown-text", "")
@@ -183,7 +175,7 @@ def no_model(error: ValueError) -> None:
 
 
 def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
-    """Ask for a sentence in a place, translate it, and show it and what the page is about; without a model say so."""
+    """Ask for a sentence in a place, translate it there, and show what the page is about."""
     main = st.container()
     try:
         with beside:

@@ -1,4 +1,4 @@
-"""Direct effects, the layer lens and left-out source tokens: computed when they are asked for, and remembered."""
+"""Direct effects, the layer lens and left-out source tokens, computed when they are asked for, and remembered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from viz.views import heads_results
 from viz.views.cached import Request, Shown, remembered
 from viz.views.made import Recipe, made, with_imports
 from viz.views.maps import Maps
-from viz.views.view import AGAINST, MEASURES
+from viz.views.view import AGAINST
 
 
 def found(
@@ -29,11 +29,11 @@ def found(
 
     Args:
         built: by kind the maps of the weights of the translation.
-        rows: whether steps are named by the token "predicted" or "read".
+        rows: as of View.
     """
     if not isinstance(result.config, TransformerConfig):
         return stage_effects.NO_EFFECTS
-    if query.get("measure") != MEASURES[1]:
+    if query.get("measure") != "effects":
         return None
     against, view = query.get("against"), query.get("view")
     against = against if against in AGAINST else AGAINST[0]
@@ -62,8 +62,7 @@ def found(
 @remembered(32)
 def effects_of(request: Request, against: str) -> Effects:
     """The direct effects, against a name of AGAINST; errors as `Translator.effects`."""
-    compared = RUNNER_UP if against == RUNNER_UP else None
-    return in_turn(request.translator.effects)(request.translated(), compared)
+    return in_turn(request.translator.effects)(request.translated(), RUNNER_UP if against == RUNNER_UP else None)
 
 
 @remembered(32)
@@ -84,7 +83,7 @@ def left_out_of(request: Request) -> np.ndarray:
 def agreement_of(request: Request) -> dict[str, np.ndarray]:
     """How far measures agree in a translation without changes, by name float (L, H): means over its words.
 
-    The last one compares, over the words, the direct effect of a head with the loss when it alone is switched off.
+    The last one compares the direct effect of a head with the loss when it alone is switched off.
     """
     found = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
     rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
@@ -96,16 +95,15 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
 def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: bool) -> dict[str, str]:
     """Python that makes each picture, by kind and by view; {layer} and {head} stand for the opened head."""
     translator, known = made(None, "translator"), made(result, "result")
-    compared = {"against": RUNNER_UP if against == RUNNER_UP else None}
-    all_of = translator.effects(known, **compared).named("effects").being(effects)
-    place, more = (made(0, "{layer}"), made(0, "{head}")), {"value": stage_effects.VALUE, "column_axis": "key"}
-    found = {}
+    computed = translator.effects(known, against=RUNNER_UP if against == RUNNER_UP else None)
+    named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))
+    found, more = {}, {"value": stage_effects.VALUE, "column_axis": "key"}
     for kind in effects.kinds:
-        values = all_of.heads(kind)[place]
-        found[kind] = recipe.plot("", values_heatmap, values, known.predicted_tokens, **more).code
+        plot = recipe.plot("", values_heatmap, named.heads(kind)[place], known.predicted_tokens, **more)
+        found[kind] = plot.code
     edits = [made(None, "edits")] if edited else []
     shown = {
-        "parts": f"for name, part in {translator.effects(known, **compared)!r}.parts.items():\n    print(name, part)",
+        "parts": f"for name, part in {computed!r}.parts.items():\n    print(name, part)",
         "lens": "lens = translator.lens(result)\nfor name, words in zip(lens.sublayers, lens.words):\n"
         "    print(name, [best[0] for best in words])",
         "left-out": f"print({translator.occlusion(known, *edits)!r})",

@@ -13,19 +13,13 @@ from viz.figures import Drawn
 from viz.figures.export import titled
 from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.ui import choices
 from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
 from viz.views import cached, changes
 from viz.views.made import Plot, Recipe, with_imports
 from viz.views.view import FIELDS
-
-WORDS_HEIGHT = 200  # pixels; what is longer than a few lines scrolls
-FEW_LINES = 4
-LONGEST_NAME = 80  # characters; file systems take 255 bytes
-REPRODUCE = message("These lines make the same figure, in the folder of this project:")
-ONLY_HERE = message("This figure has no code: it exists only in this session.")
 
 
 def heading(title: str, line: str) -> None:
@@ -45,12 +39,12 @@ def draw(
     least: int = 0,
     line: str | None = None,
 ) -> None:
-    """Show a figure; the rest as for `viz.ui.plot.plot`.
+    """Show a figure, and the button beside it; the rest as for `viz.ui.plot.plot`.
 
     Args:
         figure: it as drawn, where the page adds something to it.
         height, least: pixels, where they are not those of the figure.
-        line: says what it shows, under its title; None: it has no title over it.
+        line: what it shows, under its title; None: there is no title over it.
     """
     if line is not None:
         heading(plot.title, line)
@@ -62,7 +56,7 @@ def draw(
 
 
 def file_name(title: str) -> str:
-    """The name of a file, without an ending: letters and digits of any script, at most LONGEST_NAME of them.
+    """The name of a file, without an ending: letters and digits of any script.
 
     Example:
         >>> file_name("Cross-attention, layer 0, head 3")
@@ -71,7 +65,7 @@ def file_name(title: str) -> str:
         'headlight-크로스-어텐션-헤드-3'
     """
     name = "headlight-" + (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "figure")
-    return name[:LONGEST_NAME].rstrip("-")
+    return name[:80].rstrip("-")  # file systems take 255 bytes
 
 
 def offer(plot: Plot, key: str, figure: Drawn) -> None:
@@ -87,12 +81,13 @@ def offer(plot: Plot, key: str, figure: Drawn) -> None:
 def _beside(plot: Plot, key: str, figure: Drawn) -> None:
     said = "\n".join([figure.description, *figure.table.in_words(say)])
     st.caption(say("The figure in words:"))
-    with st.container(height=WORDS_HEIGHT if said.count("\n") > FEW_LINES else "content", key=f"words-{key}"):
+    with st.container(height=200 if said.count("\n") > 4 else "content", key=f"words-{key}"):
         st.text(said)
-    code = plot.code
-    st.caption(say(REPRODUCE if code else ONLY_HERE))
-    if code:
+    if code := plot.code:
+        st.caption(say("These lines make the same figure, in the folder of this project:"))
         st.code(code, language="python", wrap_lines=True, height="content")
+    else:
+        st.caption(say("This figure has no code: it exists only in this session."))
     st.caption(say("The figure as a picture, an offline web page, or numbers:"))
     name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
     files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": figure.table.csv}
@@ -110,7 +105,6 @@ def offer_report(
     """Offer everything about a translation in one file, which is made when it is asked for.
 
     Args:
-        recipe: the lines that make the translation.
         page: the path of the page that shows it.
         changed: as for `viz.stage.report.Settings`.
     """

@@ -1,7 +1,5 @@
 """One component for every figure of the pages: it goes to the browser as bytes, and `plot.js` has Plotly draw it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,26 +13,18 @@ from viz.figures.tables import Cells
 from viz.stage import assets, packing
 from viz.text.language import current, message, say
 
-MODULE = "plot.js"
 COMPONENT = "headlight_plot"
-SLANTED_WIDTH, NUMBER_WIDTH = 11, 20  # pixels that a label needs beside the next one
-COLOR_BAR_WIDTH = 70
 _ZOOMED = message("Double-click to zoom back out")  # the one sentence that Plotly says by itself
 _MISSING = message("The drawing library could not be loaded. Please reload the page.")
-_FAILED = message("No picture could be made: {reason}.")
 
 
 @cache
 def _mounted(name: str, shows: str):
-    return assets.component(name, MODULE, shows)
+    return assets.component(name, "plot.js", shows)
 
 
 def plot(
-    figure: Drawn,
-    key: str,
-    *,
-    on_click: Callable[..., None] | None = None,
-    column_width: int | None = None,
+    figure: Drawn, key: str, *, on_click: Callable[..., None] | None = None, column_width: int | None = None
 ) -> None:
     """Show a figure, under a key that no other part of the page has.
 
@@ -43,36 +33,29 @@ def plot(
             that belong to a point (its customdata), else row and column of the cell.
         column_width: pixels that a column needs, where it needs more than its label; a page too narrow scrolls it.
     """
-    data = packing.pack(
-        _parts(figure, template=False)
-        | {
-            "alt": figure.description,
-            "least": _least_width(figure, column_width),
-            "table": _table(figure),
-            "clicks": on_click is not None,
-            "language": current(),
-            "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
-        }
-    )
+    told = {
+        "alt": figure.description,
+        "least": _least_width(figure, column_width),
+        "table": _table(figure),
+        "clicks": on_click is not None,
+        "language": current(),
+        "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
+    }
 
     def clicked() -> None:
         if numbers := _clicked(st.session_state[key].get("clicked")):
             on_click(*numbers)
 
+    data = packing.pack(_parts(figure, template=False) | told)
     _mounted(COMPONENT, "show")(key=key, data=data, on_clicked_change=clicked)
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
     """Show a button for a PNG and one for an SVG of a figure with its title inside; the browser draws the files."""
-    data = packing.pack(
-        _parts(figure)
-        | {
-            "name": name,
-            "width": figure.layout.width or WIDTH,
-            "words": {"drawing": say("Computing …"), "failed": say(_FAILED), "missing": say(_MISSING)},
-        }
-    )
-    _mounted("headlight_pictures", "pictures")(key=key, data=data, width="content")
+    failed = say("No picture could be made: {reason}.")
+    words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
+    told = {"name": name, "width": figure.layout.width or WIDTH, "words": words}
+    _mounted("headlight_pictures", "pictures")(key=key, data=packing.pack(_parts(figure) | told), width="content")
 
 
 def _parts(figure: Drawn, template: bool = True) -> dict[str, Any]:
@@ -98,9 +81,9 @@ def _packed(value: Any) -> Any:
 def _least_width(figure: Drawn, column_width: int | None) -> int:
     """Pixels below which the labels of the columns would lie on each other."""
     axis, margin = figure.layout.xaxis, figure.layout.margin
-    labels = len(axis.tickvals or ()) * (column_width or (SLANTED_WIDTH if axis.tickangle else NUMBER_WIDTH))
-    bars = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
-    return round(labels + margin.l + margin.r + bars * COLOR_BAR_WIDTH)
+    labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
+    has_bar = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
+    return round(labels + margin.l + margin.r + 70 * has_bar)
 
 
 def _table(figure: Drawn) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,15 +12,11 @@ from viz.text import errors
 from viz.text.language import message, say
 from viz.text.markdown import literal
 
-Asked = TypeVar("Asked")
-Result = TypeVar("Result")
 INSTEAD = (  # what is shown where something else was asked for
     message("Showing the example."),
     message("Showing the last one that worked."),
     message("Showing the sentence without changes."),
 )
-
-
 _STYLE = """
 <style>
 .stMainBlockContainer { max-width: 90rem; padding-top: 4.25rem; padding-bottom: 3rem; }
@@ -59,7 +55,7 @@ def style() -> None:
     st.html(_STYLE)
 
 
-def measured(read: Callable[[str], Result | None], checkpoint: str, missing: str) -> Result | None:
+def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
     """What was measured of a checkpoint, as `read` gives it; a sentence says where it is missing or cannot be used."""
     try:
         found = read(checkpoint)
@@ -76,13 +72,11 @@ def kept(before: object) -> str:
 
 
 def warn(text: str) -> None:
-    """Warn with words that may hold what a visitor, an address or a file said: shown as they are, not as Markdown."""
-    st.warning(literal(text))  # else a link could make the page show a picture from elsewhere, or a link in its name
+    """Warn with words that may hold what a visitor, an address or a file said: they are shown as they are."""
+    st.warning(literal(text))  # as Markdown a link could make the page show a picture from elsewhere
 
 
-def compute_or_keep(
-    key: str, asked: Asked, compute: Callable[[Asked], Result], *others: Asked
-) -> tuple[Asked, Result] | None:
+def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
     """Compute what is asked for; where that raises a ValueError, a sentence tells it, and the last result stays.
 
     Args:
@@ -90,7 +84,7 @@ def compute_or_keep(
         others: what is computed where nothing was shown before; the last of them is the example.
 
     Returns:
-        What was computed and its result, or None if nothing of all that can be computed.
+        What was computed and its result, None if nothing can be.
     """
     state, problem = st.session_state, ""
     for place, one in enumerate((asked, state.get(key), *others)):
@@ -121,18 +115,18 @@ def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
     return tuple(st.columns([8, 3], gap="medium"))
 
 
-def columns(items: Iterable[Asked], n: int | None = None, gap: str = "medium") -> Iterator[Asked]:
+def columns(items: Iterable, n: int | None = None, gap: str = "medium") -> Iterator:
     """Yield things, each in a column of its own, n beside each other (None: all)."""
     items = list(items)
-    for start in range(0, len(items), n or len(items) or 1):
-        group = items[start : start + (n or len(items))]
-        for column, item in zip(st.columns(n or len(items), gap=gap), group):
+    n = n or len(items) or 1
+    for start in range(0, len(items), n):
+        for column, item in zip(st.columns(n, gap=gap), items[start:]):
             with column:
                 yield item
 
 
 def small(text: str, key: str) -> None:
-    """Show a line in small letters, exactly as it is: no Markdown, no HTML; no other text of the page has the key."""
+    """Show a line in small letters, exactly as it is: no Markdown, no HTML."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 

@@ -1,6 +1,8 @@
 """Which language a visitor reads: the one chosen on the page, else the address's (lang=de), else the browser's."""
 
-from __future__ import annotations
+import html
+from collections.abc import Mapping
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
@@ -42,9 +44,20 @@ def bar() -> None:
         st.html(f"<script>{SCRIPTS[visitors()]}</script>", unsafe_allow_javascript=True)
 
 
-def address(query: dict[str, str]) -> dict[str, str]:
+def address(query: Mapping[str, str]) -> dict[str, str]:
     """Parameters of a link that loads the page again, with the language where the browser's is another."""
-    return query if language.current() == browsers() else query | {PARAMETER: language.current()}
+    spoken = language.current()
+    return {**query} if spoken == browsers() else {**query, PARAMETER: spoken}
+
+
+def link(label: str, page: str, query: Mapping[str, str]) -> str:
+    """A link, as HTML, that loads a page ("" for the first) in the same window, from any other below any path.
+
+    Within a session Streamlit drops from an address what it asks of controls that both pages have.
+    """
+    asked = urlencode(address(query))
+    target = html.escape(f"./{page}?{asked}" if asked else f"./{page}")
+    return f'<a href="{target}" target="_self" style="color: inherit">{html.escape(label)}</a>'
 
 
 def browsers() -> str:

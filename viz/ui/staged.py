@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -20,7 +20,7 @@ from viz.stage import words as stage_words
 from viz.stage.form import form, options
 from viz.stage.stage import stage
 from viz.text import words, words_heads
-from viz.text.language import current, message, say, using
+from viz.text.language import current, say, using
 from viz.ui import choices, controls, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, maps, recipes, view
@@ -30,11 +30,9 @@ from viz.views.view import FIELDS, View
 Show = Callable[[list[str], View, bool], None]
 
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
-ALIGNS = message("aligns words")
 QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
 PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
 CAME = "stage-came"  # in the session: what a visitor who has just come is shown
-CONTROLS = ("sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced")  # drawn in every run
 
 
 def models() -> list[str]:
@@ -43,8 +41,8 @@ def models() -> list[str]:
     return list(dict.fromkeys((cached.default_checkpoint(), *names)))
 
 
-def arrives(page: str, controls: tuple[str, ...] = CONTROLS) -> bool:
-    """Whether the visitor has just come to a page of the stage, whose controls Streamlit empties between pages."""
+def arrives(page: str, *controls: str) -> bool:
+    """Whether the visitor has just come to a page of the stage; Streamlit empties its controls between pages."""
     came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in controls)
     st.session_state[PAGE] = page
     return came
@@ -59,14 +57,11 @@ def page(name: str, names: list[str], show: Show) -> None:
         names: of the models that it offers, the default one first.
         show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
-    came = arrives(name)
-    if came:
+    if arrives(name, "sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced"):
         st.session_state[CAME] = arrive(names)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
         with st.popover(say("Examples"), key="examples"):
-            for number, (title, example) in enumerate(words.EXAMPLES.items()):
-                change = {"sentence": example}
-                st.button(say(title), key=f"example-{number}", on_click=st.session_state.update, args=(change,))
+            controls.examples("sentence")
         search(names)
         with st.container(key="live"):
             _live(names, show)
@@ -78,10 +73,11 @@ def _live(names: list[str], show: Show) -> None:
     with using(current()):  # the language is asked once, not for each word
         came = state.pop(CAME, None)
         wanted = came or before(names)
+        card, broken = {}, None
         try:
-            card, broken = cached.translator(state["stage-model"]).card, None
+            card = cached.translator(state["stage-model"]).card
         except ValueError as error:
-            card, broken = {}, error
+            broken = error
         label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
         live = LIVE if state.get("stage-live", True) else False
         hint = say("Type a sentence to translate it")
@@ -93,16 +89,16 @@ def _live(names: list[str], show: Show) -> None:
             model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
             chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
             chosen["reference"] = state.get("stage-reference", "") if forced else None
-            show(names, dataclasses.replace(wanted, text=text or "", **chosen), came is not None)
+            show(names, replace(wanted, text=text or "", **chosen), came is not None)
 
 
 def arrive(names: list[str]) -> View:
     """What a page with these models shows at first, and its controls: by the address, or what was open before."""
     state, query = st.session_state, st.query_params.to_dict()
-    state[QUERY], kept = query, view.kept(state)
-    wanted, problems = view.read(query, names, View() if view.is_addressed(query) or kept is None else kept)
-    state["sentence"] = wanted.text
+    state[QUERY], usual = query, View()
+    wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
     choices.missed(problems)
+    state["sentence"] = wanted.text
     for name in FIELDS[1:]:
         state[f"stage-{name}"] = getattr(wanted, name)
     # A model of another page may be none of this one's.
@@ -116,7 +112,7 @@ def before(names: list[str]) -> View:
     if st.session_state.pop(ASKED, False):
         options = {name: value for name, value in st.session_state[QUERY].items() if name not in FIELDS}
         return view.read(options, names)[0]
-    return view.kept(st.session_state) or View()
+    return st.session_state.get(view.KEPT, View())
 
 
 def on_asked(query: dict[str, str]) -> None:
@@ -125,7 +121,7 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
-    """Show it on a stage that changes nothing; before and more as of `viz.stage.message.message`."""
+    """Show it on a stage that changes nothing; arguments as of `viz.stage.message.message`."""
     stage(stage_message.message(shown, assets.PARTS.keep, *before, **more), asked)
 
 
@@ -150,16 +146,13 @@ def search(names: list[str]) -> None:
 @cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
-    found: dict[str, stage_message.Known] = {}
-    report = heads_results.usable_report(checkpoint)
+    found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
         roles, first = stage_message.known_roles(kind, of_kind["role"], words_heads.role), None
         if "aligns" in of_kind:
-            roles = [
-                [", ".join(filter(None, (say(ALIGNS) if at else "", role))) for at, role in zip(*both)]
-                for both in zip(of_kind["aligns"], roles)
-            ]
-            first = heads_results.best_aligner(report)
+            marked = zip(np.ravel(of_kind["aligns"]), np.ravel(roles))
+            marked = [", ".join(filter(None, (say("aligns words") if at else "", role))) for at, role in marked]
+            roles, first = np.reshape(marked, np.shape(roles)).tolist(), heads_results.best_aligner(report)
         found[kind] = stage_message.Known(roles, first)
     return found
 
@@ -181,10 +174,9 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
             f"ids, logs = analysis.candidates(result.trace['logits'], {maps.CANDIDATES})",
             "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
         )
-        values, names = the(np.exp)(made(None, "logs")), made(None, "names")
-        more = {"written": the(np.exp)(known.log_probabilities)}
-        plot = recipe.then(*lines).plot("", candidates_heatmap, values, known.predicted_tokens, names, **more)
-        found["words"] = plot.code
+        values, written = the(np.exp)(made(None, "logs")), the(np.exp)(known.log_probabilities)
+        given = values, known.predicted_tokens, made(None, "names")
+        found["words"] = recipe.then(*lines).plot("", candidates_heatmap, *given, written=written).code
     return found
 
 
@@ -230,8 +222,7 @@ def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of the translation of a request; `rowwise`: also of its rows, where the model allows it."""
-    built = stage_message.built(result, options(chosen), chosen.rows)
-    notes = []
+    built, notes = stage_message.built(result, options(chosen), chosen.rows), []
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))
     if not result.finished:

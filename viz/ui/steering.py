@@ -29,11 +29,8 @@ from viz.views.recipes import translation
 from viz.views.view import View
 
 ANSWERED, CHANGES = "steer-answered", "steer-changes"  # where the session keeps the Request that is shown, and Changes
-MANY = 4  # edited cells of a mask from which on they share a chip
 _KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
 _SWITCHED = {"off": message("{kind} {layer}.{head} off"), "uniform": message("{kind} {layer}.{head} uniform")}
-_FORCE = message("step {step} attends to “{key}” × {strength:g}, {heads}")
-_FORCE_ENCODER = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
 _CELLS = {  # by the letter of their code: whether they are open, and what one and many are called
     "b": (False, message("{kind} “{query}” → “{key}” blocked"), message("{n} mask cells blocked")),
     "a": (True, message("{kind} “{query}” → “{key}” open"), message("{n} mask cells open")),
@@ -119,8 +116,8 @@ def _switched(request: Request, action: Mapping) -> Edits:
 
 def _same_row(one: Force, other: Force) -> bool:
     """Whether both are of the same row of the same head."""
-    shared = not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
-    return (one.kind, one.query) == (other.kind, other.query) and shared
+    shares = not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
+    return (one.kind, one.query) == (other.kind, other.query) and shares
 
 
 def _painted(edits: Edits, action: Mapping) -> tuple[Cell, ...]:
@@ -151,28 +148,31 @@ def chips(request: Request) -> list[tuple[str, str]]:
     edits = changes.edits
     locked = request.translator.tokenizer.target.tokens(list(changes.locked))
 
-    def chip(text: str, *, query: int = 0, key: int = 0, more: Mapping = {}, **edit: tuple) -> None:
-        one = next(iter(edit.values()))[0]
-        rows, keys, _ = maps.axis_tokens(result, one.kind, "predicted")
-        names = {"kind": say(_KINDS[one.kind]), "query": _name(rows, query), "key": _name(keys, key)}
-        made.append((Edits(**edit).code.split("_")[1], say(text, **names | more)))
+    def chip(text: str, one: Head | Force | Cell, names: Mapping = {}, **edit: tuple) -> None:
+        names = {"kind": say(_KINDS[one.kind]), **names}
+        if not isinstance(one, Head):
+            rows, keys, _ = maps.axis_tokens(result, one.kind, "predicted")
+            names |= {"query": _name(rows, one.query), "key": _name(keys, one.key)}
+        made.append((Edits(**edit).code.split("_")[1], say(text, **names)))
 
     for name, text in _SWITCHED.items():
         for head in getattr(edits, name):
-            chip(text, more={"layer": head.layer, "head": head.head}, **{name: (head,)})
+            chip(text, head, {"layer": head.layer, "head": head.head}, **{name: (head,)})
     for force in edits.forced:
         heads = ", ".join(f"{layer}.{head}" for layer, head in force.heads)
         heads = say("head {head}", head=heads) if heads else say("all heads")
         more = {"step": force.query + 1, "strength": force.strength, "heads": heads}
-        text = _FORCE_ENCODER if force.kind == "encoder_self" else _FORCE
-        chip(text, query=force.query, key=force.key, more=more, forced=(force,))
+        text = message("step {step} attends to “{key}” × {strength:g}, {heads}")
+        if force.kind == "encoder_self":
+            text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
+        chip(text, force, more, forced=(force,))
     for letter, (is_open, text, many) in _CELLS.items():
         cells = [cell for cell in edits.cells if cell.open == is_open]
-        if len(cells) >= MANY:
+        if len(cells) > 3:
             made.append((letter, say(many, n=len(cells))))
-            continue
-        for cell in cells:
-            chip(text, query=cell.query, key=cell.key, cells=(cell,))
+        else:
+            for cell in cells:
+                chip(text, cell, cells=(cell,))
     if locked and all(force.kind == "encoder_self" for force in edits.forced):
         made.append(("prefix", say("word {step} → “{token}”", step=len(locked), token=_name(locked, len(locked) - 1))))
     elif locked:
@@ -188,10 +188,12 @@ def _name(tokens: Sequence[str], place: int) -> str:
 def cost(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
     edits, old = request.changes.edits, compute(request.plain)
-    n_steps = len(old.predicted_tokens)  # edits of later steps are none of it
-    places = [(cell, zip(SIDES[cell.kind], (cell.query, cell.key))) for cell in edits.cells]
-    cells = tuple(cell for cell, sides in places if all(side == "source" or place < n_steps for side, place in sides))
-    edits = replace(edits, forced=tuple(force for force in edits.forced if force.query < n_steps), cells=cells)
+
+    def is_in(cell: Cell) -> bool:  # edits of later steps are none of it
+        places = zip(SIDES[cell.kind], (cell.query, cell.key))
+        return all(side == "source" or place < len(old.predicted_tokens) for side, place in places)
+
+    edits = replace(edits, forced=tuple(filter(is_in, edits.forced)), cells=tuple(filter(is_in, edits.cells)))
     with request.positions():
         read = request.translator.force(request.text, old, edits)
     return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
@@ -209,7 +211,7 @@ def tree(request: Request) -> tuple[Search, np.ndarray]:
 
 
 def spoken_cost(change: float) -> str:
-    """How much less, or more, probable the old translation became, of the change of its log-probability in nats."""
+    """How much less, or more, probable the old translation became, of the change in nats."""
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say(words_steer.EQUAL)
@@ -229,8 +231,6 @@ def told(
     """The message of a translation with changes and of the one without.
 
     Args:
-        request: what is shown.
-        result, chosen: its translation, and what is shown of it.
         problem: why what was asked for last cannot be.
         weighed: whether tiles show what each head is worth.
         setting: as of `viz.stage.message.message`.

@@ -3,14 +3,11 @@
 State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
 """
 
-from __future__ import annotations
-
-import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -30,36 +27,36 @@ from viz.views.maps import next_words
 from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
 
 Result = TypeVar("Result")
-COMPUTING, TRANSLATING = message("Computing …"), message("Translating …")
-
+TRANSLATING = message("Translating …")
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 
 class Waiting(str):
-    """What is said while something is computed, given to a cache once, which makes it a string for each visitor."""
+    """What is said while something is computed: a cache gets it once, and makes it a string for each visitor."""
 
     def __str__(self) -> str:
         return say(str.__str__(self))
 
 
-def remembered(entries: int = 64, line: str = COMPUTING) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+def remembered(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
     """Remembers what a function gives, so many results at most; while it computes, its visitor sees the line."""
     return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
 
 
 def later(make: Callable[[], Result]) -> Callable[[], Result]:
     """Have something made later, where there is no visitor, in the language that is spoken now."""
+    language = current()
 
-    def make_it(language: str) -> Result:
+    def make_it() -> Result:
         with using(language):
             return make()
 
-    return partial(make_it, current())
+    return make_it
 
 
 def end_unwanted() -> None:
-    """End the run of the page whose visitor has left or wants something else by now; what it computed is dropped."""
+    """End the run of a page whose visitor has left or wants something else by now."""
     # Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
     if (look := get_run_yield_check()) is not None:
         look()
@@ -69,7 +66,7 @@ TURNS.still_wanted = end_unwanted
 
 
 def presence() -> Callable[[], bool]:
-    """Make a function that says, in any thread, whether the visitor for whom the page runs now is still connected."""
+    """A function that says, in any thread, whether the visitor for whom the page runs now is still connected."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return lambda: True
@@ -111,8 +108,7 @@ class Shown(Translation):
 def cut(result: Translation, translator: Translator | Writer) -> Shown:
     """Cut a translation, or what a language model read, down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    kept = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    kept |= {"trace": drawn, "search": None}
+    kept = vars(result) | {"trace": drawn, "search": None}
     return Shown(**kept, **next_words(result.trace["logits"], translator.tokenizer)._asdict())
 
 
@@ -128,23 +124,22 @@ class Request:
     changes: Changes = Changes()
 
     @classmethod
-    def of(cls, view: View, model: str, **more: Changes) -> Request:
-        """What a view asks of a model; of that of the view where it has one."""
+    def of(cls, view: View, model: str, **more: Changes) -> Self:
+        """What a view asks of its model, or of this one where it names none."""
         return cls(view.model or model, view.text, view.beam, view.penalty, view.reference, **more)
 
     @property
-    def plain(self) -> Request:
+    def plain(self) -> Self:
         """The same without changes."""
         return replace(self, changes=Changes())
 
     @property
-    def example(self) -> Request:
+    def example(self) -> Self:
         """The example in its place, without changes."""
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is changed."""
         return not self.changes
 
     @property
@@ -153,7 +148,7 @@ class Request:
         return translator(self.checkpoint)
 
     def view(self) -> View:
-        """How it stands in an address, without the changes."""
+        """The same without changes, as an address says it."""
         return View(self.text, self.checkpoint, self.beam, self.length_penalty, self.reference)
 
     def positions(self) -> AbstractContextManager[None]:

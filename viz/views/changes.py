@@ -1,10 +1,9 @@
 """What is changed while a sentence is translated, as one value, and how it stands in an address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from model.errors import Phrase, Problem
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
@@ -16,44 +15,39 @@ NAMES = ("edits", "prefix", "scale", "shift", "stacks")  # in an address
 STACKS = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}
 STACK_NAMES = {"both": message("encoder and decoder"), "encoder": message("encoder"), "decoder": message("decoder")}
 MAX_PREFIX = 600  # tokens
-_SCALED, _SHIFTED, _OFF = message("positions × {scale:g}"), message("positions + {shift}"), message("positions off")
 _PREFIX = re.compile(rf"{VERSION}_(\d{{1,6}}(?:-\d{{1,6}})*)")
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Everything that is changed.
-
-    Attributes:
-        locked: ids of the tokens that the translation begins with.
-        scale, shift: of the positional encoding, as for `model.experiments.positions.changed_positions`.
-        stacks: a key of STACKS: where positions are changed.
-    """
+    """Everything that is changed; positions as for `model.experiments.positions.changed_positions`."""
 
     edits: Edits = Edits()
-    locked: tuple[int, ...] = ()
+    locked: tuple[int, ...] = ()  # ids of the tokens that the translation begins with
     scale: float = 1.0
     shift: int = 0
-    stacks: str = "both"
+    stacks: str = "both"  # a key of STACKS: where positions are changed
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.locked or self.moves)
 
     @property
     def moves(self) -> bool:
-        """Whether positions are changed."""
         return (self.scale, self.shift) != (1, 0)
 
     @property
-    def wordless(self) -> Changes:
+    def wordless(self) -> Self:
         """Those that name no word of the sentence, and so hold for any."""
         return replace(self, edits=replace(self.edits, forced=(), cells=()), locked=())
 
     @property
     def moved(self) -> str:
         """How positions are changed, as it is said; "" where they are not."""
-        said = [say(_OFF if self.scale == 0 else _SCALED, scale=self.scale)] if self.scale != 1 else []
-        said += [say(_SHIFTED, shift=self.shift)] if self.shift else []
+        said = []
+        if self.scale != 1:
+            said.append(say("positions × {scale:g}", scale=self.scale) if self.scale else say("positions off"))
+        if self.shift:
+            said.append(say("positions + {shift}", shift=self.shift))
         return ", ".join([*said, say(STACK_NAMES[self.stacks])] if said and self.stacks != "both" else said)
 
     def address(self) -> dict[str, str]:
@@ -68,7 +62,7 @@ class Changes:
 def read(query: Mapping[str, str]) -> Changes:
     """Read the parameters of an address; a ValueError names what cannot be read."""
     readers = {"scale": codes.number(0.0, MAX_SCALE), "shift": codes.number(0, MAX_SHIFT)}
-    said = {name: query[name] for name in ("scale", "shift", "stacks") if query.get(name)}
+    said = {name: one for name, one in query.items() if one}
     moved, problems = codes.read(said, readers | {"stacks": codes.one_of(STACKS)})
     if problems:
         allowed = f"scale 0 - {MAX_SCALE:g}, shift 0 - {MAX_SHIFT}, stacks {', '.join(STACKS)}"
@@ -79,9 +73,8 @@ def read(query: Mapping[str, str]) -> Changes:
 def prefix_code(ids: Sequence[int]) -> str:
     """A locked beginning as a short text; empty for none.
 
-    Example:
-        >>> prefix_code([12, 7]), read_prefix("v1_12-7")
-        ('v1_12-7', (12, 7))
+    >>> prefix_code([12, 7]), read_prefix("v1_12-7")
+    ('v1_12-7', (12, 7))
     """
     return f"{VERSION}_{'-'.join(map(str, ids))}" if ids else ""
 

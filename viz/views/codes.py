@@ -1,13 +1,9 @@
 """Codes: how choices stand in an address. They are the same in every language; of labels no address knows anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import Any
 
-Value = TypeVar("Value")
-Reader = Callable[[str], Value]  # of a code; ValueError where no choice has it
-SHOWN = 40  # characters of a wrong code that are repeated
+Reader = Callable[[str], Any]  # of a code; ValueError where no choice has it
 
 
 def code(value: object) -> str:
@@ -26,11 +22,11 @@ def code(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def one_of(options: Iterable[Value]) -> Reader[Value]:
+def one_of(options: Iterable) -> Reader:
     """Reads which of some options was chosen."""
     known = {code(option): option for option in options}
 
-    def read(asked: str) -> Value:
+    def read(asked: str) -> Any:
         if asked not in known:
             raise ValueError
         return known[asked]
@@ -38,11 +34,11 @@ def one_of(options: Iterable[Value]) -> Reader[Value]:
     return read
 
 
-def several_of(options: Iterable[Value], most: int | None = None) -> Reader[list[Value]]:
+def several_of(options: Iterable, most: int | None = None) -> Reader:
     """Reads which of some options were chosen, as many as may be at most."""
     read_one = one_of(options)
 
-    def read(asked: str) -> list[Value]:
+    def read(asked: str) -> list:
         values = [read_one(one) for one in dict.fromkeys(asked.split("."))] if asked else []
         if most is not None and len(values) > most:
             raise ValueError
@@ -51,7 +47,7 @@ def several_of(options: Iterable[Value], most: int | None = None) -> Reader[list
     return read
 
 
-def number(low: float, high: float) -> Reader[float]:
+def number(low: float, high: float) -> Reader:
     """Reads a number from low to high, of their type."""
 
     def read(asked: str) -> float:
@@ -66,21 +62,13 @@ def number(low: float, high: float) -> Reader[float]:
 switch = one_of((False, True))
 
 
-def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, object], list[str]]:
-    """Read an address.
-
-    Args:
-        query: its parameters.
-        readers: of those that mean something, by name.
-
-    Returns:
-        The values that are chosen there, by name, and every parameter that chooses nothing, as name=code.
-    """
+def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, Any], list[str]]:
+    """What an address chooses, by name, and every parameter with a reader that chooses nothing, as name=code."""
     values, problems = {}, []
     for name, reader in readers.items():
-        if name in query:
-            try:
+        try:
+            if name in query:
                 values[name] = reader(query[name])
-            except ValueError:
-                problems.append(f"{name}={query[name][:SHOWN]}")
+        except ValueError:
+            problems.append(f"{name}={query[name][:40]}")
     return values, problems

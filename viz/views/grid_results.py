@@ -1,15 +1,11 @@
 """The grid of small runs, read once for all visitors: what its runs are called."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from model.catalogue import checkpoints_folder
 from model.training.grid import FOLDER, Grid, GridCell, read_grid
 from viz.text import words
-from viz.text.language import message, say
-
-CELL = message("{norm}, peak {peak}, warmup {warmup}")
+from viz.text.language import say
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -19,5 +15,6 @@ def load(folder: str) -> Grid:
 
 
 def name_of(cell: GridCell) -> str:
-    """What a run is called, by its norm, peak and warmup."""
-    return say(CELL, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
+    """What a run is called."""
+    named = {"norm": say(words.NORMS[cell.norm]), "peak": f"{cell.peak:g}", "warmup": cell.warmup}
+    return say("{norm}, peak {peak}, warmup {warmup}", **named)

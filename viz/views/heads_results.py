@@ -1,7 +1,5 @@
 """What is known of heads, measured before or here, remembered: strings and numbers in, arrays and words out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +27,7 @@ REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 @remembered(16)
 def importance(request: cached.Request) -> dict[str, np.ndarray]:
-    """By how much switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
+    """How switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
     loaded, result = request.translator, cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
@@ -43,7 +41,7 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
 
 @remembered(16)
 def added(request: cached.Request) -> dict[str, np.ndarray]:
-    """What keys add in every head to the translation of a request, by kind, as `contribution.contributions`."""
+    """What keys add in every head to the translation of a request, by kind."""
     result = request.translator.force(request.text, cached.compute(request))
     return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
 
@@ -68,7 +66,7 @@ class Source:
     lines: tuple[str, ...]  # that make it
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
-        """Those of some kinds of whose heads a measure is known, and means something."""
+        """The kinds, of some, of whose heads a measure is known and means something."""
         known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
         return [kind for kind in known if measure not in words_heads.IMPOSSIBLE.get(kind, ())]
 
@@ -93,7 +91,6 @@ class Source:
 
 
 def name_of(kind: str, layer: int, head: int) -> str:
-    """What a head is called."""
     return words_heads.head(words.KINDS[kind].title, layer, head)
 
 
@@ -135,13 +132,13 @@ def of_report(report: dict[str, Any]) -> Source:
 
 @remembered(8)
 def report(checkpoint: str) -> dict[str, Any] | None:
-    """The atlas that ships with a checkpoint, or None; a ValueError says why it cannot be used."""
+    """The atlas that ships with a checkpoint, if any; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)
     return atlas.read(loaded.folder, loaded.config)
 
 
 def usable_report(checkpoint: str) -> dict[str, Any] | None:
-    """The same, or None where it cannot be used either: the Head atlas says why."""
+    """The same; None where it cannot be used, too: the Head atlas says why."""
     try:
         return report(checkpoint)
     except ValueError:
@@ -149,6 +146,6 @@ def usable_report(checkpoint: str) -> dict[str, Any] | None:
 
 
 def best_aligner(report: dict[str, Any]) -> tuple[int, int]:
-    """The cross-attention head that best finds the source word of the word that is written; the first if unknown."""
+    """The cross-attention head that best finds the source word of a written word; the first if unknown."""
     rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
     return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))

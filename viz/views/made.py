@@ -1,16 +1,14 @@
 """One description of a figure: it draws the figure, and prints the Python that makes the same one.
 
 A `Made` is a value with the Python that makes it, and what is done to it is done to both: where `result` stands for a
-translation, `result.attention("cross")[0, 3]` stands for a map of it. Values are written with `repr` and nothing else.
+translation, `result.attention("cross")[0, 3]` stands for a map of it. Values are written with `repr`.
 """
-
-from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -60,30 +58,30 @@ class Made:
     def __repr__(self) -> str:
         return self._code
 
-    def __getattr__(self, name: str) -> Made:
+    def __getattr__(self, name: str) -> Self:
         if name.startswith("_"):  # what Python or a library looks for
             raise AttributeError(name)
         return Made(f"{self._code}.{name}", lambda: getattr(value_of(self), name), self._lines)
 
-    def __getitem__(self, place: Any) -> Made:
+    def __getitem__(self, place: Any) -> Self:
         code = ", ".join(map(repr, place)) if isinstance(place, tuple) else repr(place)
         return Made(f"{self._code}[{code}]", lambda: value_of(self)[value_of(place)], lines_of(self, place))
 
-    def __call__(self, *given: Any, **named: Any) -> Made:
+    def __call__(self, *given: Any, **named: Any) -> Self:
         code, lines = call(self._code, *given, **named), lines_of(self, given, named)
         return Made(code, lambda: value_of(self)(*value_of(given), **value_of(named)), lines)
 
-    def __neg__(self) -> Made:
+    def __neg__(self) -> Self:
         return Made(f"-{self._code}", lambda: -value_of(self), self._lines)
 
-    def __sub__(self, other: Made) -> Made:
+    def __sub__(self, other: Self) -> Self:
         return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other), lines_of(self, other))
 
-    def named(self, name: str) -> Made:
+    def named(self, name: str) -> Self:
         """The same, which a line of its own gives a name."""
         return Made(name, self._make, (*self._lines, f"{name} = {self._code}"))
 
-    def being(self, value: Any) -> Made:
+    def being(self, value: Any) -> Self:
         """The same, whose value is at hand."""
         return Made(self._code, lambda: value, self._lines)
 
@@ -102,7 +100,6 @@ def the(function: Callable) -> Made:
 
 
 def _parts(one: Any) -> Iterator[Any]:
-    """What a list, a tuple or a dictionary holds; else the thing itself."""
     if type(one) in (list, tuple, dict):
         for part in one.values() if type(one) is dict else one:
             yield from _parts(part)
@@ -111,7 +108,7 @@ def _parts(one: Any) -> Iterator[Any]:
 
 
 def lines_of(*some: Any) -> tuple[str, ...]:
-    """The lines that Mades need, each once."""
+    """The lines that the Mades among these need, each once."""
     needed = (one._lines for one in _parts(some) if isinstance(one, Made))
     return tuple(dict.fromkeys(line for lines in needed for line in lines))
 
@@ -142,7 +139,7 @@ def call(function: str, *arguments: object, **named: object) -> str:
 
 
 def with_imports(*lines: str) -> str:
-    """Put the imports that lines of Python need before them, and return a program that runs as it is."""
+    """Lines of Python as a program that runs as it is: behind the imports that they need."""
     body = "\n".join(lines)
     try:
         found = [_names(line) for line in lines]
@@ -206,7 +203,7 @@ class Recipe:
     note: str
     lines: tuple[str, ...] = ()
 
-    def then(self, *lines: str) -> Recipe:
+    def then(self, *lines: str) -> Self:
         """The same with further lines."""
         return Recipe(self.note, (*self.lines, *lines))
 

@@ -1,7 +1,5 @@
 """What the maps show of a recording: summaries, words, hidden tokens, a threshold. Arrays in, arrays and words out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, groupby
@@ -31,10 +29,6 @@ VALUES = {
     "max": message("max"),
     "deviation": message("deviation"),
 }
-_HIDDEN = message(
-    "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is rescaled."
-)
-_LARGEST = message("Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.")
 CANDIDATES = 5  # tokens that could have been written at a step
 
 
@@ -47,11 +41,11 @@ class Options:
     merge: bool = False  # words instead of tokens
     hide: bool = False  # leave special tokens out
     share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
-    mark: str = MARK  # of words where the tokens of an axis have no mark, as for `analysis.words`
+    mark: str = MARK  # of words where the tokens of an axis have none, as for `analysis.words`
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What is summarised over: "layers", "heads", both or nothing."""
+        """What is summarised over."""
         if self.summary == "single":
             return ()
         return ("layers", "heads") if self.over == "all" else (self.over,)
@@ -104,12 +98,11 @@ def build(
             grouped = groupby(zip(row_of, others, strict=True), key=lambda one: one[0])
             others = [" ".join(token for _, token in group) for _, group in grouped]
         queries, keys = from_words.names, to_words.names
-    rows = ~special_rows | (not options.hide or special_rows.all())
-    columns = ~special_columns | (not options.hide or special_columns.all())
+    rows, columns = (~one | (not options.hide or one.all()) for one in (special_rows, special_columns))
     weights, removed = analysis.hide(weights, ~rows, ~columns)
     if options.axes:
         weights = analysis.aggregate(weights, SUMMARIES[options.summary], options.axes)
-        removed = removed.mean(axis=tuple({"layers": 0, "heads": 1}[name] for name in options.axes), keepdims=True)
+        removed = removed.mean(axis=tuple(map(("layers", "heads").index, options.axes)), keepdims=True)
     weights = weights.astype(np.float32)
     shown = analysis.top_share(weights, options.share / 100) if options.share < 100 else np.ones(weights.shape, bool)
     return Maps(
@@ -130,17 +123,15 @@ def build(
 
 
 def _drawn_at(of_token: list[int], kept: np.ndarray) -> list[int]:
-    """Where each token is drawn after some rows or columns were left out; -1 where it is not."""
     return np.where(kept, np.cumsum(kept) - 1, -1)[of_token].tolist()
 
 
 def _first(marked: np.ndarray, words: analysis.Words) -> np.ndarray:
-    """Whether the first token of each word is marked; special tokens are words of their own."""
+    """Whether the first token of each word is marked."""
     return marked[np.unique(words.of_token, return_index=True)[1]]
 
 
 def _names(axis: str, count: int, options: Options) -> list[str]:
-    """What the layers or the heads of the tiles are called."""
     if axis in options.axes:
         said = message("{summary} of {count} layers") if axis == "layers" else message("{summary} of {count} heads")
         return [say(said, summary=say(SUMMARIES[options.summary]), count=count)]
@@ -148,9 +139,7 @@ def _names(axis: str, count: int, options: Options) -> list[str]:
 
 
 def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
-    """The tokens of the rows and of the columns of a kind, and the other tokens of the rows' steps.
-
-    These are None where rows are not steps, or it is not known what was predicted.
+    """The tokens of the rows and columns of a kind, and the other token of each row's step, None where unknown.
 
     Args:
         result: a recording, or a Made of one.
@@ -166,7 +155,7 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
 
 
 def notes(maps: Maps, layer: int, head: int) -> list[str]:
-    """Say in sentences what was done to a map, so that nobody takes it for something else."""
+    """Say in sentences what was done to a map."""
     options, said = maps.options, []
     if options.axes:
         said.append(say("No single head looks like this."))
@@ -175,27 +164,29 @@ def notes(maps: Maps, layer: int, head: int) -> list[str]:
     if options.merge:
         said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
     if options.hide:
-        said.append(say(_HIDDEN, share=maps.removed[layer, head].mean()))
+        line = message(
+            "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is rescaled."
+        )
+        said.append(say(line, share=maps.removed[layer, head].mean()))
     if options.share < 100:
         shown = maps.shown[layer, head]
-        said.append(say(_LARGEST, share=options.share, n=shown.sum(), total=shown.size))
+        line = message(
+            "Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left."
+        )
+        said.append(say(line, share=options.share, n=shown.sum(), total=shown.size))
     return said
 
 
 def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
-    """The rows and the columns of two maps that belong together, as of `comparison.pairs`."""
-    rows, columns = (comparison.pairs(getattr(before, axis), getattr(after, axis)) for axis in ("queries", "keys"))
-    return rows, columns
+    """The rows and the columns of two maps that belong together."""
+    return comparison.pairs(before.queries, after.queries), comparison.pairs(before.keys, after.keys)
 
 
 def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
-    """After minus before, on the axes of `after`, of the layers and heads that both have; the same options made them.
+    """After minus before, of the layers and heads that both have, on the axes of `after`; the same options made both.
 
-    Rows and columns are those of the same token in both translations, aligned in order; where one has no counterpart,
-    its cells are not shown.
-
-    Args:
-        replaced: whether tokens that replace each other are compared as well; their rows and columns have both names.
+    Rows and columns of the same token are compared, and if `replaced` those of tokens that replace each other, under
+    both names. Other cells are not shown.
     """
     pairs = aligned(before, after)
     names = [(before.queries, after.queries), (before.keys, after.keys)]
@@ -223,7 +214,6 @@ def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
 
 
 def _both_names(old: Sequence[str], new: Sequence[str], pairs: Pairs) -> list[str]:
-    """The names of an axis, where a token replaces another one those of both."""
     names = list(new)
     for i, j in pairs:
         if old[i] != new[j]:
@@ -240,7 +230,7 @@ class NextWords(NamedTuple):
 
 
 def next_words(logits: np.ndarray, tokenizer: Any) -> NextWords:
-    """Read logits (T, V) over the vocabulary of a tokenizer, or of the target where each side has one."""
+    """Read logits (T, V) over the vocabulary of a tokenizer, that of the target where each side has one."""
     names = getattr(tokenizer, "target", tokenizer).tokens
     ids, log_probabilities = analysis.candidates(logits, CANDIDATES)
     logs = analysis.log_softmax(logits)  # (T, V); no logarithm of the probabilities again

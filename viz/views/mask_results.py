@@ -1,7 +1,5 @@
 """What the page Masks computes, remembered: strings and numbers in, arrays and words out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +25,6 @@ class Request:
 
     @property
     def is_example(self) -> bool:
-        """Whether it is the worked example."""
         return not self.sources
 
     def batch(self) -> Sentences:
@@ -74,7 +71,7 @@ class Result:
 
 @remembered(8)  # of a few megabytes each at the most
 def compute(request: Request, change: Change = Change()) -> Result:
-    """Pass a batch through the model twice, with its masks and with changed ones; errors as `Request.batch`."""
+    """Pass a batch through the model with its masks and with changed ones; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
     own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if change.arguments:
@@ -90,14 +87,14 @@ def compute(request: Request, change: Change = Change()) -> Result:
 
 @remembered()
 def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
-    """The pad-invariance number with the padding mask and without; errors as `pad_difference`."""
+    """The pad-invariance number with the padding mask and without; errors as `experiments.pad_difference`."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
 
 
 @remembered()
 def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
-    """The future-leak number with the look-ahead mask and without; errors as `future_leak`."""
+    """The future-leak number with the look-ahead mask and without; errors as `experiments.future_leak`."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
 

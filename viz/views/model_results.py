@@ -1,7 +1,5 @@
 """What the page Four systems computes: one sentence through several translators, cut into words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import thread_time
@@ -37,7 +35,6 @@ class Side:
 
     @property
     def name(self) -> str:
-        """The name of the checkpoint."""
         return self.request.checkpoint
 
     def unknown(self, side: str) -> int:
@@ -47,21 +44,19 @@ class Side:
     def map(self, layer: int, head: int | None) -> tuple[Made, str]:
         """What each word attends to, (T, S), and a line that says which map that is.
 
-        Of a Transformer, the last layer or head where there are fewer; no head: the mean of all.
+        Of a Transformer, the last layer or head where there are fewer; the mean of all where the head is None.
         """
         weights, (n_layers, n_heads, *_) = made(self.weights, "weights"), self.weights.shape
         if self.system != catalogue.TRANSFORMER:
             return weights[0, 0], say("One head; each row adds up to 1.")
-        layer = min(layer, n_layers - 1)
+        at = {"layer": min(layer, n_layers - 1), "head": min(head or 0, n_heads - 1)}
         if head is None:
-            line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", layer=layer, n=n_heads)
-            return weights[layer].mean(axis=0), line
-        head = min(head, n_heads - 1)
-        line = say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
-        return weights[layer, head], line
+            line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", n=n_heads, **at)
+            return weights[at["layer"]].mean(axis=0), line
+        return weights[*at.values()], say("Layer {layer}, head {head}; each row adds up to 1.", **at)
 
     def recipe(self) -> Recipe:
-        """The translation in words, in Python called `result`, `written` and `read`."""
+        """The translation in words: in Python `result`, `written` and `read`."""
         lines = ["written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)"]
         if self.weights is None:
             lines.append("firsts = [written.of_token.index(word) for word in range(len(written.names))]")
@@ -106,13 +101,13 @@ def side_of(name: str, text: str, beam: int) -> Side:
 
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
-    """Which checkpoints can be loaded, the systems in their order, and why others cannot."""
+    """Which checkpoints can be loaded, in the order of SYSTEMS, and why others cannot."""
     systems, problems = _each(names, lambda name: catalogue.system_of(cached.translator(name).config))
     return sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name])), list(problems.values())
 
 
 def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
-    """Translate with every model: the translations in order, and by name why the others could not translate."""
+    """Translate with every model: the translations, and by name why the others could not translate."""
     sides, problems = _each(names, lambda name: side_of(name, text, beam))
     return list(sides.values()), problems
 

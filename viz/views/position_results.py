@@ -1,7 +1,5 @@
 """What the page Positions computes, remembered: names, numbers and sentences in, arrays and words out."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -20,7 +18,7 @@ LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 @cached.remembered(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> learned_positions.LearnedPositions:
-    """Train the learned table; the same sizes give the same table."""
+    """Train the learned table; equal sizes give equal tables."""
     return in_turn(learned_positions.learn)(n_positions, d_model)
 
 
@@ -33,7 +31,7 @@ def table(name: str, n_positions: int, d_model: int) -> Made:
 
 
 def wavelengths(name: str, d_model: int) -> np.ndarray | None:
-    """The wavelength of every dimension in positions, float64 (D,), or None for an encoding without waves."""
+    """The wavelength of every dimension in positions, float64 (D,); None for an encoding without waves."""
     if name in LEARNED or name == "none":
         return None
     return 2 * math.pi / positional.frequencies(name, d_model).numpy()
@@ -41,15 +39,13 @@ def wavelengths(name: str, d_model: int) -> np.ndarray | None:
 
 def in_order(name: str, table: np.ndarray) -> np.ndarray:
     """The columns of an encoding with each sine before its cosine, float64 (T, D)."""
-    half = table.shape[1] // 2
-    if name == "sinusoidal_concatenated":
-        return np.stack([table[:, :half], table[:, half:]], axis=-1).reshape(table.shape)
-    return table
+    halves = np.split(table, 2, axis=1)
+    return np.stack(halves, axis=-1).reshape(table.shape) if name == "sinusoidal_concatenated" else table
 
 
 @cached.remembered(32)
 def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, analysis.ByOffset]:
-    """All dot products of an encoding, and what they are by offset; as `analysis.by_offset`."""
+    """All dot products of an encoding, and what they are by offset."""
     return analysis.by_offset(value_of(table(name, n_positions, d_model)))
 
 

@@ -1,7 +1,5 @@
 """How translations come about, in Python, and the figures that several pages draw of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from viz.figures import attention_heatmap
@@ -17,12 +15,12 @@ from viz.views.view import LENGTH_PENALTY
 
 
 def loading(checkpoint: str, name: str = "translator") -> str:
-    """The line that loads a checkpoint."""
+    """The line of Python that loads a checkpoint."""
     return f"{name} = {call('load_translator', checkpoint)}"
 
 
 def decoded(beam: int) -> str:
-    """How a search is called."""
+    """How a search is called, as it is said."""
     return say("beam {width}", width=beam) if beam > 1 else say(BEAMS[1])
 
 
@@ -33,17 +31,15 @@ def spoken(request: Request) -> str:
         how = say("reading the reference “{reference}”", reference=request.reference)
     address = request.changes.address()
     prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
-    changed = address.get("edits"), prefix, request.changes.moved
-    said = in_quotes(request.text, say), request.checkpoint, how, *changed
+    said = in_quotes(request.text, say), request.checkpoint, how, address.get("edits"), prefix, request.changes.moved
     return " · ".join(filter(None, said))
 
 
 def translating(request: Request, result: str = "result", translator: str = "translator") -> list[str]:
     """The lines that make the translation of a request, under a name."""
-    changes, lines = request.changes, []
-    more = {"edits": made(None, "edits")} if changes.edits else {}
-    if more:
-        lines.append(f"edits = {call('Edits.from_code', changes.edits.code)}")
+    changes, lines, more = request.changes, [], {}
+    if changes.edits:
+        lines, more = [f"edits = {call('Edits.from_code', changes.edits.code)}"], {"edits": made(None, "edits")}
     if request.reference is None:
         penalty = None if request.length_penalty == LENGTH_PENALTY else request.length_penalty
         more = {"beam": request.beam, "length_penalty": penalty, **more, "prefix": list(changes.locked) or None}

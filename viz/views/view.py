@@ -4,9 +4,7 @@ Everything in an address is a code, the same in every language: `?text=...&beam=
 equals the default is left out. A value that is not allowed gives the default, and is told.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from operator import itemgetter
 
@@ -21,9 +19,6 @@ MOST_CHARACTERS = 2000  # of a sentence in an address
 
 BEAMS = range(1, 9)
 ROWS = ("predicted", "read")
-VIEWS = ("map", "mask", "positions", "words", "inside")
-EFFECT_VIEWS = ("map", "parts", "lens", "left-out", "agree")  # where direct effects are shown in place of weights
-MEASURES = ("weights", "effects")
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
 
@@ -46,16 +41,33 @@ class View:
 
     def address(self) -> dict[str, str]:
         """The parameters of an address, without what equals the default."""
-        default, chosen = vars(View()), vars(self)
-        return {name: code(value) for name, value in chosen.items() if value != default[name]}
+        return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name)}
 
 
-_KEPT = "kept-view"  # in a session; of no control
+KEPT = "kept-view"  # in a session: what was shown last, for when the visitor comes back from another page
 NAMES = tuple(field.name for field in fields(View))
-FIELDS = ("text", "model", "beam", "penalty", "reference")  # of which are chosen in the row above the stage
+FIELDS = NAMES[:5]  # chosen in the row above the stage
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
+_READERS = {
+    "text": itemgetter(slice(MOST_CHARACTERS)),
+    "beam": one_of(BEAMS),
+    "penalty": codes.number(0.0, 2.0),
+    "reference": itemgetter(slice(MOST_CHARACTERS)),
+    "summary": one_of(SUMMARIES),
+    "over": one_of(OVER),
+    "rows": one_of(ROWS),
+    **dict.fromkeys(("words", "hide", "stretch"), codes.switch),
+    "share": codes.number(50, 100),
+    # What the browser chooses is only looked at.
+    "kind": one_of(KINDS),
+    **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
+    # The last four are of direct effects, which are shown in place of weights.
+    "view": one_of(("map", "mask", "positions", "words", "inside", "parts", "lens", "left-out", "agree")),
+    "measure": one_of(("weights", "effects")),
+    "against": one_of(AGAINST),
+}
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
@@ -63,42 +75,13 @@ def is_addressed(query: Mapping[str, str]) -> bool:
     return any(name in query for name in (*NAMES, *PLACE))
 
 
-def read(query: Mapping[str, str], models: list[str], instead: View | None = None) -> tuple[View, list[str]]:
+def read(query: Mapping[str, str], models: list[str], instead: View = View()) -> tuple[View, list[str]]:
     """What an address asks to show, of some checkpoints, and what in it is not allowed, as name=code.
 
-    Where it says nothing, `instead` holds; the defaults if None.
+    Where it says nothing, `instead` holds.
     """
-    shortened = itemgetter(slice(MOST_CHARACTERS))
-    readers = {
-        "text": shortened,
-        "model": one_of(models),
-        "beam": one_of(BEAMS),
-        "penalty": codes.number(0.0, 2.0),
-        "reference": shortened,
-        "summary": one_of(SUMMARIES),
-        "over": one_of(OVER),
-        "rows": one_of(ROWS),
-        "share": codes.number(50, 100),
-        # What the browser chooses is only looked at.
-        "kind": one_of(KINDS),
-        "view": one_of((*VIEWS, *EFFECT_VIEWS)),
-        "measure": one_of(MEASURES),
-        "against": one_of(AGAINST),
-    }
-    readers |= dict.fromkeys(("words", "hide", "stretch"), codes.switch)
-    readers |= dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS))
-    chosen, problems = codes.read(query, readers)
-    return replace(instead or View(), **{name: chosen[name] for name in chosen if name in NAMES}), problems
-
-
-def keep(state: MutableMapping, view: View) -> None:
-    """Remember what is shown in a session, for when the visitor comes back from another page."""
-    state[_KEPT] = view
-
-
-def kept(state: MutableMapping) -> View | None:
-    """What was shown last in a session; None at first."""
-    return state[_KEPT] if _KEPT in state else None
+    chosen, problems = codes.read(query, _READERS | {"model": one_of(models)})
+    return replace(instead, **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
 
 TOP_KS = (0, 1, 5, 20, 100, 1000)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as given_by
 
 from viz.views import view
-from viz.views.view import View, keep, kept, read
+from viz.views.view import View, read
 
 MODELS = ["en-de", "other", "a&b=c"]
 TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]), max_size=60)
@@ -71,13 +71,6 @@ def test_any_address_gives_a_view_that_has_an_address(query: dict[str, str]) -> 
     found, problems = read(query, MODELS)
     assert read(found.address(), MODELS) == (found, [])
     assert {problem.split("=")[0] for problem in problems} <= set(query)
-
-
-def test_it_is_kept_in_a_session() -> None:
-    state: dict = {}
-    assert kept(state) is None
-    keep(state, View(text="a"))
-    assert kept(state) == View(text="a")
 
 
 def test_what_is_addressed() -> None:

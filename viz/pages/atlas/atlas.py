@@ -17,7 +17,7 @@ from viz.pages.atlas import alignment, contribution
 from viz.text import words, words_heads
 from viz.text.language import say
 from viz.text.words_heads import BOARD, CHANGE, HELD_OUT, PLACE, SCATTER, SENTENCE, SHARPNESS
-from viz.ui import choices, controls, explore, heads_roles, shared, ways
+from viz.ui import choices, controls, explore, heads_roles, shared, speaking
 from viz.views import cached, changes, heads_results, recipes
 from viz.views.heads_results import Source
 from viz.views.made import Recipe
@@ -166,7 +166,7 @@ def show_card(known: Known) -> None:
         # Of links that were made when heads were switched off here.
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         links = (words_heads.OPEN_HERE, "", query), (words_heads.TO_STEER, "steer", changed)
-        st.html("<br>".join(ways.link(say(text), ways.address(page, asks)) for text, page, asks in links))
+        st.html("<br>".join(speaking.link(say(text), page, asks) for text, page, asks in links))
     with right:
         heads_roles.show_here(known.head, known.result, known.recipe)
     columns = {say("held-out"): known.held} if known.held else {}
@@ -194,7 +194,7 @@ def examples(known: Known, found: list[list]) -> str:
         said = say(told, word=word, key=key, value=value)
         pin = {"pin": f"t{row}", "measure": "effects"} if of_effect else {"pin": f"s{row}"}
         source = known.report["texts"][text]
-        link = ways.link(source, ways.address("", known.address(source, beam=1) | pin))
+        link = speaking.link(source, "", known.address(source, beam=1) | pin)
         items.append(f"<li>{link}<br><small>{html.escape(said)}</small></li>")
     return f"<small>{html.escape(say(words_heads.STRONGEST))}</small><ol>{''.join(items)}</ol>"
 

@@ -9,7 +9,7 @@ import streamlit as st
 from viz.pages.lessons import attention, card, effects, heads, masks, positions, warmup
 from viz.stage import assets
 from viz.text.language import current, message, say, using
-from viz.ui import choices, shared, ways
+from viz.ui import choices, shared, speaking
 from viz.ui.plot import plot
 
 MODULES = {"attention": attention, "masks": masks, "positions": positions, "heads": heads, "warmup": warmup}
@@ -128,7 +128,7 @@ def show(name: str, number: int) -> None:
             st.button("⤢", key=key, on_click=project, help=say("Larger type, and nothing else on the screen"))
         with st.container(key="lesson-sources", gap="xxsmall"):
             if numbers is not None:
-                st.html(ways.link(say("Try it on your own sentence"), ways.address(*shown.picture.link())))
+                st.html(speaking.link(say("Try it on your own sentence"), *shown.picture.link()))
             st.text(story.sources)
 
 

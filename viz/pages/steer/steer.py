@@ -89,7 +89,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         return
     request, result = answered
     state["shown-text"] = result.text
-    view.keep(state, chosen)
+    state[view.KEPT] = chosen
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
     stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
