@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -37,10 +38,34 @@ def seal(arguments: argparse.Namespace) -> None:
 
 
 def average(arguments: argparse.Namespace) -> None:
-    from model.training.averaging import average
+    """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups)."""
+    from model import checkpoint
+    from model.training.loop import mean
+    from model.training.state import HISTORY
 
-    average(arguments.folders, arguments.out, arguments.command_line)
-    print(f"{arguments.out}: the mean of {len(arguments.folders)}")
+    folders, out = arguments.folders, arguments.out
+    if len(folders) < 2:
+        raise ValueError(f"a mean is of two checkpoints or more, got {len(folders)}")
+    if out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out} is not empty: name a new folder")
+    *others, last = loaded = [checkpoint.load(folder) for folder in folders]
+    for one in others:
+        if one.model.config != last.model.config:
+            raise ValueError(f"{one.folder} and {last.folder} have different configurations")
+        if one.tokenizer.to_json() != last.tokenizer.to_json():
+            raise ValueError(f"{one.folder} and {last.folder} have different tokenizers")
+    checkpoint.load_parameters(last.model, mean([dict(one.model.named_parameters()) for one in loaded]))
+    parts = [
+        {key: one.card[key] for key in ("command", "steps", "training_tokens", "training_hours") if key in one.card}
+        | {"weights": checkpoint.sha256_of(one.folder / checkpoint.WEIGHTS)}
+        for one in loaded
+    ]
+    kept = {key: value for key, value in last.card.items() if key != "scores"}  # they were of other weights
+    made = kept | {"average_command": arguments.command_line, "mean_of": parts}
+    checkpoint.save(out, last.model, last.tokenizer, made)
+    if (last.folder / HISTORY).is_file():
+        shutil.copyfile(last.folder / HISTORY, out / HISTORY)
+    print(f"{out}: the mean of {len(folders)}")
 
 
 def _load(arguments: argparse.Namespace, writes: bool | None = False):

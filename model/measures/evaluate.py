@@ -10,8 +10,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from model.analysis import lengths
 from model.gru import GruModel
 from model.training.data.corpora import Pair, read_lines
-from model.training.evaluation import perplexity
-from model.training.windows import text_perplexity
+from model.training.evaluation import perplexity, text_perplexity
 from model.translator import Translator, Writer, tidy
 
 

@@ -1,6 +1,4 @@
-"""From sentence pairs to padded batches of about equal size, in a seeded order."""
-
-from __future__ import annotations
+"""From sentence pairs, or one long text, to batches in a seeded order."""
 
 import random
 import sys
@@ -12,16 +10,15 @@ from torch import Tensor
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.config import TrainingConfig
-from model.training.data.clauses import main_clause, subordinate_clause
 from model.training.data.corpora import Pair
-from model.training.data.learn_subwords import SubwordSampler, misspell, recase
+from model.training.data.noise import Pieces, SubwordSampler, main_clause, misspell, recase, subordinate_clause
 
 # Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
 _POOL = 8192
 # Two sentences are joined only when both are short; long training examples are there by themselves.
 _JOIN_PIECES = 20
 
-Example = tuple[list[int], list[int]]
+Example = tuple[list[int], list[int]]  # ids without start and end
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,8 @@ class TrainingStream:
     def __init__(
         self, corpora: Sequence[tuple[Sequence[Pair], float]], tokenizer: PairTokenizer, config: TrainingConfig
     ) -> None:
-        self._corpora = [([_cut(pair, tokenizer) for pair in pairs], weight) for pairs, weight in corpora]
+        self._corpora = [[_cut(pair, tokenizer) for pair in pairs] for pairs, _ in corpora]
+        self._weights = [weight for _, weight in corpora]
         self._config = config
         self._source = SubwordSampler(tokenizer.source, config.bpe_dropout)
         self._target = SubwordSampler(tokenizer.target, config.bpe_dropout_target)
@@ -61,9 +59,8 @@ class TrainingStream:
         rng = random.Random(f"{config.seed}/{number}")
         self._source.restart()
         self._target.restart()
-        chosen: list[tuple[list[str], list[str]]] = []
-        usual = [weight for _, weight in self._corpora]
-        for (pairs, _), weight in zip(self._corpora, weights or usual, strict=True):
+        chosen: list[Pieces] = []
+        for pairs, weight in zip(self._corpora, weights or self._weights, strict=True):
             chosen += self._join(self._recombine(_repeat(pairs, weight, rng), rng), rng)
         rng.shuffle(chosen)
         for start in range(0, len(chosen), _POOL):
@@ -73,7 +70,7 @@ class TrainingStream:
             rng.shuffle(batches)
             yield from (pad(batch) for batch in batches)
 
-    def _recombine(self, pairs: list, rng: random.Random) -> list:
+    def _recombine(self, pairs: list[Pieces], rng: random.Random) -> list[Pieces]:
         rate = self._config.clause_rate
         clauses = [clause for pair in pairs if (clause := subordinate_clause(pair))] if rate else []
         if not clauses:
@@ -86,17 +83,17 @@ class TrainingStream:
             recombined.append(pair)
         return recombined
 
-    def _join(self, pairs: list, rng: random.Random) -> list:
+    def _join(self, pairs: list[Pieces], rng: random.Random) -> list[Pieces]:
         rate = self._config.join_rate
-        joined = []
-        for pair in pairs:
-            if joined and rng.random() < rate and len(pair[0]) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
-                joined[-1] = (joined[-1][0] + pair[0], joined[-1][1] + pair[1])
+        joined: list[Pieces] = []
+        for source, target in pairs:
+            if joined and rng.random() < rate and len(source) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
+                joined[-1] = joined[-1][0] + source, joined[-1][1] + target
             else:
-                joined.append(pair)
+                joined.append((source, target))
         return joined
 
-    def _encode(self, pair: tuple[list[str], list[str]], rng: random.Random) -> Example:
+    def _encode(self, pair: Pieces, rng: random.Random) -> Example:
         source, target = pair
         typos, recased = self._config.typo_rate, self._config.recase_rate
         if typos:
@@ -109,7 +106,7 @@ class TrainingStream:
 
 
 def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0) -> Iterator[list[Example]]:
-    """Batches of examples (ids without start and end) of about equal length, the shortest first.
+    """Batches of examples of about equal length, the shortest first.
 
     At most batch_tokens ids in each, padding, start and end included (one example always fits), and batch_pairs
     examples, if not 0.
@@ -117,11 +114,11 @@ def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs:
     batch: list[Example] = []
     source_length = target_length = 0
     for example in sorted(examples, key=lambda example: (len(example[1]), len(example[0]))):
-        longer = max(source_length, len(example[0]) + 1), max(target_length, len(example[1]) + 2)
-        is_full = len(batch) == (batch_pairs or -1) or (len(batch) + 1) * sum(longer) > batch_tokens
-        if batch and is_full:
+        lengths = len(example[0]) + 1, len(example[1]) + 2
+        longer = max(source_length, lengths[0]), max(target_length, lengths[1])
+        if batch and (len(batch) == (batch_pairs or -1) or (len(batch) + 1) * sum(longer) > batch_tokens):
             yield batch
-            batch, longer = [], (len(example[0]) + 1, len(example[1]) + 2)
+            batch, longer = [], lengths
         batch.append(example)
         source_length, target_length = longer
     if batch:
@@ -135,13 +132,61 @@ def pad(examples: Sequence[Example]) -> Batch:
     )
 
 
-def _cut(pair: Pair, tokenizer: PairTokenizer) -> tuple[list[str], list[str]]:
+def _cut(pair: Pair, tokenizer: PairTokenizer) -> Pieces:
     sides = zip((tokenizer.source, tokenizer.target), pair)
     return tuple([sys.intern(piece) for piece in side.pieces(text)] for side, text in sides)
 
 
-def _repeat(pairs: list, weight: float, rng: random.Random) -> list:
+def _repeat(pairs: list[Pieces], weight: float, rng: random.Random) -> list[Pieces]:
     """In a new order, as often as the weight says; of its fraction, that share drawn at random."""
-    chosen = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight - int(weight))))
+    chosen = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight % 1)))
     rng.shuffle(chosen)
     return chosen
+
+
+class Window(Batch):
+    """What is read, src (B, T), and what follows each of it, tgt (B, T)."""
+
+    @property
+    def n_tokens(self) -> int:
+        return self.src.numel()
+
+    n_targets = n_tokens
+
+
+def batchify(ids: Tensor, columns: int) -> Tensor:
+    """A text (N,) as (columns, length); what is left over is dropped. Nothing is learnt across columns.
+
+    Example:
+        >>> import torch
+        >>> batchify(torch.arange(26), 4)[1].tolist()
+        [6, 7, 8, 9, 10, 11]
+    """
+    length = len(ids) // columns
+    if length == 0:
+        raise ValueError(f"{len(ids)} tokens cannot be cut into {columns} columns")
+    return ids[: columns * length].view(columns, length)
+
+
+def windows(table: Tensor, size: int) -> Iterator[Window]:
+    """The columns (B, length) from beginning to end, `size` tokens at a time, then what is left."""
+    for start in range(0, table.size(1) - 1, size):
+        yield Window(*(side[:, start : start + size] for side in (table[:, :-1], table[:, 1:])))
+
+
+class WindowStream:
+    """Batches of one text (N,); shuffled, a pass begins somewhere in its first window and has another order."""
+
+    def __init__(self, ids: Tensor, config: TrainingConfig) -> None:
+        self._ids, self._config = ids, config
+
+    def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[Window]:
+        """The pass of a number from 0; weights are not used."""
+        columns, size = self._config.columns, self._config.window
+        if not self._config.shuffle_windows:
+            return windows(batchify(self._ids, columns), size)
+        rng = random.Random(f"{self._config.seed}/{number}")
+        first = rng.randrange(min(size, max(1, len(self._ids) // (2 * columns))))
+        batches = list(windows(batchify(self._ids[first:], columns), size))
+        rng.shuffle(batches)
+        return iter(batches)

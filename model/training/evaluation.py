@@ -1,16 +1,16 @@
-"""How good a model is on held-out sentence pairs: perplexity and BLEU."""
-
-from __future__ import annotations
+"""How good a model in evaluation mode is on held-out pairs or text: perplexity and BLEU."""
 
 import math
 from collections.abc import Mapping, Sequence
 
 import torch
 from sacrebleu.metrics import BLEU
+from torch import Tensor
 from torch.nn import functional as F
 
 from model.decoding import greedy, target_limit
 from model.gru import GruModel
+from model.language_model import LanguageModel
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.batching import group_by_length, pad
@@ -18,7 +18,7 @@ from model.training.data.corpora import Pair
 from model.transformer import Transformer
 
 EncoderDecoder = Transformer | GruModel
-_BATCH_TOKENS, _BATCH_TEXTS = 4096, 64
+_BATCH_TOKENS, _BATCH_TEXTS, _BATCH_WINDOWS = 4096, 64, 16
 
 
 class Validation:
@@ -27,7 +27,7 @@ class Validation:
     def __init__(
         self, corpora: Mapping[str, Sequence[Pair]], tokenizer: PairTokenizer, n_pairs: int, lowercase: bool = False
     ) -> None:
-        self._corpora = {name: spread(pairs, n_pairs // max(len(corpora), 1)) for name, pairs in corpora.items()}
+        self._corpora = {name: spread(pairs, n_pairs // len(corpora)) for name, pairs in corpora.items()}
         self._tokenizer = tokenizer
         self._bleu = BLEU(lowercase=lowercase)
 
@@ -73,7 +73,7 @@ def _exp(nats: float) -> float:
 def cross_entropy(
     model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float
 ) -> tuple[float, int]:
-    """Sum over the target tokens, end tokens included, in nats, and their number, by a model in evaluation mode.
+    """Sum over the target tokens, end tokens included, in nats, and their number.
 
     With teacher_forcing=0 each step of a recurrent model reads what the step before found most probable.
     """
@@ -90,15 +90,46 @@ def cross_entropy(
 
 
 def translate_all(model: EncoderDecoder, tokenizer: PairTokenizer, texts: Sequence[str]) -> list[str]:
-    """Greedy translations, in batches of about equal length, by a model in evaluation mode."""
+    """Greedy translations, in batches of about equal length."""
     device = next(model.parameters()).device
     sources = [[*tokenizer.source.encode(text), EOS_ID] for text in texts]
     order = sorted(range(len(texts)), key=lambda n: len(sources[n]))
-    translations: dict[int, str] = {}
+    translations = [""] * len(texts)
     for start in range(0, len(order), _BATCH_TEXTS):
         numbers = order[start : start + _BATCH_TEXTS]
         src = pad_ids([sources[n] for n in numbers])  # (B, S)
         limit = target_limit(src.size(1), model.config.max_length)
         outputs = greedy(model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=limit)
-        translations |= {n: tokenizer.target.decode(ids) for n, ids in zip(numbers, outputs, strict=True)}
-    return [translations[n] for n in range(len(texts))]
+        for n, ids in zip(numbers, outputs, strict=True):
+            translations[n] = tokenizer.target.decode(ids)
+    return translations
+
+
+class TextValidation:
+    """Perplexity on the validation text of a name: ids (N,), none turn it off; `first` is read before them."""
+
+    def __init__(self, name: str, ids: Tensor, first: int) -> None:
+        self._name, self._ids, self._first = name, ids, first
+
+    def run(self, model: LanguageModel) -> dict[str, float]:
+        if len(self._ids) == 0:
+            return {}
+        return {f"valid_perplexity.{self._name}": round(text_perplexity(model, self._ids, self._first), 3)}
+
+
+@torch.no_grad()
+def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
+    """exp of the mean cross entropy of all of ids (N,), in windows that do not overlap.
+
+    A window's first token is predicted from the one before it alone, at the beginning from the id `first`.
+    """
+    device, size = next(model.parameters()).device, model.config.max_length
+    stream = torch.cat([torch.tensor([first]), ids[:-1]])
+    total = 0.0
+    for texts in zip(stream.split(_BATCH_WINDOWS * size), ids.split(_BATCH_WINDOWS * size)):
+        whole = len(texts[0]) // size * size
+        for part, width in ((slice(whole), size), (slice(whole, None), len(texts[0]) - whole)):
+            inputs, targets = (text[part].to(device) for text in texts)
+            if len(targets):
+                total += model.loss(inputs.view(-1, width), targets.view(-1, width)).item() * len(targets)
+    return _exp(total / len(ids))

@@ -1,14 +1,12 @@
 """The grid of small runs that tell a peak rate from its warmup: which cells there are, and how what they left is read.
 
-The paper's schedule ties the two: with d_model and warmup given, its peak is d_model^-0.5 * warmup^-0.5, so that a run
-without warmup is at once a run with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020).
-`python -m model grid` makes a folder of two files: grid.json, and grid.npz with the curves and the attention maps.
+The paper's schedule ties the two: its peak is d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run
+with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020). `python -m model grid` makes a
+folder of grid.json, and grid.npz with the curves and the attention maps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -35,8 +33,6 @@ MAP_UNIT = 255  # a weight of 1, in the maps' bytes
 
 @dataclass(frozen=True)
 class GridCell:
-    """One run of the grid."""
-
     norm: str  # "pre", or "post" as in the paper, where no norm follows the last layer
     peak: float  # the highest learning rate
     warmup: int  # the step that has it; 1: no warmup
@@ -82,7 +78,7 @@ SECOND_SEEDS = tuple(("post", 0.02, warmup) for warmup in WARMUPS) + (("post", 0
 
 
 def cells() -> list[GridCell]:
-    """The cells in the order in which they are trained: the grid, the same without decay, and second seeds."""
+    """In the order in which they are trained: the grid, the same without decay, and second seeds."""
     grid = [GridCell(norm, peak, warmup) for peak in reversed(PEAKS) for warmup in WARMUPS for norm in NORMS]
     # Without warmup the paper's decay begins at once, too: does it fail for want of warmup, or is it slow ever after?
     undecayed = [GridCell(norm, peak, 1, "constant") for peak in PEAKS for norm in NORMS]
@@ -100,8 +96,7 @@ class GridRun:
     texts: dict[int, list[str]]  # step to the greedy translation of each example
     diverged: int | None  # the step whose gradient was not finite, where the run ended
     seconds: float
-    # kind to the maps of all snapshots, as stored; `maps` gives weights
-    maps_of: Mapping[str, np.ndarray] = field(repr=False)
+    maps_of: Mapping[str, np.ndarray] = field(repr=False)  # by kind, of all snapshots, as stored
 
     @property
     def learning_rate(self) -> np.ndarray:
@@ -115,10 +110,7 @@ class GridRun:
         return list(self.validation.values())[-1]
 
     def maps(self, step: int, kind: str) -> np.ndarray:
-        """The attention weights of the first example and its reference at a step of `texts`.
-
-        float32 (layers, heads, queries, keys), to the nearest 1/255.
-        """
+        """float32 (layers, heads, queries, keys) of the first example and its reference at a step of `texts`."""
         return self.maps_of[kind][list(self.texts).index(step)].astype(np.float32) / MAP_UNIT
 
 
@@ -152,10 +144,9 @@ def read_grid(folder: Path) -> Grid:
     """A grid, finished or not; a ValueError if the folder holds none."""
     values, arrays = read_files(folder)
     try:
-        runs = [_run(entry, arrays) for entry in values["runs"]]
-        header = {key: values[key] for key in values if key not in ("runs", "examples")}
-        examples = [(source, reference) for source, reference in values["examples"]]
-        return Grid(examples=examples, runs={run.cell: run for run in runs}, **header)
+        runs = [_run(entry, arrays) for entry in values.pop("runs")]
+        examples = [(source, reference) for source, reference in values.pop("examples")]
+        return Grid(examples=examples, runs={run.cell: run for run in runs}, **values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{folder} holds no grid of runs: {type(error).__name__} {error}") from None
 
@@ -188,11 +179,3 @@ def write_files(folder: Path, values: dict[str, Any], arrays: dict[str, np.ndarr
     with checkpoint.replacing(folder / ARRAYS) as part, part.open("wb") as file:
         np.savez_compressed(file, **arrays)
     checkpoint.write_json(folder / VALUES, values)
-
-
-def as_entry(run: GridRun) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What of a run goes into grid.json, and what into grid.npz."""
-    values = {name: getattr(run, name) for name in ("validation", "texts", "diverged", "seconds")}
-    arrays = {name: getattr(run, name) for name in CURVES} | dict(run.maps_of)
-    named = {f"{run.cell.name}.{name}": value for name, value in arrays.items()}
-    return {"cell": asdict(run.cell)} | values, named

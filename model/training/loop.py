@@ -3,8 +3,6 @@
 The run's folder is a checkpoint folder (the averaged weights) with history.jsonl, and resume/ to go on from exactly.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Iterator, Sequence
@@ -21,16 +19,15 @@ from tqdm import tqdm
 from model import checkpoint
 from model.text.words import read_tokenizer
 from model.training import optimizers, state, tasks
-from model.training.averaging import mean
 from model.training.batching import Batch
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
-from model.training.history import HISTORY, Meter, append, forget_after, make_folder
 from model.training.processes import Processes, alone, undivided
-from model.training.state import Progress
+from model.training.state import HISTORY, Progress
 
 SAVE_EVERY_SECONDS = 480
 _LOG_EVERY = 20
+Step = tuple[float, float, int, float]  # loss, gradient norm, tokens, seconds
 
 
 class Diverged(ValueError):
@@ -43,14 +40,13 @@ class Trainer:
     Args:
         out: the run's folder.
         command: the command line, for the card.
-        resume: continue from out/resume instead of starting again.
+        resume: continue from out/resume.
         start_from: a checkpoint folder with whose weights and tokenizer to begin.
         tokenizer: a folder whose tokenizer to use; its size is that of the vocabulary.
         processes: those that train together; alone when left out.
 
     Raises:
-        ValueError: if data are missing, there is nothing to resume from, what is there is damaged or of another run, or
-            a fresh run would overwrite another, or a checkpoint.
+        ValueError: if data or what to resume from is missing or damaged, or a run or checkpoint would be overwritten.
     """
 
     def __init__(
@@ -64,14 +60,13 @@ class Trainer:
         tokenizer: str = "",
         processes: Processes | None = None,
     ) -> None:
-        self.out = out
-        self.command = command
+        self.out, self.command = out, command
         self.processes = processes or alone()
         self.device = self.processes.device
         auto = "bfloat16" if self.processes.multiplies_bfloat16() else "float32"
         self.precision = auto if run.training.precision == "auto" else run.training.precision
         self._resume_dir = out / "resume"
-        if resume != state.exists(self._resume_dir):
+        if resume != (self._resume_dir / state.FILE).is_file():
             advice = f"there is nothing to resume in {out}: run without --resume first"
             if not resume:
                 advice = f"{out} holds another run: pass --resume to continue it, or choose another --out"
@@ -101,7 +96,7 @@ class Trainer:
             self.progress = saved.progress(self.run, self.processes.count)
             self.snapshots = state.restore(saved, self.progress, self.model, self.optimizers)
             if self.processes.is_first:
-                forget_after(out, self.progress.step)
+                state.forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
 
     def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
@@ -119,7 +114,7 @@ class Trainer:
         config = self.run.training
         if self.progress.step >= config.steps:
             raise ValueError(f"the run is complete: {self.progress.step} of {config.steps} steps done")
-        make_folder(self.out)
+        state.make_folder(self.out)
         done, quiet = self.progress.step, not self.processes.is_first
         bar = tqdm(total=config.steps, initial=done, unit="step", dynamic_ncols=True, disable=quiet)
         try:
@@ -133,7 +128,7 @@ class Trainer:
     def _train(self, bar: tqdm, signals: list[int]) -> None:
         config, progress = self.run.training, self.progress
         last_save = time.monotonic()
-        meter = Meter()
+        steps: list[Step] = []
         self.model.train()
         batches = self._batches()
         while progress.step < config.steps:
@@ -148,32 +143,39 @@ class Trainer:
                 progress.tokens += n_tokens
                 if progress.step % config.average_every == 0:
                     self._snapshot()
-            meter.add(loss, norm, n_tokens, seconds)
+            steps.append((loss, norm, n_tokens, seconds))
             bar.update()
             if stop and progress.step < config.steps:
                 raise KeyboardInterrupt
-            if self.processes.is_first:
-                meter = self._report(bar, meter)
+            if self.processes.is_first and self._report(bar, steps):
+                steps = []
             if time.monotonic() - last_save > SAVE_EVERY_SECONDS:
                 self.save()
                 last_save = time.monotonic()
 
-    def _report(self, bar: tqdm, meter: Meter) -> Meter:
-        """Show, validate and log where it is time to; returns the meter of the next steps."""
+    def _report(self, bar: tqdm, steps: list[Step]) -> bool:
+        """Show, validate and log the steps since the last time, if it is time to."""
         config, step = self.run.training, self.progress.step
         validates = step % config.validate_every == 0 or step == config.steps
         if step % _LOG_EVERY and not validates:
-            return meter
-        means = meter.entry()
-        bar.set_postfix_str(f"loss {means['loss']:.3f}, {means['tokens_per_second']:.0f} tok/s", refresh=False)
-        entry = {"step": step, "learning_rate": self.schedule(step), **means}
+            return False
+        losses, norms, tokens, seconds = map(sum, zip(*steps))
+        loss, speed = losses / len(steps), tokens / seconds
+        bar.set_postfix_str(f"loss {loss:.3f}, {speed:.0f} tok/s", refresh=False)
+        entry = {
+            "step": step,
+            "learning_rate": self.schedule(step),
+            "loss": round(loss, 4),
+            "gradient_norm": round(norms / len(steps), 4),
+            "tokens_per_second": round(speed, 1),
+        }
         if validates:
             if self.processes.count > 1:
                 self.save()  # Ctrl-C waits for the validation, and what waits for too long is killed
             entry |= (scores := self.validation.run(self.averaged()))
             bar.write(f"step {step}: " + ", ".join(f"{name} {value}" for name, value in scores.items()))
-        append(self.out, entry)
-        return Meter()
+        state.append(self.out, entry)
+        return True
 
     def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
         """Endless, from where the run stands, each with epoch, batch and final after it."""
@@ -263,7 +265,16 @@ class Trainer:
         """The first process writes the state to resume from, then the checkpoint with the averaged weights."""
         if not self.processes.is_first:
             return
-        where, trained = (self.run, self.progress, self.tokenizer.to_json()), (self.model, self.optimizers)
+        values = {
+            "run": self.run.to_dict(),
+            "progress": vars(self.progress),
+            "processes": self.processes.count,
+            "tokenizer": self.tokenizer.to_json(),
+        }
         with undivided():
-            state.save(self._resume_dir, *where, *trained, self.snapshots, self.processes.count)
+            state.save(self._resume_dir, values, self.model, self.optimizers, self.snapshots)
             checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
+
+
+def mean(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.stack([one[name].detach() for one in weights]).mean(0) for name in weights[0]}

@@ -1,7 +1,5 @@
 """What training minimises: cross entropy with its gradient written out, and modules from a batch to its mean."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -16,10 +14,10 @@ from model.transformer import Transformer
 
 
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Mean cross entropy per token with label smoothing (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
+    """Mean cross entropy in nats per token of logits (B, T, V) and ids (B, T), of which padding does not count.
 
-    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary.
-    logits (B, T, V); targets (B, T) ids, padding does not count; the result, in nats, is a scalar.
+    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary
+    (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
     """
     return _SmoothedCrossEntropy.apply(logits.flatten(0, 1), targets.flatten(), smoothing)
 
@@ -72,10 +70,11 @@ class TranslationLoss(nn.Module):
 
 
 class NextWordLoss(nn.Module):
+    """Cross entropy of tgt (B, T), what follows each of src (B, T)."""
+
     def __init__(self, model: LanguageModel) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """src (B, T), what is read; tgt (B, T), what follows each."""
         return self.model.loss(src, tgt)

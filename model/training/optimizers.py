@@ -1,7 +1,5 @@
 """The optimisers of a configuration: Adam, plain SGD, or Muon for the matrices of the layers with Adam for the rest."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import torch
@@ -30,21 +28,23 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure: None = None) -> None:
         for group in self.param_groups:
-            shapes: dict[torch.Size, list[tuple[nn.Parameter, Tensor]]] = defaultdict(list)
+            shapes: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
             for matrix in group["params"]:
-                if matrix.grad is None:
-                    continue
-                if "momentum_buffer" not in (state := self.state[matrix]):
-                    state["momentum_buffer"] = torch.zeros_like(matrix)
-                momentum = state["momentum_buffer"]
-                momentum.lerp_(matrix.grad, 1 - _MOMENTUM)
-                shapes[matrix.shape].append((matrix, matrix.grad.lerp(momentum, _MOMENTUM)))  # Nesterov's look ahead
-            for shape, members in shapes.items():
-                matrices, updates = zip(*members, strict=True)
-                updates = orthogonalised(torch.stack(updates).to(self.dtype))
+                if matrix.grad is not None:
+                    shapes[matrix.shape].append(matrix)
+            for shape, matrices in shapes.items():
+                updates = torch.stack([self._look_ahead(matrix) for matrix in matrices])
                 rate = group["lr"] * 0.2 * max(shape) ** 0.5
-                for matrix, update in zip(matrices, updates, strict=True):
+                for matrix, update in zip(matrices, orthogonalised(updates.to(self.dtype))):
                     matrix.add_(update.to(matrix.dtype), alpha=-rate)
+
+    def _look_ahead(self, matrix: nn.Parameter) -> Tensor:
+        """Nesterov's: the gradient after one more step of the momentum."""
+        if not (state := self.state[matrix]):
+            state["momentum_buffer"] = torch.zeros_like(matrix)
+        momentum = state["momentum_buffer"]
+        momentum.lerp_(matrix.grad, 1 - _MOMENTUM)
+        return matrix.grad.lerp(momentum, _MOMENTUM)
 
 
 def orthogonalised(x: Tensor) -> Tensor:
@@ -66,7 +66,7 @@ REMEMBERED = {torch.optim.Adam: ("adam", ("step", "exp_avg", "exp_avg_sq")), Muo
 def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False) -> list[torch.optim.Optimizer]:
     """The optimisers of a configuration; a learning rate is set before every step, times `share` of a group.
 
-    fast_bfloat16 says that the device has instructions for such products. Raises a ValueError for Muon without layers.
+    fast_bfloat16: the device has instructions for such products. A ValueError for Muon without layers.
     """
     if config.optimizer == "sgd":
         return [torch.optim.SGD(model.parameters(), lr=0.0)]

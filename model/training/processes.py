@@ -1,8 +1,6 @@
 """Several processes that train one model: torchrun (or `accelerate launch`) starts them, DistributedDataParallel
-averages their gradients. Without, there is one process, and nothing here does anything.
+averages their gradients. Alone, nothing here does anything.
 """
-
-from __future__ import annotations
 
 import os
 import random
@@ -12,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import distributed, nn
@@ -20,8 +18,6 @@ from torch.nn.parallel import DistributedDataParallel
 
 # The others wait while the first one validates and saves.
 _PATIENCE = timedelta(minutes=30)
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Processes:
     def is_first(self) -> bool:
         return self.rank == 0
 
-    def share(self, items: Sequence[Item]) -> Sequence[Item]:
+    def share(self, items: Sequence) -> Sequence:
         """Its part, one in `count`, of a list that all processes have."""
         return items[self.rank :: self.count]
 
@@ -56,18 +52,17 @@ class Processes:
         return total.tolist()
 
     def wrap(self, model: nn.Module) -> nn.Module:
-        """The module to call in training, whose backward pass averages gradients over the processes."""
+        """The module to call in training: its backward pass averages gradients over the processes."""
         if self.count == 1:
             return model
         devices = [self.device] if self.device.type == "cuda" else None
         return DistributedDataParallel(model, device_ids=devices, broadcast_buffers=False)
 
     def keeps_gradients(self, model: nn.Module) -> AbstractContextManager:
-        """A block whose backward passes add up gradients here, to be averaged by the next one outside it."""
+        """A block whose backward passes add up gradients here; the next one outside it averages them."""
         return model.no_sync() if self.count > 1 else nullcontext()
 
     def describe(self) -> str:
-        """The device in words, for the card."""
         is_gpu = self.device.type == "cuda"
         name = torch.cuda.get_device_name() if is_gpu else f"CPU, {torch.get_num_threads()} threads"
         return f"{self.count} processes, each {name}" if self.count > 1 else name
@@ -80,7 +75,7 @@ class Processes:
         return any(has.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
     def draw_anew(self, seed: int, step: int) -> None:
-        """Give each process its own random numbers, which depend on the step alone, so that only one has to save."""
+        """Give each process its own random numbers, by the step alone, so that only one has to save."""
         if self.count > 1:
             torch.manual_seed(random.Random(f"{seed}/{step}/{self.rank}").getrandbits(63))
 

@@ -1,4 +1,4 @@
-"""The exact state of a run in one file, so that it is saved whole or not at all: tensors, one of them JSON as bytes."""
+"""What a run keeps of itself: its exact state, in one file that is saved whole or not at all, and its history."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import torch
@@ -17,8 +18,9 @@ from model.config import Amount, JsonConfig, Seconds, read_model
 from model.training.config import RunConfig, TrainingConfig
 from model.training.optimizers import REMEMBERED
 
+HISTORY = "history.jsonl"  # a JSON object per line
 FILE = "state.safetensors"
-JSON = "json"  # the tensor with the rest: run, progress, processes, tokenizer
+JSON = "json"  # its tensor with the rest, as bytes: run, progress, processes, tokenizer
 OLD_JSON = "state.json"  # where that once stood, the tokenizer in the checkpoint; still read
 # What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
 MAY_DIFFER = (
@@ -50,7 +52,7 @@ class Progress(JsonConfig):
 
 @dataclass(frozen=True)
 class Saved:
-    """What `save` wrote: run, progress and processes; the tokenizer as JSON text; tensors by name."""
+    """What `save` wrote; the tokenizer as JSON text."""
 
     folder: Path
     values: dict[str, Any]
@@ -77,16 +79,14 @@ class Saved:
             raise ValueError(
                 f"{out} holds a run of a model of other sizes: resume it with the configuration it began with"
             )
-        # Else an update would be made of something else.
-        same = [name for name in defaults if name not in (*MAY_DIFFER, "accumulate")]
-        before = {name: tuple(begun[name]) if isinstance(begun[name], list) else begun[name] for name in same}
-        now = {name: getattr(run.training, name) for name in same}
-        name = "accumulate times the number of processes"
-        before[name], now[name] = batches, run.training.accumulate * n_processes
-        for name in before:
-            if before[name] != now[name]:
+        same = {name: now for name, now in vars(run.training).items() if name not in (*MAY_DIFFER, "accumulate")}
+        at_once = "accumulate times the number of processes"
+        same[at_once], begun[at_once] = run.training.accumulate * n_processes, batches
+        for name, now in same.items():
+            before = tuple(begun[name]) if isinstance(begun[name], list) else begun[name]
+            if before != now:
                 raise ValueError(
-                    f"{out} holds a run that began with {name} {before[name]!r}, which cannot become {now[name]!r}: "
+                    f"{out} holds a run that began with {name} {before!r}, which cannot become {now!r}: "
                     f"resume it with what it began with, where only these may differ: {', '.join(MAY_DIFFER)}"
                 )
         return progress
@@ -99,18 +99,15 @@ def _damaged(folder: Path, error: Exception) -> ValueError:
 
 def save(
     folder: Path,
-    run: RunConfig,
-    progress: Progress,
-    tokenizer: str,
+    values: dict[str, Any],
     model: nn.Module,
     optimizers: Sequence[torch.optim.Optimizer],
     snapshots: list[dict[str, Tensor]],
-    n_processes: int = 1,
 ) -> None:
     """Write all that is needed to go on exactly; what was there before stays until that is done.
 
     Args:
-        tokenizer: as JSON text.
+        values: run and progress as dictionaries, processes, and the tokenizer as JSON text.
         snapshots: the weights that the average is made of.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,14 +120,9 @@ def save(
     tensors["random.cpu"] = torch.get_rng_state()
     if next(model.parameters()).device.type == "cuda":
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    values = {"run": run.to_dict(), "progress": vars(progress), "processes": n_processes, "tokenizer": tokenizer}
     tensors[JSON] = torch.frombuffer(bytearray(json.dumps(values), "utf-8"), dtype=torch.uint8)
     checkpoint.write_tensors(folder / FILE, tensors)
     (folder / OLD_JSON).unlink(missing_ok=True)
-
-
-def exists(folder: Path) -> bool:
-    return (folder / FILE).is_file()
 
 
 def read(folder: Path) -> Saved:
@@ -168,12 +160,11 @@ def restore(
     path, tensors = saved.folder / FILE, saved.tensors
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
     remembered = list(_remembered(model, optimizers)) if progress.step else []
-    shapes: dict[str, torch.Size | None] = {"random.cpu": None}
     # Adam counts its steps in a tensor, where the fused kernel runs.
-    shapes |= {name: torch.Size() if key == "step" else value.shape for _, value, key, name in remembered}
+    shapes = {name: torch.Size() if key == "step" else value.shape for _, value, key, name in remembered}
     for name, value in model.named_parameters():
         shapes |= dict.fromkeys([f"model.{name}", *(f"snapshot.{i}.{name}" for i in range(count))], value.shape)
-    for name, shape in shapes.items():
+    for name, shape in (shapes | {"random.cpu": None}).items():
         _check(path, name, tensors.get(name), shape, progress.step)
     checkpoint.load_parameters(model, _under("model.", tensors))
     for optimizer, parameter, key, name in remembered:
@@ -188,15 +179,48 @@ def restore(
 
 
 def _check(path: Path, name: str, tensor: Tensor | None, shape: torch.Size | None, step: int) -> None:
+    wrong = ""
     if tensor is None:
-        raise ValueError(f"{path} is damaged: the tensor {name} is missing")
-    if shape is not None and (tensor.shape != shape or not tensor.is_floating_point()):
-        raise ValueError(f"{path} is damaged: the tensor {name} is not of {tuple(shape)} floating-point numbers")
-    if shape is not None and not torch.isfinite(tensor).all():
-        raise ValueError(f"{path} is damaged: the tensor {name} holds numbers that are not finite")
+        wrong = "is missing"
+    elif shape is not None and (tensor.shape != shape or not tensor.is_floating_point()):
+        wrong = f"is not of {tuple(shape)} floating-point numbers"
+    elif shape is not None and not torch.isfinite(tensor).all():
+        wrong = "holds numbers that are not finite"
+    if wrong:
+        raise ValueError(f"{path} is damaged: the tensor {name} {wrong}")
     if name.startswith("adam.step.") and int(tensor) != step:
         raise ValueError(f"{path} is of step {int(tensor)}, but its progress of step {step}")
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder; a ValueError if it cannot be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ValueError(f"the folder {folder} cannot be written to: {error}") from None
+
+
+def append(folder: Path, entry: dict[str, Any]) -> None:
+    """Add a line to the history."""
+    with (folder / HISTORY).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def forget_after(folder: Path, step: int) -> None:
+    """Drop damaged lines of the history, and those after a step: a run that was killed does those steps again."""
+    path = folder / HISTORY
+    if path.is_file():
+        lines = [line for line in checkpoint.read_text(path).splitlines() if 0 <= _step_of(line) <= step]
+        checkpoint.write_text(path, "".join(line + "\n" for line in lines))
+
+
+def _step_of(line: str) -> int:
+    try:
+        return int(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return -1

@@ -1,7 +1,5 @@
 """What a run trains on and for: its data, tokenizer, batches, validation and loss, for every kind of model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +12,16 @@ from model.config import Config, LanguageModelConfig
 from model.text.pieces import PieceTokenizers
 from model.text.subwords import Tokenizer
 from model.text.words import PairTokenizer, TextWords, WordTokenizer, WordTokenizers, read_tokenizer
-from model.training.batching import TrainingStream
+from model.training.batching import TrainingStream, WindowStream
 from model.training.config import RunConfig
 from model.training.data.corpora import TEXTS, Pair, find, leave_out, load_corpus, load_text, parse_mix
-from model.training.evaluation import Validation, spread
+from model.training.evaluation import TextValidation, Validation, spread
 from model.training.losses import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
-from model.training.windows import TextValidation, WindowStream
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a run trains on and for."""
-
     config: Config  # its vocabulary as large as the tokenizer's
     tokenizer: Any
     stream: TrainingStream | WindowStream
@@ -41,35 +36,10 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
     Raises:
         ValueError: if data are missing, or the tokenizer is of another kind than the run asks for.
     """
-    build = _language_model if isinstance(run.model, LanguageModelConfig) else _translation
-    return build(run, data_dir, tokenizer, processes)
-
-
-def _language_model(run: RunConfig, data_dir: Path, tokenizer: TextWords | None, processes: Processes) -> Task:
+    if isinstance(run.model, LanguageModelConfig):
+        return _language_model(run, data_dir, tokenizer)
     config = run.training
-    lines = load_text(data_dir, config.data, "train")
-    tokenizer = tokenizer or TextWords.train(lines)
-    if not isinstance(tokenizer, TextWords):
-        raise ValueError("a language model needs the words of a text: its tokenizer is of another kind")
-    valid = load_text(data_dir, config.data, "valid") if config.validation_pairs else []
-    train, valid = (torch.tensor(tokenizer.line_ids(part), dtype=torch.long) for part in (lines, valid))
-    return Task(
-        config=run.model.with_vocabularies(len(tokenizer), len(tokenizer)),
-        tokenizer=tokenizer,
-        stream=WindowStream(train, config),
-        validation=TextValidation(config.data, valid, tokenizer.eos_id),
-        objective=NextWordLoss,
-        about={
-            "task": "language model en",
-            "data": {config.data: {"weight": 1.0, "licence": TEXTS[config.data].licence}},
-        },
-    )
-
-
-def _translation(run: RunConfig, data_dir: Path, tokenizer: PairTokenizer | None, processes: Processes) -> Task:
-    config = run.training
-    languages = (config.source, config.target)
-    mix = parse_mix(config.data)
+    languages, mix = (config.source, config.target), parse_mix(config.data)
     pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
     if tokenizer is None:
         # As many of each corpus as a pass sees, each pair once at most.
@@ -80,28 +50,46 @@ def _translation(run: RunConfig, data_dir: Path, tokenizer: PairTokenizer | None
     if isinstance(tokenizer, PieceTokenizers):
         raise ValueError("the tokenizer of an imported translator cannot be trained with")
     if tokenizer.lowercase != config.lowercase:
-        ours, its = config.lowercase, tokenizer.lowercase
-        raise ValueError(f"lowercase is {ours} for the run, but {its} for its tokenizer")
+        raise ValueError(f"lowercase is {config.lowercase} for the run, but {tokenizer.lowercase} for its tokenizer")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
         its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
         raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")
     valid = {name: found for name in mix if (found := load_corpus(data_dir, name, "valid", languages))}
-    corpora, of = [(pairs[name], weight) for name, weight in mix.items()], {name: find(name) for name in mix}
+    data = {
+        name: {"weight": weight, "licence": find(name).licence, "group": find(name).group}
+        for name, weight in mix.items()
+    }
     return Task(
         config=run.model.with_vocabularies(len(tokenizer.source), len(tokenizer.target)),
         tokenizer=tokenizer,
-        stream=TrainingStream(corpora, tokenizer, config),
+        stream=TrainingStream([(pairs[name], weight) for name, weight in mix.items()], tokenizer, config),
         validation=Validation(valid, tokenizer, config.validation_pairs, config.lowercase),
         objective=lambda model: TranslationLoss(model, config),
         about={
             "task": f"translation {config.source}-{config.target}",
             "source": config.source,
             "target": config.target,
-            "data": {
-                name: {"weight": weight, "licence": of[name].licence, "group": of[name].group}
-                for name, weight in mix.items()
-            },
+            "data": data,
         },
+    )
+
+
+def _language_model(run: RunConfig, data_dir: Path, tokenizer: Any) -> Task:
+    config = run.training
+    lines = load_text(data_dir, config.data, "train")
+    tokenizer = tokenizer or TextWords.train(lines)
+    if not isinstance(tokenizer, TextWords):
+        raise ValueError("a language model needs the words of a text: its tokenizer is of another kind")
+    valid = load_text(data_dir, config.data, "valid") if config.validation_pairs else []
+    train, valid = (torch.tensor(tokenizer.line_ids(part), dtype=torch.long) for part in (lines, valid))
+    _, licence = TEXTS[config.data]
+    return Task(
+        config=run.model.with_vocabularies(len(tokenizer), len(tokenizer)),
+        tokenizer=tokenizer,
+        stream=WindowStream(train, config),
+        validation=TextValidation(config.data, valid, tokenizer.eos_id),
+        objective=NextWordLoss,
+        about={"task": "language model en", "data": {config.data: {"weight": 1.0, "licence": licence}}},
     )
 
 

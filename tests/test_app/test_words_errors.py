@@ -54,7 +54,6 @@ ELSEWHERE = {
     "adapters/marian.py",
     "adapters/outputs.py",
     "adapters/views.py",
-    "training/averaging.py",
     "measures/evaluate.py",
     "commands/table.py",
     "measures/word_links.py",
@@ -68,12 +67,11 @@ ELSEWHERE = {
     "training/config.py",
     "training/data/corpora.py",
     "training/data/download.py",
-    "training/history.py",
     "training/loop.py",
     "training/processes.py",
     "training/state.py",
     "training/tasks.py",
-    "training/windows.py",
+    "training/batching.py",
 }
 # What only a programmer or a command can cause in the modules that are left, with … for what is put in.
 PROGRAMMERS = {

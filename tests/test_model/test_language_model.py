@@ -15,8 +15,9 @@ from model.decoding import greedy
 from model.decoding.sampling import restrict, sample
 from model.language_model import LanguageModel
 from model.taps import addresses, intervene, record
+from model.training.batching import batchify, windows
+from model.training.evaluation import text_perplexity
 from model.training.presets import PRESETS
-from model.training.windows import batchify, text_perplexity, windows
 from tests.test_model.builders import B, D, F, H, K, T, V, assert_near, randomise
 
 IDS = torch.tensor([[5, 6, 7, 8, 16], [3, 11, 0, 12, 2]])

@@ -1,6 +1,4 @@
-"""Parallel corpora by name, read from a folder that the user names."""
-
-from __future__ import annotations
+"""Parallel corpora by name, and mixes of them, read from a folder that the user names."""
 
 import gzip
 import re
@@ -11,10 +9,69 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from model.training.data.more import GROUPS, MONOLINGUAL, MORE
-
 Pair = tuple[str, str]
 MAX_LINE = 1_000_000  # characters; files such as /dev/zero have no line end
+
+# What may be done with a corpus, from the most to the least.
+GROUPS = {
+    "cc0": "no conditions",
+    "by": "attribution",
+    "perm": "permissive software licences and weak copyleft",
+    "sa": "share alike",
+    "gpl": "copyleft on the text; whether weights inherit it is not settled",
+    "res": "published for research, without a licence file",
+    "nc": "not for commercial use",
+}
+_GPL2 = "GPL-2 or later"
+# Name to group, share seen in a pass (drawn again in each), licence, and where it comes from. No public original has
+# this form: more-de-en/NAME.tsv.gz is cleaned, without repetitions, and without any sentence of a validation or test
+# set of ours. Several hold published test sets, on which a model trained with them must not be scored: Tatoeba's of
+# 2020-2021, newstest2019 (ntrex), WMT21 to WMT24.
+MORE: dict[str, tuple[str, float, str, str]] = {
+    "xdailydialog": ("nc", 1.0, "CC BY-NC-SA 4.0", "XDailyDialog, everyday dialogues"),
+    "bcontrast": ("sa", 0.7, "CC BY-SA 4.0", "Unbabel BConTrasT, customer chats"),
+    "ding-examples": ("gpl", 1.0, _GPL2, "examples of the Ding dictionary, TU Chemnitz, trans-de-en 1.9"),
+    "ding-dict": ("gpl", 0.15, _GPL2, "entries of the Ding dictionary, TU Chemnitz, trans-de-en 1.9"),
+    "tatoeba-testsets-rest": ("by", 1.0, "CC BY 2.0 FR", "Tatoeba, test sets of the Tatoeba Challenge 2020-2021"),
+    "tatoeba-2018-06-new": ("by", 1.0, "CC BY 2.0 FR", "Tatoeba through manythings.org, 2018-06"),
+    "mlqe-pe": ("cc0", 1.0, "CC0 1.0", "MLQE-PE, Wikipedia sentences, post-edited"),
+    "mt-geneval": ("sa", 0.7, "CC BY-SA 3.0", "MT-GenEval, Wikipedia sentences, Amazon"),
+    "xquad": ("sa", 1.0, "CC BY-SA 4.0", "XQuAD, Google DeepMind"),
+    "pud": ("sa", 1.0, "CC BY-SA 3.0", "Parallel Universal Dependencies, English and German"),
+    "qald": ("by", 1.0, "CC BY 4.0", "QALD-9-plus, questions"),
+    "ntrex": ("sa", 0.7, "CC BY-SA 4.0", "NTREX, newstest2019, Microsoft"),
+    "wmt21-23": ("res", 0.5, "WMT data, research use", "WMT test sets of 2021-2023"),
+    "wmt24": ("res", 0.5, "WMT data, research use", "WMT test set of 2024"),
+    "cocoa-mt": ("sa", 0.5, "CDLA-Sharing-1.0", "CoCoA-MT, formal and informal speech, Amazon"),
+    "woz": ("perm", 0.3, "Apache-2.0", "WOZ restaurant dialogues, Neural Belief Tracker"),
+    "xsid": ("sa", 0.3, "CC BY-SA 4.0", "xSID, commands to voice assistants"),
+    "stsb-mt": ("sa", 0.4, "CC BY-SA 4.0", "STSb Multi MT, translated by DeepL"),
+    "games-l10n": ("gpl", 0.4, _GPL2, "Wesnoth, FreedroidRPG, Freeciv, Widelands, Warzone 2100 and others"),
+    "games2-l10n": ("gpl", 0.3, "GPL-2 or GPL-3, CC BY-SA 3.0", "Naev, 0 A.D., FreeOrion, Unknown Horizons"),
+    "shattered-pd": ("gpl", 0.3, "GPL-3", "Shattered Pixel Dungeon"),
+    "fillets": ("gpl", 0.5, _GPL2, "Fish Fillets NG"),
+    "libreoffice-help": ("perm", 0.15, "MPL-2.0", "LibreOffice 7.4 help"),
+    "gnome-help": ("sa", 0.4, "CC BY 3.0, CC BY-SA 3.0", "GNOME user help"),
+    "debian-handbook": ("gpl", 0.2, "GPL-2 or later, or CC BY-SA 3.0", "The Debian Administrator's Handbook"),
+    "debian-docs": ("gpl", 0.15, _GPL2, "Debian FAQ, installation guide, Edu manual, developers reference"),
+    "ui-messages": ("gpl", 0.07, "GPL-2, GPL-3 or LGPL of each program", "messages of 150 GNOME, KDE and GNU programs"),
+    "edu-l10n": ("gpl", 0.3, _GPL2, "KStars, Kalzium, KGeography, GCompris and others"),
+    "iso-names": ("perm", 0.2, "LGPL-2.1 or later", "iso-codes: names of countries, languages, currencies"),
+    "osm-presets": ("perm", 0.2, "ISC", "OpenStreetMap id-tagging-schema"),
+    "osm-website": ("gpl", 0.2, "GPL-2", "OpenStreetMap website"),
+    "mozilla-www": ("perm", 0.3, "MPL-2.0", "mozilla.org, www-l10n"),
+    "ms-business": ("by", 0.1, "CC BY 4.0", "Microsoft Dynamics 365 Business Central documentation"),
+    "rust-book": ("perm", 0.3, "MIT or Apache-2.0", "The Rust Programming Language, rust-lang-de"),
+    "tldr": ("by", 0.05, "CC BY 4.0", "tldr pages"),
+    "gimp-help": ("sa", 0.1, "GFDL-1.2 or later", "GIMP manual"),
+    "blender-manual": ("sa", 0.1, "CC BY-SA 4.0", "Blender manual"),
+}
+# Of texts in one language, for back-translation: NAME in back-NAME to group and licence.
+MONOLINGUAL = {
+    "thorsten": ("cc0", "CC0 1.0 (prompts of Thorsten-Voice)"),
+    "wiki-cv": ("sa", "CC0 1.0, CC BY-SA (Common Voice, Wikipedia)"),
+    "mimic": ("res", "not stated (prompts of Mimic Recording Studio)"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,7 +81,7 @@ class Corpus:
     folder: str  # below the data folder
     licence: str  # for the model card, with the attribution that it asks for
     read: Callable[[Path, str], list[Pair]]  # (folder, split) to English and German; none where there is no such split
-    group: str  # what may be done with it, a key of `more.GROUPS`
+    group: str  # a key of GROUPS
     share: float = 1.0  # seen in a pass where a mix names its group
 
 
@@ -33,15 +90,22 @@ def _read_multi30k(folder: Path, split: str) -> list[Pair]:
     english, german = (list(read_lines(folder / f"{name}.{language}.gz")) for language in ("en", "de"))
     if len(english) != len(german):
         raise ValueError(f"{folder}: {len(english)} English lines but {len(german)} German lines in {split}")
-    return list(zip(english, german, strict=True))
+    return list(zip(english, german))
 
 
 def _read_tsv(folder: Path, split: str) -> list[Pair]:
-    return _read_table(folder / f"{split}.tsv.gz")
+    pairs = []
+    path = folder / f"{split}.tsv.gz"
+    for number, line in enumerate(read_lines(path), start=1):
+        if "\t" not in line:
+            raise ValueError(f"{path}, line {number}: expected English, a tab, German; got {line[:80]!r}")
+        english, german, *_ = line.split("\t")
+        pairs.append((english, german))
+    return pairs
 
 
 def _read_file(name: str, folder: Path, split: str) -> list[Pair]:
-    return _read_table(folder / f"{name}.tsv.gz") if split == "train" else []
+    return _read_tsv(folder, name) if split == "train" else []
 
 
 def _read_wmt16(folder: Path, split: str) -> list[Pair]:
@@ -49,17 +113,6 @@ def _read_wmt16(folder: Path, split: str) -> list[Pair]:
     pairs = _read_tsv(folder, "train")
     tenth = pairs[: max(1, len(pairs) // 10)]
     return [pair for i, pair in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
-
-
-def _read_table(path: Path) -> list[Pair]:
-    """The pairs of a file of lines of English, a tab, German; a ValueError if a line is another."""
-    pairs = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if "\t" not in line:
-            raise ValueError(f"{path}, line {number}: expected English, a tab, German; got {line[:80]!r}")
-        english, german, *_ = line.split("\t")
-        pairs.append((english, german))
-    return pairs
 
 
 CORPORA = {
@@ -77,6 +130,8 @@ CORPORA = {
 }
 BACK = "back-"  # before the name of a corpus that `python -m model backtranslate` made
 BACK_FOLDER = "back-translated"
+# Texts in one language: name to folder and licence.
+TEXTS = {"wikitext2": ("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al. 2016)")}
 
 
 def find(name: str) -> Corpus:
@@ -90,28 +145,17 @@ def find(name: str) -> Corpus:
     return Corpus(BACK_FOLDER, f"text: {licence}; translated by a model", partial(_read_file, text), group, 0.0)
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text in one language."""
-
-    folder: str
-    licence: str
-
-
-TEXTS = {"wikitext2": Text("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al. 2016)")}
-
-
 def load_text(data_dir: Path, name: str, split: str) -> list[str]:
     """The lines of a text of TEXTS ("train", "valid" or "test"), words apart by spaces; else a ValueError."""
     if name not in TEXTS:
         raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
-    folder = data_dir / TEXTS[name].folder
-    if not folder.is_dir():
+    folder, _ = TEXTS[name]
+    if not (data_dir / folder).is_dir():
         raise ValueError(
-            f"the text {name!r} is not in {data_dir} (no folder {TEXTS[name].folder}): put the word-level files of "
+            f"the text {name!r} is not in {data_dir} (no folder {folder}): put the word-level files of "
             "WikiText-2 there, gzip-compressed, as train.txt.gz, valid.txt.gz and test.txt.gz"
         )
-    return list(read_lines(folder / f"{split}.txt.gz"))
+    return list(read_lines(data_dir / folder / f"{split}.txt.gz"))
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -129,10 +173,8 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str]) -> list[Pair]:
-    """The sentence pairs of the split ("train" or "valid") of a corpus, without those of which a side is empty.
-
-    Raises:
-        ValueError: if the name is unknown, a file is missing, or the sides differ in length.
+    """The pairs of a split ("train" or "valid") without those of which a side is empty; a ValueError says what is
+    missing or wrong.
     """
     corpus = find(name)
     folder = data_dir / corpus.folder
@@ -148,14 +190,14 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
 
 
 def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
-    """The pairs of which no side is one of the sentences, compared without case, punctuation and white space.
+    """The pairs of which no side is one of the sentences, as `comparable` compares them.
 
     Example:
         >>> leave_out([("Where is it?", "Wo ist es?"), ("Yes.", "Ja.")], ["where is it"])
         [('Yes.', 'Ja.')]
     """
-    keys = {comparable(sentence) for sentence in sentences}
-    return [pair for pair in pairs if not keys & {comparable(side) for side in pair}]
+    keys = set(map(comparable, sentences))
+    return [pair for pair in pairs if keys.isdisjoint(map(comparable, pair))]
 
 
 def comparable(sentence: str) -> str:
@@ -170,15 +212,13 @@ def comparable(sentence: str) -> str:
 
 
 def parse_mix(mix: str) -> dict[str, float]:
-    """Name to weight, of a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr".
+    """Name to weight, of a mix such as "tatoeba + 2*multi30k" or "cc0 + by + 0*tldr"; else a ValueError.
 
-    A weight says how often a corpus is seen in a pass; a fraction draws again in each. A group of licences
-    (`more.GROUPS`) stands for its corpora with their own shares, times its weight, and "all" for all groups; what is
-    named besides has the weight said there, and with 0 is left out. Anything else is a ValueError.
+    A weight says how often a corpus is seen in a pass; a fraction draws again in each. A key of GROUPS stands for its
+    corpora with their own shares, times its weight, and "all" for all groups; what is named besides has the weight
+    said there, and with 0 is left out.
 
     Example:
-        >>> parse_mix("tatoeba + 2*multi30k")
-        {'tatoeba': 1.0, 'multi30k': 2.0}
         >>> parse_mix("0.5*cc0 + tatoeba")
         {'mlqe-pe': 0.5, 'tatoeba': 1.0}
     """
@@ -193,11 +233,11 @@ def parse_mix(mix: str) -> dict[str, float]:
         if name not in (*TEXTS, *GROUPS, "all"):
             find(name)
         named[name] = float(weight or 1)
+    groups = [name for name in named if name in (*GROUPS, "all")]
     weights: dict[str, float] = {}
     for name, weight in named.items():
         members = {name: weight}
-        if name in (*GROUPS, "all"):
+        if name in groups:
             members = {one: corpus.share * weight for one, corpus in CORPORA.items() if name in (corpus.group, "all")}
         weights |= {one: share for one, share in members.items() if one not in named or one == name}
-    groups = [name for name in named if name in (*GROUPS, "all")]
     return {name: weight for name, weight in weights.items() if weight or not groups}

@@ -9,7 +9,7 @@ import pytest
 from model.text.subwords import Tokenizer
 from model.training.batching import TrainingStream
 from model.training.config import TrainingConfig
-from model.training.data.clauses import CONJUNCTIONS, main_clause, subordinate_clause
+from model.training.data.noise import CONJUNCTIONS, main_clause, subordinate_clause
 from tests.test_model.test_training.test_batching import texts
 
 MAINS = [("I am here.", "Ich bin hier."), ("He doesn't know Mary.", "Er kennt Maria nicht.")]

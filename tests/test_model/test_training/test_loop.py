@@ -17,9 +17,8 @@ from model.text.special import EOS_ID
 from model.training import loop, losses
 from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
-from model.training.history import HISTORY
 from model.training.loop import Trainer
-from model.training.state import read
+from model.training.state import HISTORY, read
 from tests.test_model.test_training.language import tiny_run
 
 EVERY_NOISE = tiny_run()

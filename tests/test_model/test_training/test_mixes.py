@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from model.__main__ import main
-from model.training.data.corpora import CORPORA, find, load_corpus, parse_mix
-from model.training.data.more import GROUPS, MORE
+from model.training.data.corpora import CORPORA, GROUPS, MORE, find, load_corpus, parse_mix
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
 from tests.test_model.test_training.language import sentence_pairs, tiny_run, write_gz

@@ -15,8 +15,8 @@ import torch
 
 from model import checkpoint
 from model.training import processes, state
-from model.training.history import HISTORY
 from model.training.loop import Trainer
+from model.training.state import HISTORY
 from tests.test_model.test_training.language import tiny_run
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,9 +15,8 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.training.history import HISTORY
 from model.training.loop import Trainer
-from model.training.state import FILE, JSON, MAY_DIFFER, OLD_JSON, Progress, read
+from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, OLD_JSON, Progress, read
 from tests.test_model.test_training.language import tiny_run, write_gz
 
 STEPS = 6

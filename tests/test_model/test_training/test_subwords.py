@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.text.special import MARK
-from model.training.data.learn_subwords import SubwordSampler, misspell
+from model.training.data.noise import SubwordSampler, misspell
 from tests.test_model.test_training.language import WORDS, small_tokenizer, toy_tokenizer
 
 TOKENIZER = small_tokenizer()
