@@ -17,7 +17,6 @@ from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.app.menu import MENU
 from viz.text.words import EXAMPLES
-from viz.text.words_open import RECIPE
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -76,7 +75,8 @@ def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: p
     found = read_attention(tmp_path / "mine.npz")
     assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
     assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
-    assert block_with("attention_of").rstrip() == RECIPE.rstrip()
+    page = ROOT / "viz" / "pages" / "open_file.py"
+    assert f'"""\\\n{block_with("attention_of")}"""' in page.read_text(encoding="utf-8"), "the same recipe"
 
 
 def test_its_page_is_a_page_of_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,16 +19,16 @@ from viz.pages.pitfalls.demos import PITFALLS
 from viz.pages.training import words
 from viz.stage import packing
 from viz.stage.packing import unpack
-from viz.text import words_heads, words_masks, words_models, words_positions
+from viz.text import words_heads
 from viz.ui import plot
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
     "atlas.py": ("part", list(words_heads.PARTS)),
-    "masks.py": ("show", list(words_masks.SHOWS)),
-    "positions.py": ("picture", list(words_positions.VIEWS)),
+    "masks.py": ("show", ["head", "both", "masks", "sentences", "code", "blocked"]),
+    "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", list(words.SECTIONS)[1:]),  # without a grid in the folder of checkpoints
-    "models.py": ("models-show", list(words_models.SHOWS)),
+    "models.py": ("models-show", ["one", "all", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }
 VIZ = Path(__file__).resolve().parents[2] / "viz"

@@ -8,16 +8,20 @@ import shutil
 import numpy as np
 import pytest
 
-from model import catalogue, load_translator
+from model import load_translator
 from model.analysis import comparison, lengths
 from model.analysis import maps as analysis
 from model.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
 from viz.figures import labels
-from viz.text import words_models
 
-EXAMPLE = next(iter(words_models.EXAMPLES["de"].values()))
+EXAMPLE, SECOND = (
+    "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
+    "Zwei Hunde spielen mit einem roten Ball im Schnee.",
+)
+TRAIN = "python -m model train {0} --data-dir data --out checkpoints/{0}"
+MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {} --by-length --save-as multi30k/test_2016_flickr"
 NAMES = ["c-transformer", "b-gru-attention", "a-gru"]  # in the order of the page
 
 
@@ -84,7 +88,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     at = open_page()
     assert at.button_group(key="direction").value == "de-en"
     assert_translations(at, shipped)
-    assert any(words_models.SAME.format(difference="0") in element.value for element in at.caption)
+    assert any("Largest difference between two words: 0." in element.value for element in at.caption)
     assert not any("Not found for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():
@@ -111,7 +115,7 @@ def test_the_words_as_a_table(shipped):
         assert [word for word in table[name] if word] == written.names
         said = [cell for cell in table[f"{name} reads"] if cell]
         if name == "a-gru":
-            assert set(said) == {words_models.NO_MAP}
+            assert set(said) == {"the one vector"}
             continue
         weights = analysis.merge_words(result.attention("cross"), written, read)[-1].mean(axis=0)
         assert said == [f"{read.names[row.argmax()]} {row.max():.2f}" for row in weights]
@@ -131,9 +135,11 @@ def test_beam_and_sentence(shipped):
     assert_translations(at, shipped, "Das Tier war müde.", beam=4)
     at = at.text_input(key="text-de").set_value("Ein Pferd war müde.").run()
     assert_translations(at, shipped, "Ein Pferd war müde.", beam=4)
-    assert screen.written(at).count(words_models.unknown("source", 1)) == 2  # the GRUs do not know the horse
+    assert (
+        screen.written(at).count("1 word is not in its list and read as <unk>.") == 2
+    )  # the GRUs do not know the horse
     at = at.button(key="example-1").click().run()
-    assert at.text_input(key="text-de").value == list(words_models.EXAMPLES["de"].values())[1]
+    assert at.text_input(key="text-de").value == SECOND
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_a_sentence_too_long_for_one_model_is_translated_by_the_others():
 
 def test_quality_by_length_is_that_of_the_card():
     at = open_page(**{"models-show": "lengths"})
-    for quality, label in words_models.QUALITIES.items():
+    for quality, label in {"bleu": "BLEU", "chrf": "chrF"}.items():
         at = screen.choose(at, quality=quality)
         (trace,) = screen.figure(at, "lengths")["data"]
         assert trace["name"] == "b-gru-attention"
@@ -170,7 +176,7 @@ def test_quality_by_length_is_that_of_the_card():
     assert f"b-gru-attention: {MEASURED['command']} · {MEASURED['signature']}" in screen.written(at)
     assert "Not measured yet for c-transformer, a-gru." in screen.written(at)
     command = next(code.value for code in at.code if "--by-length" in code.value)
-    assert command.split("\n") == [words_models.MEASURE.format(name=name) for name in ("c-transformer", "a-gru")]
+    assert command.split("\n") == [MEASURE.format(name) for name in ("c-transformer", "a-gru")]
 
 
 def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
@@ -209,7 +215,7 @@ def test_checkpoints_that_cannot_be_read_cost_one_sentence_each(shipped):
     assert len(problems) == 2
     assert "card.json is not JSON" in problems[0] and "is not a whole safetensors file" in problems[1]
     commands = [code.value for code in at.code if "model train" in code.value]
-    presets = [words_models.TRAIN.format(preset=f"multi30k-de-en-{name}") for name in ("gru-attention", "gru")]
+    presets = [TRAIN.format(f"multi30k-de-en-{name}") for name in ("gru-attention", "gru")]
     assert commands == ["\n".join(presets)]
 
 
@@ -225,7 +231,7 @@ def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypat
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "nothing"))
     at = open_page()
     assert [element.value for element in at.error] == ["No translation model found."]
-    assert [code.value for code in at.code] == [words_models.TRAIN.format(preset="multi30k-de-en")]
+    assert [code.value for code in at.code] == [TRAIN.format("multi30k-de-en")]
 
 
 @pytest.mark.parametrize(
@@ -241,13 +247,3 @@ def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypat
 def test_rubbish_in_the_address_falls_back(shipped, query):
     at = open_page(**query)
     assert names_in(at) == NAMES and "map-2" in screen.charts(at)
-
-
-def test_presets_that_the_page_names_exist():
-    from model.training.presets import PRESETS
-
-    for languages, presets in words_models.PRESETS.items():
-        for system, preset in presets.items():
-            training = PRESETS[preset].training
-            assert (training.source, training.target) == languages
-            assert catalogue.system_of(PRESETS[preset].model) == system

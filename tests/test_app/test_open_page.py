@@ -14,10 +14,15 @@ from model.measures import contribution
 from model.translation import KINDS
 from tests.test_app import screen
 from viz.stage import words as stage_words
-from viz.text import words_open
 from viz.text.markdown import literal
 from viz.views import view
 
+OF_EXAMPLE = "Example: a translation by en-de, as python -m model trace writes it."
+EVERY_KEY = (
+    "The file does not say which cells were blocked. Every key counts as allowed, so heads of a decoder look sharper "
+    "than they are."
+)
+NO_DECODER = "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
 S, T = 7, 5
 SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]
 TARGET = ["<s>", "▁die", "▁Katze", "▁sitzt", "$x$"]
@@ -76,13 +81,12 @@ def test_an_example_is_open_before_a_file(recorded) -> None:
     said = " ".join(element.value for element in at.markdown)
     for name in ("source_tokens", "target_tokens", "predicted_tokens", *KINDS, "decoder_self_mask"):
         assert name in said
-    assert [element.value for element in at.code] == [
-        text.strip() for text in (words_open.RECIPE, words_open.COMMANDS, words_open.BY_HAND)
-    ]
+    for element, part in zip(at.code, ("attention_of(outputs", "python -m model trace", "np.savez("), strict=True):
+        assert part in element.value
     expected = recorded.translate(view.EXAMPLE)
     for kind in KINDS:
         np.testing.assert_allclose(screen.weights(at, kind), expected.attention(kind), atol=2e-5)
-    assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
+    assert OF_EXAMPLE in screen.written(at)
     assert screen.charts(screen.choose(at, part="roles")) and screen.charts(screen.choose(at, part="rollout"))
 
 
@@ -90,7 +94,7 @@ def test_without_a_model_the_page_takes_files(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     st.cache_data.clear()
     at = open_page()
-    assert [element.value for element in at.info] == [words_open.NOTHING_OPEN]
+    assert [element.value for element in at.info] == ["Nothing is open. Open a file above."]
     np.testing.assert_allclose(screen.weights(upload(at, WHOLE), "cross"), WEIGHTS["cross"], atol=2e-5)
     st.cache_data.clear()
 
@@ -102,7 +106,7 @@ def test_every_head_of_a_file_is_on_the_stage() -> None:
         np.testing.assert_allclose(screen.weights(at, kind), weights, atol=2e-5)
     stage = screen.stage(at)
     assert stage["source"]["tokens"] == SOURCE and stage["target"]["tokens"] == ["die", "Katze", "sitzt", "$x$", "</s>"]
-    assert stage["effects"] == {"reason": words_open.NO_EFFECTS}
+    assert stage["effects"] == {"reason": "A file holds weights alone: direct effects need the model."}
     assert stage["code"]["cross"].count("read_attention('mine.npz')") == 1
 
 
@@ -162,7 +166,7 @@ def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str
     told = [element.value for element in at.warning]
     assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
     assert literal(problem) in told[0]
-    assert words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
+    assert OF_EXAMPLE in screen.written(at)
     at = upload(upload(open_page(), WHOLE), data)
     told = [element.value for element in at.warning]
     assert len(told) == 1 and literal(problem) in told[0]
@@ -179,7 +183,7 @@ def test_a_file_stays_until_it_is_closed() -> None:
     assert not at.exception and not at.warning
     np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at.button(key="close-file").click().run()
-    assert not at.exception and words_open.OF_EXAMPLE.format(model="en-de") in screen.written(at)
+    assert not at.exception and OF_EXAMPLE in screen.written(at)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,7 +199,7 @@ def test_what_every_head_does(kind: str) -> None:
     assert card.loc["mean distance (tokens)"].item() == f"{counted.numbers()['distance'][1, 1]:.3f}"
     assert table["role"].tolist() == sum(head_roles.roles(counted, kind), [])
     np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][1, 1], atol=1e-6)
-    assert words_open.EVERY_KEY not in [element.value for element in at.caption]
+    assert EVERY_KEY not in [element.value for element in at.caption]
     at = screen.click_marker(at, "head-map", 0, 1)
     np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][0, 1], atol=1e-6)
 
@@ -204,7 +208,7 @@ def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
     weights = WEIGHTS["decoder_self"].copy()
     weights[1, 2] = 0
     at = screen.choose(upload(open_page(), content(target_tokens=TARGET, decoder_self=weights)), part="roles")
-    assert words_open.EVERY_KEY in [element.value for element in at.caption]
+    assert EVERY_KEY in [element.value for element in at.caption]
     texts = screen.figure(at, "role-board")["data"][1]["text"]
     heads = WEIGHTS["decoder_self"].shape[1]
     assert texts[heads + 2] == "nothing" and drawn(at, "role-board")[1, 2] == 0
@@ -237,7 +241,7 @@ def test_attention_through_all_layers() -> None:
     charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
     assert charts == {"rollout-target"} and "Mean of a row" not in said
     charts, said = charts_and_words(**tokens, cross=weights["cross"])
-    assert not charts and words_open.NO_DECODER in said
+    assert not charts and NO_DECODER in said
     charts, said = charts_and_words(**tokens, decoder_self=weights["decoder_self"], cross=WEIGHTS["cross"])
     assert not charts and "got 2 and 4 layers." in said
 
@@ -247,7 +251,7 @@ def test_attention_through_all_layers() -> None:
     [
         ({}, "got 2 and 4 layers."),
         ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by 0.6"),
-        ({"decoder_self": None}, words_open.NO_DECODER),
+        ({"decoder_self": None}, NO_DECODER),
     ],
 )
 def test_what_the_decoder_lacks_does_not_hide_the_encoder(changes, said: str) -> None:
@@ -289,5 +293,5 @@ def test_too_many_heads_are_not_compared() -> None:
 
 def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(words_open.BY_HAND, {})  # our own text
+    exec(open_page().code[2].value, {})  # our own text
     assert isinstance(read_attention(tmp_path / "mine.npz"), Attention)

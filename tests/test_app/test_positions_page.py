@@ -13,8 +13,8 @@ from model.experiments import positions as experiments
 from tests.test_app import screen
 from tests.test_app.screen import labelled
 from tests.test_model.builders import translate_elsewhere
-from viz.text import words_masks, words_positions
-from viz.text.words_positions import ENCODINGS
+from viz.text.words import number
+from viz.views.position_results import ENCODINGS
 
 EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -54,8 +54,8 @@ def assert_compared(at, first, second, n=50, d=64):
         np.testing.assert_array_equal(drawn(at, f"table-{place}"), table.astype(np.float32))
     difference = tables[0] - tables[1]
     np.testing.assert_array_equal(drawn(at, "table-difference"), difference.astype(np.float32))
-    largest = words_masks.number(float(np.abs(difference).max()))
-    assert words_positions.DIFFERENCE.format(difference=largest) in captions(at)
+    largest = number(float(np.abs(difference).max()))
+    assert f"First minus second, cell by cell: at most {largest}." in captions(at)
     at = screen.choose(at, picture="similarity")
     for place, table in zip(("first", "second"), tables, strict=True):
         products = table @ table.T
@@ -90,7 +90,7 @@ def test_the_first_paint_is_the_table_and_its_waves():
     table = table_of("sinusoidal", 50, 64).astype(np.float32)
     np.testing.assert_array_equal(drawn(at, "table"), table)
     np.testing.assert_array_equal(lines(at, "waves"), table[:, [0, 1, 16, 32]].T)
-    assert ENCODINGS["sinusoidal"].line in captions(at)
+    assert ENCODINGS["sinusoidal"][2] in captions(at)
 
 
 def test_a_click_on_a_column_draws_its_wave_or_takes_it_away():
@@ -107,10 +107,11 @@ def test_a_click_on_a_column_draws_its_wave_or_takes_it_away():
 def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
     at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     links = {name: dict(parse_qsl(urlsplit(target).query)) for name, target in screen.links(at).items()}
-    changed = {words_positions.ON_STEER[name]["scale"] for name in links if "scale" in words_positions.ON_STEER[name]}
+    changed = {link["scale"] for link in links.values() if "scale" in link}
     assert changed == {"0", "0.5"} and {link["text"] for link in links.values()} == {"A man is too tired."}
-    for name, query in words_positions.ON_STEER.items():
-        there = screen.open_page("steer.py", **links[name])
+    assert len(links) == 4
+    for query in links.values():
+        there = screen.open_page("steer.py", **query)
         scale, shift = float(query.get("scale", 1)), int(query.get("shift", 0))
         fields = screen.stage(there)["steering"]["positions"]
         assert [field["value"] for field in fields] == [scale, shift, query.get("stacks", "both")]
@@ -120,9 +121,9 @@ def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_every_encoding_beside_the_papers(name):
     at = screen.choose(open_page(second=name), picture="difference")
-    assert ENCODINGS[name].line in captions(at)
+    assert ENCODINGS[name][2] in captions(at)
     assert ("Trained here for" in captions(at)) == (name == "learned")
-    same = words_positions.SAME_WAVES.format(difference="0")
+    same = "With columns in the same order they differ by at most 0: the waves are the same."
     assert (same in captions(at)) == (name == "sinusoidal_concatenated")
     assert_compared(at, "sinusoidal", name)
     n_lines = len(screen.figure(screen.choose(at, picture="wavelengths"), "wavelengths")["data"])
@@ -131,7 +132,7 @@ def test_every_encoding_beside_the_papers(name):
 
 def test_encodings_without_waves_have_no_wavelength():
     at = open_page(first="none", second="learned_start", picture="wavelengths")
-    assert words_positions.NO_WAVES in [element.value for element in at.info]
+    assert any("Neither encoding has waves" in element.value for element in at.info)
     assert "wavelengths" not in screen.charts(at)
 
 
@@ -143,7 +144,7 @@ def test_size_and_dimensions():
     at = screen.choose(at, width=8)  # dimension 15 is gone
     assert not at.exception and at.multiselect(key="dimensions").value == [3]
     at = at.multiselect(key="dimensions").set_value([]).run()
-    assert words_positions.NO_DIMENSIONS in [element.value for element in at.info]
+    assert any("Choose at least one dimension" in element.value for element in at.info)
 
 
 def test_the_wavelength_of_each_pair():
@@ -163,13 +164,13 @@ def test_the_wavelength_of_each_pair():
 def test_both_orders_without_positions_and_as_trained(recorded):
     at = open_page(picture="order")
     assert_orders(at, recorded, EXAMPLE)
-    assert words_positions.SAME in captions(at)
+    assert "Both orders give the same translation." in captions(at)
     at = screen.choose(at, order=3)
     assert_orders(at, recorded, EXAMPLE, 3)
     at = at.toggle(key="trained").set_value(True).run()
     assert_orders(at, recorded, EXAMPLE, 3, 1.0)
     at = at.text_input(key="text").set_value("too too").run()
-    assert words_positions.ONE_WORD in [element.value for element in at.info]
+    assert any("This sentence has no other order" in element.value for element in at.info)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,7 +1,5 @@
 """The page Masks: who may attend to whom in a padded batch, and what a head makes of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,31 +8,47 @@ from model.experiments import masks as mask_experiments
 from model.interventions.edits import Cell, Edits
 from model.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
-from viz.text import errors, words, words_heads, words_masks
-from viz.text.language import message, say
-from viz.text.words_masks import MASKS
+from viz.text import errors, words
+from viz.text.language import message, messages, say
+from viz.text.words_masks import CONVENTIONS, MASKS, PAIRS, code
 from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached
+from viz.views.heads_results import name_of
 from viz.views.made import made, value_of
 from viz.views.mask_results import Change, Request, Result, compute, future_leaks, pad_differences, recipe
 
-COUNTS = (2, 3, 4)
 NARROW_COLUMN = 17  # pixels of a column whose label leans
 LARGE = 480  # pixels of the pictures that are seen first
 CELLS = "cells"
+LEFT_OUT = {
+    "nothing": message("nothing"),
+    "padding": message("the padding mask"),
+    "look-ahead": message("the look-ahead mask"),
+    "both": message("both"),
+}
+TREATMENTS = {
+    "-inf": (message("−inf, then softmax"), message("NaN, which spreads through the whole sentence.")),
+    "-1e9": (message("−1e9, then softmax"), message("A uniform row: padding and future included.")),
+    "fused": (message("fused attention, boolean mask"), message("F.scaled_dot_product_attention of this PyTorch.")),
+    "ours": (message("this project"), message("All zeros: nothing to attend to.")),
+}
 
 
 def ask(checkpoint: str) -> Request:
-    batch = controls.choose(say("Batch"), words_masks.BATCHES, "batch", help=say(words_masks.BATCH))
-    if batch == words_masks.EXAMPLE:
+    batches = messages(sentences="My sentences", example="Worked example")
+    help_ = say(
+        "Three sentences of 4, 2 and 6 tokens in a batch 7 wide; tokens are written as 2, padding as 1 (this model "
+        "pads with 0). Source and target are the same."
+    )
+    if controls.choose(say("Batch"), batches, "batch", help=help_) == "example":
         return Request(checkpoint)
-    count, card = controls.choose(say("Sentences"), COUNTS, "sentences", 3), cached.translator(checkpoint).card
-    sides = {"source": message("Source"), "target": message("Target")}
+    count, card = controls.choose(say("Sentences"), (2, 3, 4), "sentences", 3), cached.translator(checkpoint).card
+    sides = messages(source="Source", target="Target")
     languages = {side: words.language(card.get(side), other) for side, other in sides.items()}
     pairs = [
         [
             controls.text(f"{languages[side]} {number}", example, f"{side}{number}", live="200ms")
-            for side, example in zip(sides, words_masks.PAIRS[number - 1])
+            for side, example in zip(sides, PAIRS[number - 1])
         ]
         for number in range(1, count + 1)
     ]
@@ -60,11 +74,10 @@ class Page:
         numbers, wide = range(1, len(result.lengths) + 1), {"width": "stretch"}
         self.sentence = controls.choose(say("Sentence"), numbers, "sentence", on_change=forget) - 1
         self.mask = controls.among(say("Mask"), names, "mask", "decoder_self", on_change=forget, **wide)
-        self.spoken = MASKS[self.mask]
-        self.kind = self.spoken.kind
+        self.kind = MASKS[self.mask].kind
         self.place = controls.choose_place(*result.own.weights[self.kind].shape[1:3])
-        help_ = say(words_masks.WITHOUT)
-        out = controls.among(say("Leave out"), words_masks.LEFT_OUT, "without", help=help_, **wide)
+        help_ = say("Leaves out the padding mask in encoder, decoder and cross-attention.")
+        out = controls.among(say("Leave out"), LEFT_OUT, "without", help=help_, **wide)
         rows, columns = map(value_of, result.axes(self.kind, self.sentence))
         spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(rows) for s, key in enumerate(columns)}
         cells = controls.some(
@@ -75,16 +88,16 @@ class Page:
             CELLS,
             format_func=lambda cell: spots.get(tuple(cell), ""),
             placeholder=say("Click a cell of the mask"),
-            help=say(words_masks.CELLS),
+            help=say("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence."),
         )
         self.request = request
         self.change = Change(out, self.kind if cells else "", tuple((self.sentence, *cell) for cell in sorted(cells)))
         self.result = result = compute(request, self.change)
         self.made_by = recipe(request, self.change)
-        self.changed = bool(self.change.arguments)
-        self.own = made(result.own, "result")
-        self.other = made(result.other, "changed") if self.changed else self.own
-        self.head_name = words_heads.head(words.KINDS[self.kind].title, *self.place)
+        self.own = self.other = made(result.own, "result")
+        if self.change.arguments:
+            self.other = made(result.other, "changed")
+        self.head_name = name_of(self.kind, *self.place)
 
     def title(self, name: str, sentence: int) -> str:
         return say("{mask}, sentence {number}", mask=name, number=sentence + 1)
@@ -92,43 +105,48 @@ class Page:
     def draw_mask(self, mask: str, sentence: int, key: str, convention: str = "", large: bool = False) -> None:
         """Draw a mask as it is changed, in a convention where there is one; a large one can be clicked."""
         spoken, known, values = MASKS[mask], self.own.masks, self.other.masks[mask][sentence]
-        title = self.title(say(spoken.name), sentence)
-        more = {}
+        title, more = self.title(say(spoken.name), sentence), spoken.axes | {"legend": False}  # the page names colours
         if convention:
             more["written"] = made(mask_experiments.conventions, "conventions")(values)[convention]
-            title = f"{title}: {say(words_masks.CONVENTIONS[convention].name)}"
+            title = f"{title}: {say(CONVENTIONS[convention][0])}"
         else:
             part = mask if spoken.kind != "decoder_self" else "target_padding"
             more["padding"] = known[part][sentence] if mask != "look_ahead" else None
             if spoken.kind == "decoder_self" and mask != "target_padding":
                 more["look_ahead"] = known["look_ahead"][sentence]
-        more |= spoken.axes | {"legend": False}  # the page names colours
         plot = self.made_by.plot(title, mask_heatmap, values, *self.result.axes(mask, sentence), **more)
         clicked = flip if large and mask == spoken.kind else None
         explore.draw(plot, key, NARROW_COLUMN, clicked, least=LARGE * large)
 
     def draw_head(self, key: str, changed: bool, name: str) -> None:
         known, kind, sentence = self.other if changed else self.own, self.kind, self.sentence
-        weights, mask = known.weights[kind][sentence, *self.place], known.masks[kind][sentence]
-        axes, title = MASKS[kind].axes, self.title(name, sentence)
-        names = self.result.axes(kind, sentence)
-        plot = self.made_by.plot(title, attention_heatmap, weights, *names, **axes, mask=mask)
+        weights, more = known.weights[kind][sentence, *self.place], {"mask": known.masks[kind][sentence]}
+        names, more = self.result.axes(kind, sentence), more | MASKS[kind].axes
+        plot = self.made_by.plot(self.title(name, sentence), attention_heatmap, weights, *names, **more)
         explore.draw(plot, key, NARROW_COLUMN, least=LARGE)
 
 
 def show_head(page: Page) -> None:
+    spoken = MASKS[page.mask]
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{page.title(say(page.spoken.name), page.sentence)}**")
+        st.markdown(f"**{page.title(say(spoken.name), page.sentence)}**")
         page.draw_mask(page.mask, page.sentence, "large-mask", large=True)
     with right:
         st.markdown(f"**{page.head_name}**")
         page.draw_head("large-head", True, page.head_name)
-    if page.changed:
-        show_effect(page)
-        link_to_steer(page)
-    else:
-        shared.small(f"{say(page.spoken.line)} {lengths(page.result, page.sentence)}", "effect")
+    if not page.change.arguments:
+        shared.small(f"{say(spoken.line)} {lengths(page.result, page.sentence)}", "effect")
+        return
+    show_effect(page)
+    # On Steer the model writes a translation of its own with the flipped cells.
+    real = dict(zip(("source", "target"), page.result.lengths[page.sentence]))
+    n_queries, n_keys = (real[side] for side in SIDES[page.kind])
+    mask = page.result.own.masks[page.kind]
+    cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
+    if cells and not page.request.is_example:
+        query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
+        st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 
 
 def show_effect(page: Page) -> None:
@@ -137,21 +155,15 @@ def show_effect(page: Page) -> None:
     pairs = result.likeliest[page.sentence]
     changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
     change = np.abs(result.own.weights[page.kind][here] - result.other.weights[page.kind][here]).max()
-    numbers = {"weight": float(change), "logit": result.difference[page.sentence]}
-    numbers = {name: words_masks.number(one) for name, one in numbers.items()}
-    line = say(words_masks.EFFECT, **numbers, n=len(changed), total=len(pairs))
+    line = say(
+        "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
+        "token changes at {n} of {total} steps.",
+        weight=words.number(float(change)),
+        logit=words.number(result.difference[page.sentence]),
+        n=len(changed),
+        total=len(pairs),
+    )
     shared.small(f"{line} {' · '.join(changed)}", "effect")
-
-
-def link_to_steer(page: Page) -> None:
-    """Lead to Steer with the flipped cells, where the model writes a translation of its own with them."""
-    lengths = dict(zip(("source", "target"), page.result.lengths[page.sentence]))
-    n_queries, n_keys = (lengths[side] for side in SIDES[page.kind])
-    mask = page.result.own.masks[page.kind]
-    cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
-    if cells and not page.request.is_example:
-        query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
-        st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 
 
 def lengths(result: Result, sentence: int) -> str:
@@ -169,31 +181,41 @@ def show_both(page: Page) -> None:
     for key, name in shared.columns((("with", say("With its masks")), ("without", say("Changed")))):
         st.markdown(f"**{name}**")
         page.draw_head(f"head-{key}", key == "without", f"{name}: {page.head_name}")
-    if page.changed:
+    if page.change.arguments:
         show_effect(page)
     else:
-        st.caption(say(words_masks.UNCHANGED))
+        st.caption(say("Nothing is changed: leave a mask out, or click a cell under “Mask and head”."))
     left, right = st.columns(2, gap="medium")
     with left:
         count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
-        explore.heading(say("Padding must change nothing"), say(words_masks.PADS, n=count))
+        line = say(
+            "Appends {n} pads to source and target: the largest logit change at the sentence's real steps.", n=count
+        )
+        explore.heading(say("Padding must change nothing"), line)
         try:
             on_off(pad_differences(page.request, page.sentence, count))
         except ValueError as error:
             shared.warn(errors.sentence(error))
     with right:
-        explore.heading(say("The future must not leak"), say(words_masks.LEAK))
+        line = say(
+            "Replaces the last token by <unk>: the largest logit change before the last step. Training on whole "
+            "sentences needs 0."
+        )
+        explore.heading(say("The future must not leak"), line)
         try:
             on_off(future_leaks(page.request, page.sentence))
         except ValueError:
-            st.info(say(words_masks.NO_LEAK))
+            line = say(
+                "The decoder reads only one token of this sentence: there is no earlier step. Type a longer target."
+            )
+            st.info(line)
 
 
 def on_off(values: tuple[float, float]) -> None:
     labels = say("Largest change, mask on"), say("Largest change, mask off")
     with st.container(horizontal=True, gap="large"):
         for label, value in zip(labels, values, strict=True):
-            st.metric(label, words_masks.number(value))
+            st.metric(label, words.number(value))
 
 
 def show_masks(page: Page) -> None:
@@ -209,27 +231,40 @@ def show_sentences(page: Page) -> None:
 
 
 def show_conventions(page: Page) -> None:
-    st.caption(say(words_masks.CONVENTION_LINE))
-    for convention, spoken in shared.columns(words_masks.CONVENTIONS.items(), 2):
-        explore.heading(say(spoken.name), say(spoken.users))
+    line = say(
+        "The same mask four ways: colours say what it means, letters what the tensor holds. T is the length of tgt."
+    )
+    st.caption(line)
+    for convention, (name, users, _) in shared.columns(CONVENTIONS.items(), 2):
+        explore.heading(say(name), say(users))
         page.draw_mask(page.mask, page.sentence, f"convention-{convention}", convention)
-        st.code(words_masks.code(page.mask, convention), language="python", wrap_lines=True)
+        st.code(code(page.mask, convention), language="python", wrap_lines=True)
 
 
 def show_nothing(page: Page) -> None:
     """Show a fully blocked row of the head, as four programs would compute it."""
-    st.caption(say(words_masks.NO_KEYS))
+    line = say(
+        "What if all keys of a query are blocked, as in a sentence of padding only? This head's first row, four ways:"
+    )
+    st.caption(line)
     scores = page.result.own.scores[page.kind][page.sentence, *page.place, 0]
     rows = mask_experiments.nothing_to_attend(scores)
     keys = value_of(page.result.axes(page.kind, page.sentence)[1])
     table = pd.DataFrame({say("key"): keys, say("score"): [say("{x:.3f}", x=score) for score in scores]})
-    for name, (title, _) in words_masks.TREATMENTS.items():
+    for name, (title, _) in TREATMENTS.items():
         table[say(title)] = ["NaN" if np.isnan(weight) else say("{x:.3f}", x=weight) for weight in rows[name]]
     st.dataframe(table, hide_index=True, key="nothing")
-    st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in words_masks.TREATMENTS.values()))
+    st.markdown("\n".join(f"- **{say(title)}**: {say(line)}" for title, line in TREATMENTS.values()))
 
 
-VIEWS = dict(zip(words_masks.SHOWS, (show_head, show_both, show_masks, show_sentences, show_conventions, show_nothing)))
+VIEWS = {
+    "head": (message("Mask and head"), show_head),
+    "both": (message("With and without"), show_both),
+    "masks": (message("All masks"), show_masks),
+    "sentences": (message("All sentences"), show_sentences),
+    "code": (message("Conventions"), show_conventions),
+    "blocked": (message("All keys blocked"), show_nothing),
+}
 
 
 @choices.fragment
@@ -253,12 +288,13 @@ def live() -> None:
     with chosen:
         page = Page(*answered)
     with pictures:
-        show = controls.views(words_masks.SHOWS, "show")
+        show = controls.part(VIEWS, "show")
         with st.container():
-            VIEWS[show](page)
+            show(page)
     with beside:
         shared.small(words.describe_card(checkpoint, card), "card")
 
 
-shared.opening(say("Masks"), say(words_masks.INTRO))
+intro = say("A batch is padded to its longest sentence. Blue cells may be attended to, orange ones are blocked.")
+shared.opening(say("Masks"), intro)
 live()

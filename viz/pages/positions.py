@@ -1,97 +1,113 @@
 """The page Positions: what positional encodings look like, and what a model knows of word order without one."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.interventions.edits import layer_counts
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
-from viz.text import words, words_heads, words_masks, words_positions
-from viz.text.language import message, say
-from viz.text.words_positions import ENCODINGS
+from viz.text import words
+from viz.text.language import begun, message, messages, say
+from viz.text.words_masks import MASKS
 from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached, position_results, recipes, view
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
+from viz.views.heads_results import name_of
 from viz.views.made import Plot, Recipe, lines_of, made, value_of
+from viz.views.position_results import ENCODINGS
 
-WIDTHS = (8, 16, 32, 64, 128, 256)
 MAX_WAVES = 8
 NARROW_COLUMN = 13  # pixels of a column with a number of two digits under it
 LARGE, SMALL = 470, 300  # pixels of the pictures that are seen first, and of several on a page
-ORDERS = (1, 2, 3, 4, 5)
 EXAMPLE = next(iter(words.EXAMPLES.values()))
+VIEWS = messages(
+    encoding="Encoding",
+    difference="Two compared",
+    similarity="Similarity",
+    wavelengths="Wavelengths",
+    order="Word order",
+)
+ON_STEER = {
+    message("positions off"): {"scale": "0"},
+    message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
+    message("half as strong"): {"scale": "0.5"},
+    message("shifted by 20"): {"shift": "20"},
+}
 
 
 def draw(plot: Plot, key: str, height: int = SMALL, **more) -> None:
     explore.draw(plot, key, NARROW_COLUMN, height=height, **more)
 
 
+def legend(place: str, name: str) -> str:
+    """What belongs to the first or to the second of two encodings, with its name in English."""
+    return say({"first": message("first: {name}"), "second": message("second: {name}")}[place], name=say(name))
+
+
 class Encodings:
     """One encoding, or two that are compared, by "first" and "second": which of these are to be chosen."""
 
     def __init__(self, *places: str) -> None:
-        names, self.chosen = {name: spoken.name for name, spoken in ENCODINGS.items()}, {}
-        for place in places:
-            default = words_positions.COMPARED[place]
-            label = say(words_positions.CHOICES[place]) if places[1:] else say("Encoding")
+        names, self.chosen = {name: texts[0] for name, texts in ENCODINGS.items()}, {}
+        for place, default in zip(places, ("sinusoidal", "literal_loop")):
+            label = {"first": say("First encoding"), "second": say("Second encoding")}[place]
+            label = label if places[1:] else say("Encoding")
             self.chosen[place] = controls.among(label, names, place, default, width="stretch")
         self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
-        self.d_model = d = controls.choose("d_model", WIDTHS, "width", 64)
+        self.d_model = d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
         self.tables = {place: position_results.table(name, n, d).named(place) for place, name in self.chosen.items()}
         sizes = say("{positions} positions, {dimensions} dimensions", positions=n, dimensions=d)
-        self.recipe = Recipe(" · ".join([sizes, *self.said(*places)]), lines_of(self.tables))
+        self.recipe = Recipe(" · ".join([sizes, *self.legends(*places)]), lines_of(self.tables))
 
     def name(self, place: str) -> str:
-        return say(ENCODINGS[self.chosen[place]].name)
+        return say(ENCODINGS[self.chosen[place]][0])
 
-    def said(self, *places: str) -> list[str]:
-        """What chosen encodings are called in a legend."""
-        legends = words_positions.LEGENDS
-        return [say(legends[place], name=say(ENCODINGS[self.chosen[place]].short)) for place in places]
+    def legends(self, *places: str) -> list[str]:
+        return [legend(place, ENCODINGS[self.chosen[place]][1]) for place in places]
 
     def draw(self, place: str, key: str, height: int = SMALL, **more) -> None:
         title = say("Positional encoding: {name}", name=self.name(place))
         draw(self.recipe.plot(title, positional_heatmap, self.tables[place]), key, height, **more)
 
     def line(self, place: str) -> str:
-        line = say(ENCODINGS[self.chosen[place]].line)
+        line = say(ENCODINGS[self.chosen[place]][2])
         if self.chosen[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
-            line += " " + words_positions.learned(len(learned.losses), learned.losses[-1], learned.hits)
+            line += " " + say(
+                "Trained here for {steps} steps to a loss of {loss:.3f}; the head then attends most to the previous "
+                "position in {hits:.0%} of the rows.",
+                steps=len(learned.losses) - 1,
+                loss=learned.losses[-1],
+                hits=learned.hits,
+            )
         return line
 
 
-def show_encoding(pictures, beside) -> None:
+def show_encoding(found: Encodings, beside: DeltaGenerator) -> None:
+    d_model, state = found.d_model, st.session_state
+    if "dimensions" in state:  # a narrower encoding lacks some
+        state["dimensions"] = [one for one in state["dimensions"] if one < d_model][:MAX_WAVES]
+    options = say("Dimensions"), range(d_model), sorted({0, 1, d_model // 4, d_model // 2}), "dimensions"
     with beside:
-        found = Encodings("first")
-        d_model = found.d_model
-        default = sorted({0, 1, d_model // 4, d_model // 2})
-        kept = st.session_state.get("dimensions")
-        if kept is not None:  # a narrower encoding lacks some
-            st.session_state["dimensions"] = [one for one in kept if one in range(d_model)][:MAX_WAVES]
-        options = say("Dimensions"), range(d_model), default, "dimensions"
         dimensions = controls.some(st.multiselect, *options, max_selections=MAX_WAVES)
-    with pictures:
-        left, right = st.columns([3, 2], gap="small")
-        with left:
-            found.draw("first", "table", LARGE, on_click=add_wave)
-        with right:
-            if dimensions:
-                title = say("{name} as waves", name=found.name("first"))
-                plot = found.recipe.plot(title, positional_waves, found.tables["first"], dimensions)
-                draw(plot, "waves", LARGE)
-            else:
-                st.info(say(words_positions.NO_DIMENSIONS))
-        st.caption(f"{say(words_positions.TABLE)} {found.line('first')}")
-        kept = st.session_state.get(view.KEPT)
-        text = {"text": kept.text} if kept else {}
-        links = [speaking.link(say(name), "steer", text | more) for name, more in words_positions.ON_STEER.items()]
-        st.html(f"{say(words_positions.LIVE)} {' · '.join(links)}")
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        found.draw("first", "table", LARGE, on_click=add_wave)
+    with right:
+        if dimensions:
+            title = say("{name} as waves", name=found.name("first"))
+            draw(found.recipe.plot(title, positional_waves, found.tables["first"], dimensions), "waves", LARGE)
+        else:
+            st.info(say("Choose at least one dimension to see its wave."))
+    st.caption(f"{say('Row = position, column = dimension. Click a column to see its wave.')} {found.line('first')}")
+    kept = state.get(view.KEPT)
+    text = {"text": kept.text} if kept else {}
+    links = [speaking.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
+    st.html(f"{say('In the model, on Steer:')} {' · '.join(links)}")
 
 
 def add_wave(_: int, dimension: int) -> None:
@@ -101,153 +117,149 @@ def add_wave(_: int, dimension: int) -> None:
     st.session_state["dimensions"] = without if dimension in kept else sorted([*kept, dimension][-MAX_WAVES:])
 
 
-def show_difference(pictures, beside) -> None:
-    with beside:
-        found = Encodings("first", "second")
-    with pictures:
-        difference = found.tables["first"] - found.tables["second"]
-        title, more = say("Difference of the encodings"), {"value": message("difference")}
-        draw(found.recipe.plot(title, positional_heatmap, difference, **more), "table-difference")
-        largest = float(np.abs(value_of(difference)).max())
-        said = [say(words_positions.DIFFERENCE, difference=words_masks.number(largest))]
-        if set(found.chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
-            ordered = (position_results.in_order(found.chosen[at], value_of(one)) for at, one in found.tables.items())
-            largest = float(np.abs(np.subtract(*ordered)).max())
-            said.append(say(words_positions.SAME_WAVES, difference=words_masks.number(largest)))
-        st.caption(" ".join(said))
-        for place in shared.columns(found.chosen):
-            explore.heading(say(words_positions.TITLES[place], name=found.name(place)), found.line(place))
-            found.draw(place, f"table-{place}")
+def show_difference(found: Encodings) -> None:
+    difference = found.tables["first"] - found.tables["second"]
+    title, more = say("Difference of the encodings"), {"value": message("difference")}
+    draw(found.recipe.plot(title, positional_heatmap, difference, **more), "table-difference")
+    largest = words.number(float(np.abs(value_of(difference)).max()))
+    said = say("First minus second, cell by cell: at most {difference}.", difference=largest)
+    if set(found.chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
+        ordered = (position_results.in_order(found.chosen[at], value_of(one)) for at, one in found.tables.items())
+        largest = words.number(float(np.abs(np.subtract(*ordered)).max()))
+        said += " " + say(
+            "With columns in the same order they differ by at most {difference}: the waves are the same.",
+            difference=largest,
+        )
+    st.caption(said)
+    for place in shared.columns(found.chosen):
+        explore.heading(begun(legend(place, ENCODINGS[found.chosen[place]][0])), found.line(place))
+        found.draw(place, f"table-{place}")
 
 
-def show_similarity(pictures, beside) -> None:
-    with beside:
-        found = Encodings("first", "second")
-    with pictures:
-        means, sizes = [], (found.n_positions, found.d_model)
-        for place, name in shared.columns(found.chosen.items()):
-            products, by_offset = position_results.similarity(name, *sizes)
-            means.append(by_offset.means)
-            title = say("Similarity of positions: {name}", name=found.name(place))
-            known = made(products, f"analysis.by_offset({place})[0]")
-            draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
-            label = say(words_positions.TITLES[place], name=say(words_positions.THE_RESIDUAL))
-            st.metric(label, words_masks.number(by_offset.residual))
-        st.caption(f"{say(words_positions.SIMILARITY)} {say(words_positions.RESIDUAL)}")
-        curves = np.stack(means)
-        lines = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
-        names = found.said(*found.chosen)
-        plot = found.recipe.then(lines).plot(say("Similarity by offset"), offset_lines, made(curves, "means"), names)
-        draw(plot, "offset")
+def show_similarity(found: Encodings) -> None:
+    means = []
+    for place, name in shared.columns(found.chosen.items()):
+        products, by_offset = position_results.similarity(name, found.n_positions, found.d_model)
+        means.append(by_offset.means)
+        title = say("Similarity of positions: {name}", name=found.name(place))
+        known = made(products, f"analysis.by_offset({place})[0]")
+        draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
+        st.metric(begun(legend(place, message("residual"))), words.number(by_offset.residual))
+    line = say(
+        "Dot products of all pairs of positions; below, their mean by distance. If only distance matters, each "
+        "diagonal has one colour."
+    )
+    st.caption(f"{line} {say('The residual is the largest deviation from that mean, in float64.')}")
+    line = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
+    known, title = made(np.stack(means), "means"), say("Similarity by offset")
+    draw(found.recipe.then(line).plot(title, offset_lines, known, found.legends(*found.chosen)), "offset")
 
 
-def show_wavelengths(pictures, beside) -> None:
-    with beside:
-        found = Encodings("first", "second")
+def show_wavelengths(found: Encodings) -> None:
     waves = {place: position_results.wavelengths(name, found.d_model) for place, name in found.chosen.items()}
     waves = {place: one for place, one in waves.items() if one is not None}
-    with pictures:
-        if not waves:
-            st.info(say(words_positions.NO_WAVES))
-            return
-        of = ", ".join(f"frequencies({found.chosen[place]!r}, {found.d_model})" for place in waves)
-        recipe = found.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
-        known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
-        draw(recipe.plot(title, wavelength_lines, known, found.said(*waves)), "wavelengths")
-        st.caption(say(words_positions.WAVELENGTH))
-        table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
-        for place, one in waves.items():
-            pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2)
-            for column, values in zip(words_positions.COLUMNS, pairs.T.round(3), strict=True):
-                table[say(words_positions.LEGENDS[place], name=say(column))] = values
-        st.dataframe(table, hide_index=True, key="pairs", height=300)
+    if not waves:
+        st.info(say("Neither encoding has waves: none and learned positions have no wavelength."))
+        return
+    of = ", ".join(f"frequencies({found.chosen[place]!r}, {found.d_model})" for place in waves)
+    recipe = found.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
+    known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
+    draw(recipe.plot(title, wavelength_lines, known, found.legends(*waves)), "wavelengths")
+    st.caption(say("Wavelength in positions. In the paper's formula a sine and its cosine share one."))
+    table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
+    for place, one in waves.items():
+        pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2).round(3)
+        table[legend(place, message("sine"))], table[legend(place, message("cosine"))] = pairs.T
+    st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the encoder reads in two orders: its own, and the words shuffled with a seed."""
-
-    own: Request
-    order: int
-
-    def shuffled(self) -> tuple[str, tuple[float, float]]:
-        """As of `position_results.shuffled`."""
-        return position_results.shuffled(self.own.checkpoint, self.own.text, self.order)
+Orders = tuple[Request, int]  # a sentence with its words in their own order, and the seed of another one
 
 
-def ask() -> tuple[Asked, tuple[str, int, int]]:
+def ask() -> tuple[Orders, tuple[str, int, int]]:
     checkpoint = cached.default_checkpoint()
     loaded = cached.translator(checkpoint)
-    language = words.language(loaded.card.get("source"), message("Source"))
-    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
-    order = controls.choose(say("Order"), ORDERS, "order", help=say(words_positions.SHUFFLE))
-    trained = controls.switch(say("Positions as trained"), "trained", say(words_positions.TRAINED))
+    text = controls.sentence(words.sentence_in(loaded.card.get("source")), EXAMPLE)
+    help_ = say("The same words in another order; tokens of a word stay together.")
+    order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_)
+    trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
     counts = layer_counts(loaded.config)
     head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
     changes = Changes(scale=float(trained), stacks="encoder")
-    return Asked(Request(checkpoint, text, 1, changes=changes), order), head
+    return (Request(checkpoint, text, 1, changes=changes), order), head
 
 
-def both_orders(asked: Asked) -> dict[Request, cached.Shown]:
-    """The translations of the sentence in its own order and shuffled, by what was read."""
-    found = {asked.own: compute(asked.own)}  # says what is wrong with the sentence
-    other = replace(asked.own, text=asked.shuffled()[0])
-    return found | {other: compute(other)}
+def both_orders(asked: Orders) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
+    """The translations of both orders, by what was read, and how order-blind the encoder is, as of `shuffled`."""
+    own, order = asked
+    found = {own: compute(own)}  # says what is wrong with the sentence
+    other, differences = position_results.shuffled(own.checkpoint, own.text, order)
+    other = replace(own, text=other)
+    return found | {other: compute(other)}, differences
 
 
-def show_order(pictures, beside) -> None:
+def show_order(beside: DeltaGenerator) -> None:
     """Show that an encoder without positions only shuffles its output when its input is shuffled."""
     try:
         with beside:
-            asked, head = ask()
+            (own, order), head = ask()
     except ValueError as error:
-        with pictures:
-            controls.no_model(error)
+        controls.no_model(error)
         return
-    with pictures:
-        example = replace(asked, own=replace(asked.own, text=EXAMPLE))
-        kept = shared.compute_or_keep("positions-answered", asked, both_orders, example)
-        if kept is None:
-            return
-        asked, found = kept
-        if len(found) == 1:
-            st.info(say(words_positions.ONE_WORD))
-        for key, (request, result) in shared.columns(zip(("own", "shuffled"), found.items()), 2):
-            shared.small(request.text, f"{key}-source")
-            shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
-            if not result.finished:
-                st.caption(say("The translation stopped at the length limit."))
-            show_map(request, result, head, key)
-        texts = {result.text for result in found.values()}
-        line = words_positions.SAME if len(texts) == 1 else words_positions.OTHER
-        st.caption(f"{say(line)} {say(words_positions.SHUFFLED)}")
-        off, on = asked.shuffled()[1]
-        with st.container(horizontal=True, gap="large"):
-            st.metric(say("Largest difference, encoder's positions off"), words_masks.number(off))
-            st.metric(say("Largest difference, as trained"), words_masks.number(on))
-        shared.small(words.describe_card(asked.own.checkpoint, asked.own.translator.card), "card")
-
-
-def show_map(request: Request, result: cached.Shown, head: tuple[str, int, int], key: str) -> None:
+    example = replace(own, text=EXAMPLE), order
+    kept = shared.compute_or_keep("positions-answered", (own, order), both_orders, example)
+    if kept is None:
+        return
+    (own, _), (found, (off, on)) = kept
+    if len(found) == 1:
+        st.info(say("This sentence has no other order: type one with two different words or more."))
     kind, *place = head
-    title, recipe = words_heads.head(words.KINDS[kind].title, *place), recipes.translation(request)
-    axes, known = words_masks.MASKS[kind].axes, made(result, "result")
-    draw(recipes.head(recipe, title, known, kind, tuple(place), **axes, mask=known.mask(kind)), f"map-{key}", LARGE)
-
-
-VIEWS = dict(
-    zip(words_positions.VIEWS, (show_encoding, show_difference, show_similarity, show_wavelengths, show_order))
-)
+    for key, (request, result) in shared.columns(zip(("own", "shuffled"), found.items()), 2):
+        shared.small(request.text, f"{key}-source")
+        shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
+        if not result.finished:
+            st.caption(say("The translation stopped at the length limit."))
+        known, recipe = made(result, "result"), recipes.translation(request)
+        more = MASKS[kind].axes | {"mask": known.mask(kind)}
+        draw(recipes.head(recipe, name_of(*head), known, kind, tuple(place), **more), f"map-{key}", LARGE)
+    if len({result.text for result in found.values()}) == 1:
+        line = say("Both orders give the same translation.")
+    else:
+        line = say("The two orders give different translations.")
+    shuffled = say(
+        "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers are the "
+        "largest difference between the two."
+    )
+    st.caption(f"{line} {shuffled}")
+    with st.container(horizontal=True, gap="large"):
+        st.metric(say("Largest difference, encoder's positions off"), words.number(off))
+        st.metric(say("Largest difference, as trained"), words.number(on))
+    shared.small(words.describe_card(own.checkpoint, own.translator.card), "card")
 
 
 @choices.fragment
 def live() -> None:
     pictures, beside = shared.picture_first()
     with pictures:
-        chosen = controls.views(words_positions.VIEWS, "picture")
+        chosen = controls.views(VIEWS, "picture")
         place = st.container()
-    VIEWS[chosen](place, beside)
+    if chosen == "order":
+        with place:
+            show_order(beside)
+        return
+    with beside:
+        found = Encodings("first") if chosen == "encoding" else Encodings("first", "second")
+    with place:
+        if chosen == "encoding":
+            show_encoding(found, beside)
+        else:
+            compared = {"difference": show_difference, "similarity": show_similarity, "wavelengths": show_wavelengths}
+            compared[chosen](found)
 
 
-shared.opening(say("Positions"), say(words_positions.INTRO))
+intro = say(
+    "Without a causal mask attention does not know word order (with one a model can learn it, Haviv et al. 2022), so "
+    "every token gets a positional encoding."
+)
+shared.opening(say("Positions"), intro)
 live()

@@ -96,6 +96,16 @@ def language(code: object, otherwise: str) -> str:
     return say(LANGUAGES.get(code, otherwise) if isinstance(code, str) else otherwise)
 
 
+def sentence_in(code: object) -> str:
+    """The label of a field for a sentence in the language of a card."""
+    return say("{language} sentence", language=language(code, "Source"))
+
+
+def number(value: float) -> str:
+    """A number for a large label: 0 as it is, small ones with their power of ten."""
+    return "0" if value == 0 else say("{x:.1e}" if abs(value) < 0.001 else "{x:.3f}", x=value)
+
+
 def describe_card(name: str, card: dict[str, Any]) -> str:
     """One plain line on where a checkpoint comes from; anything in its card may be missing or of another type."""
     parts = [say("Checkpoint {name}", name=name)]

@@ -42,6 +42,11 @@ def views(names: Mapping, key: str, default=None):
     return choose(say("Show"), names, key, default, label_visibility="collapsed")
 
 
+def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
+    """Let the visitor choose what a page shows, of parts by code, each with its name: what shows the chosen one."""
+    return parts[views({code: name for code, (name, _) in parts.items()}, key)][1]
+
+
 def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
     """Let the visitor choose one of a list that opens."""
     return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
@@ -142,8 +147,7 @@ def ask() -> Request:
         penalty = slider(say("Length penalty"), 0.0, 2.0, LENGTH_PENALTY, "penalty", **more)
     card = cached.translator(name).card
     with first:
-        language = words.language(card.get("source"), "Source")
-        typed = sentence(say("{language} sentence", language=language), EXAMPLE)
+        typed = sentence(words.sentence_in(card.get("source")), EXAMPLE)
     reference = None
     with st.container():
         if forced:

@@ -66,11 +66,6 @@ def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
     return found
 
 
-def kept(before: object) -> str:
-    """Say that the last thing that worked is shown, if there was one, else the example."""
-    return say(INSTEAD[bool(before)])
-
-
 def warn(text: str) -> None:
     """Warn with words that may hold what a visitor, an address or a file said: they are shown as they are."""
     st.warning(literal(text))  # as Markdown a link could make the page show a picture from elsewhere

@@ -78,7 +78,7 @@ def _live(names: list[str], show: Show) -> None:
             card = cached.translator(state["stage-model"]).card
         except ValueError as error:
             broken = error
-        label = say("{language} sentence", language=words.language(card.get("source"), "Source"))
+        label = words.sentence_in(card.get("source"))
         live = LIVE if state.get("stage-live", True) else False
         hint = say("Type a sentence to translate it")
         text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")

@@ -8,7 +8,6 @@ from model.experiments import masks as experiments
 from model.experiments.masks import Pass, Sentences
 from model.translation import SIDES
 from viz.app.turns import in_turn
-from viz.text import words_masks
 from viz.text.language import say
 from viz.views import cached, recipes
 from viz.views.cached import remembered
@@ -38,15 +37,15 @@ class Request:
 class Change:
     """What is changed in the masks of a batch."""
 
-    left_out: str = words_masks.NONE  # a key of words_masks.LEFT_OUT
+    left_out: str = "nothing"  # or "padding", "look-ahead", "both"
     kind: str = ""  # of attention that the cells are of
     cells: tuple[tuple[int, int, int], ...] = ()  # (b, t, s) that are flipped
 
     @property
     def arguments(self) -> dict[str, object]:
         """The arguments of `model.experiments.masks.run`; none where nothing is changed."""
-        masks = {"padding": words_masks.PADDING, "look_ahead": words_masks.LOOK_AHEAD}
-        said = {name: False for name, code in masks.items() if self.left_out in (code, words_masks.BOTH)}
+        masks = {"padding": "padding", "look_ahead": "look-ahead"}
+        said = {name: False for name, code in masks.items() if self.left_out in (code, "both")}
         return said | ({"flipped": {self.kind: list(self.cells)}} if self.cells else {})
 
 

@@ -1,6 +1,6 @@
 """What the page Four systems computes: one sentence through several translators, cut into words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import thread_time
 
@@ -103,20 +103,23 @@ def side_of(name: str, text: str, beam: int) -> Side:
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
     """Which checkpoints can be loaded, in the order of SYSTEMS, and why others cannot."""
     systems, problems = _each(names, lambda name: catalogue.system_of(cached.translator(name).config))
-    return sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name])), list(problems.values())
+    names = sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name]))
+    return names, list(map(errors.sentence, problems.values()))
 
 
-def compare(names: list[str], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
-    """Translate with every model: the translations, and by name why the others could not translate."""
+def compare(names: tuple[str, ...], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
+    """Translate with every model: the translations, and by name why others could not; a ValueError where none could."""
     sides, problems = _each(names, lambda name: side_of(name, text, beam))
-    return list(sides.values()), problems
+    if not sides:
+        raise next(iter(problems.values()))
+    return list(sides.values()), {name: errors.sentence(error) for name, error in problems.items()}
 
 
-def _each(names: list[str], make: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, str]]:
+def _each(names: Iterable[str], make: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, ValueError]]:
     found, problems = {}, {}
     for name in names:
         try:
             found[name] = make(name)
         except ValueError as error:
-            problems[name] = errors.sentence(error)
+            problems[name] = error
     return found, problems

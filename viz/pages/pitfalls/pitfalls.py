@@ -38,8 +38,7 @@ def sentence(notes: DeltaGenerator) -> Sentence | None:
         with notes:
             controls.no_model(error)
         return None
-    language = words.language(translator.card.get("source"), "Source")
-    text = controls.sentence(say("{language} sentence", language=language), EXAMPLE)
+    text = controls.sentence(words.sentence_in(translator.card.get("source")), EXAMPLE)
     with notes:
         kept = shared.compute_or_keep("pitfalls-answered", text, lambda text: record(name, text), EXAMPLE)
     return kept and Sentence(translator, kept[1])
