@@ -27,10 +27,10 @@ from model.taps import intervene
 from model.text.special import BOS_ID, UNK_ID
 from tests.test_app import screen
 from viz.pages.lessons import heads, masks, positions
-from viz.pages.lessons.lessons import LESSONS, RIGHT, WRONG, unknown
+from viz.pages.lessons.lessons import CARDS, LESSONS
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-CARDS = [(name, number) for name, story in LESSONS.items() for number in range(1, len(story.cards) + 1)]
+RIGHT, WRONG = "Right.", "Not quite."
 BICYCLE = "A man is riding a bicycle down the street."
 ANIMAL = "The animal didn't cross the street because it was too tired."
 HEADS = list(itertools.product(range(3), range(8)))
@@ -62,7 +62,7 @@ def words(*texts: str) -> int:
     return len(" ".join(texts).split())
 
 
-@pytest.mark.parametrize(("name", "number"), CARDS)
+@pytest.mark.parametrize(("name", "number"), CARDS.values())
 def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: int) -> None:
     card = LESSONS[name].cards[number - 1]
     assert 2 <= len(card.guesses) <= 4 and words(card.look, card.question) <= 60
@@ -86,7 +86,9 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
 @pytest.mark.parametrize("value", ["attention-9", "recurrent-1", "masks-²"])
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
-    assert not at.exception and screen.warnings(at) == [unknown(value)]
+    lessons = "attention, masks, positions, heads, warmup, effects"
+    told = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
+    assert not at.exception and screen.warnings(at) == [told]
     at = at.button(key="lesson-masks").click().run(timeout=120)
     assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
 

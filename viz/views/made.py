@@ -32,7 +32,7 @@ _MODULES = {
     "model.measures.search_attention": "looked_at",
     "model.positional": "VARIANTS frequencies",
     "model.training": "schedules",
-    "model.training.grid": "lines_of read_grid",
+    "model.training.grid": "GridCell lines_of read_grid",
     "viz.figures": " ".join(figures.__all__),
     "viz.pages.pitfalls.common": "Sentence",
     "viz.pages.pitfalls.demos": "PITFALLS",

@@ -1,64 +1,61 @@
 """What does "Fahrrad" attend to? Queries, keys, values, and the softmax between them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import streamlit as st
 
 from viz.figures import Drawn, attention_heatmap
-from viz.pages.lessons.card import MODEL, OnStage, Place, Story, asks, at, card
+from viz.pages.lessons.card import OnStage, Place, Story, asks, card
 from viz.text import words
 from viz.text.language import say
-from viz.views import cached
+from viz.views.cached import Shown, layer_of
 from viz.views.cached import compute as steer
-from viz.views.cached import layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
-WORD, READ, END = "▁Fahrrad", "▁bicycle", "</s>"
+READ = "▁bicycle"
 SHARP, SOFT, SINK = (1, 4), (0, 1), (2, 6)  # layer and head of cross-attention: clear, near one half, and on the end
-COVER = 470  # pixels
 NEXT = (0, 7)  # of the encoder
+COVER = 470  # pixels
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def cover(language: str) -> Drawn:
-    """The head of the first card, for the list of lessons; drawn once for all visitors."""
-    result = steer(SENTENCE)
-    axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-    tokens = result.predicted_tokens, result.source_tokens
+def cover() -> Drawn:
+    """The head of the first card, for the list of lessons."""
+    result, kind = steer(SENTENCE), words.KINDS["cross"]
+    tokens, axes = (result.predicted_tokens, result.source_tokens), kind.axes | {"query_axis": words.PREDICTED_AXIS}
     figure = attention_heatmap(result.attention("cross")[SHARP], *tokens, **axes, say=say)
     figure.layout.height = max(COVER, figure.layout.height)
     return figure
 
 
+def _row(result: Shown) -> int:
+    return result.predicted_tokens.index("▁Fahrrad")
+
+
 def _weights(head: tuple[int, int]) -> np.ndarray:
     """The row of the word in a head, float64 (S,)."""
     result = steer(SENTENCE)
-    return result.attention("cross")[head][at(result.predicted_tokens, WORD)].astype(np.float64)
+    return result.attention("cross")[head][_row(result)].astype(np.float64)
 
 
 def powered(weights: np.ndarray, power: float) -> np.ndarray:
-    """The weights (..., S) that the softmax gives to its scores times a number."""
-    raised = (weights / weights.max(-1, keepdims=True)) ** power
-    return raised / raised.sum(-1, keepdims=True)
+    """The largest of the weights (..., S) that the softmax gives to its scores times a number."""
+    return 1 / ((weights / weights.max(-1, keepdims=True)) ** power).sum(-1)
 
 
-def _written(result: cached.Shown) -> Place:
-    row = at(result.predicted_tokens, WORD)
-    return {"step": row, "pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
+def _before(result: Shown) -> Place:
+    return {"layer": SHARP[0], "head": SHARP[1], "step": _row(result) - 1}
 
 
-def _before(result: cached.Shown) -> Place:
-    return {"layer": SHARP[0], "head": SHARP[1], "step": at(result.predicted_tokens, WORD) - 1}
+def _written(result: Shown) -> Place:
+    row = _row(result)
+    return {"step": row, "pin": f"t{row}", "ring": (row, result.source_tokens.index(READ))}
 
 
 def _inside(head: tuple[int, int], **answered: object) -> OnStage:
     """The row of the word in a head as it comes about, with something done differently in the answer."""
 
-    def place(result: cached.Shown) -> Place:
-        row = at(result.predicted_tokens, WORD)
+    def place(result: Shown) -> Place:
+        row = _row(result)
         return {"layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
 
     return OnStage(SENTENCE, place, answered)
@@ -73,7 +70,6 @@ STORY = Story(
 
 
 @card(
-    STORY,
     look="The model has just written “einem”; “Fahrrad” comes next. Lines run from a written token to the source "
     "tokens that it attends to, in one head of the cross-attention. The map below has one row per written token.",
     question="Which source token will “Fahrrad” attend to most?",
@@ -89,7 +85,6 @@ def found() -> dict:
 
 
 @card(
-    STORY,
     look="A query says what a token looks for, a key what a token offers. The top bars are the query of “Fahrrad” "
     "times each key, in another head. Below, they are divided by √d; the softmax makes weights of them.",
     question="What does dividing by √d do to the weights?",
@@ -101,14 +96,13 @@ def found() -> dict:
     picture=_inside(SOFT, unscaled=1),
 )
 def divided() -> dict:
-    root = math.sqrt(cached.translator(MODEL).config.d_head)
-    row, every = _weights(SOFT), steer(SENTENCE).attention("cross").astype(np.float64)
-    means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).max(-1).mean()}
-    return {"scaled": row.max(), "unscaled": powered(row, root).max()} | means
+    result, row = steer(SENTENCE), _weights(SOFT)
+    root, every = math.sqrt(result.config.d_head), result.attention("cross").astype(np.float64)
+    means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).mean()}
+    return {"scaled": row.max(), "unscaled": powered(row, root)} | means
 
 
 @card(
-    STORY,
     look="The softmax makes all weights positive and has them add up to 1. “Temperature”, above the bars, divides the "
     "scores once more. Keep it at 1 until you have guessed.",
     question="At temperature 2, what happens to the largest weight?",
@@ -120,11 +114,10 @@ def divided() -> dict:
 )
 def tempered() -> dict:
     row = _weights(SOFT)
-    return {"one": row.max(), "two": powered(row, 0.5).max(), "half": powered(row, 2.0).max()}
+    return {"one": row.max(), "two": powered(row, 0.5), "half": powered(row, 2.0)}
 
 
 @card(
-    STORY,
     look="A value is what a token hands over. Weights mix the values into one vector; the lowest bars show weight "
     "times length of the value. This head gives its largest weight to the end token </s>.",
     question="Which token hands over most?",
@@ -136,14 +129,12 @@ def tempered() -> dict:
 )
 def handed() -> dict:
     weights, (layer, head) = _weights(SINK), SINK
-    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)["v"][head].astype(np.float64), axis=-1)
-    end, word = (at(steer(SENTENCE).source_tokens, token) for token in (END, READ))
-    shares = sizes / sizes.sum()
+    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)["v"][head], axis=-1)
+    shares, (end, word) = sizes / sizes.sum(), map(steer(SENTENCE).source_tokens.index, ("</s>", READ))
     return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
 
 
 @card(
-    STORY,
     look="Queries and keys can also come from the same sentence: self-attention. This is a head of the encoder; rows "
     "and columns are the English tokens.",
     question="Which token do most tokens attend to here?",

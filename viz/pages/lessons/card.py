@@ -1,7 +1,5 @@
 """What a lesson is made of: cards, each with a question to guess at and one picture, and pictures of two sorts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -17,7 +15,6 @@ from viz.views.changes import Changes
 from viz.views.recipes import translation
 from viz.views.view import ROW, View
 
-MODEL = "en-de"  # whose numbers the lessons are about
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
 HEIGHT = 590  # pixels of a figure
 Place = Mapping[str, object]
@@ -35,20 +32,15 @@ class Picture(Protocol):
 
 @dataclass(frozen=True)
 class Card:
-    """What to look at, a question with two to four guesses, which of them is right, and the answer.
-
-    Attributes:
-        guesses: those that are not tokens of the model are messages.
-        numbers: makes those of the answer, from the model or the files that ship.
-    """
+    """What to look at, and a question with two to four guesses; those that are not tokens are messages."""
 
     look: str
     question: str
     guesses: Sequence[str]
-    right: int
+    right: int  # which of the guesses is
     answer: str
-    numbers: Callable[[], Mapping[str, object]]
     picture: Picture
+    numbers: Callable[[], Mapping[str, object]]  # of the answer, from the model or the files that ship
 
 
 @dataclass(frozen=True)
@@ -59,41 +51,30 @@ class Story:
     line: str
     minutes: int
     sources: str
-    cards: list[Card] = field(default_factory=list)
+    cards: Sequence[Card] = ()
 
 
-def card(story: Story, **parts) -> Callable[[Callable], Callable]:
-    """Add a card to a lesson, with the function that makes the numbers of its answer; parts as of Card."""
-    return lambda numbers: story.cards.append(Card(**parts, numbers=numbers)) or numbers
+def card(**parts) -> Callable[[Callable], Card]:
+    """Make a card, its parts as of Card, of the function that makes the numbers of its answer."""
+    return lambda numbers: Card(**parts, numbers=numbers)
 
 
 def asks(text: str, **changes: object) -> Request:
-    return Request(MODEL, text, changes=Changes(**changes))
-
-
-def at(tokens: Sequence[str], token: str) -> int:
-    """Where a token stands first; a ValueError where the model is another one and it does not stand there."""
-    return list(tokens).index(token)
+    """Have the model whose numbers the lessons are about translate, with changes."""
+    return Request("en-de", text, changes=Changes(**changes))
 
 
 @dataclass(frozen=True)
 class OnStage:
-    """The stage, as a card sets it.
+    """The stage, as a card sets it."""
 
-    Attributes:
-        before, after: what is shown before the guess and with the answer; None: the same.
-        place, then: what is open (of the cross-attention unless said), and what changes with the answer; functions
-            make them of the translation. "ring" is the cell to frame.
-        chosen: how the maps are drawn.
-        page: where the link leads.
-    """
-
-    before: Request
+    before: Request  # what is shown before the guess
+    # What is open (of the cross-attention unless said), perhaps made of the translation; "ring" is the cell to frame.
     place: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
-    then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
-    after: Request | None = None
-    chosen: View = View()
-    page: str = ""
+    then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)  # what changes with the answer
+    after: Request | None = None  # what is shown with the answer, where it is another one
+    chosen: View = View()  # how the maps are drawn
+    page: str = ""  # where the link leads
 
     def draw(self, answered: bool) -> None:
         request, place, chosen = self._set(answered)
@@ -102,8 +83,7 @@ class OnStage:
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
         shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=request.is_plain)
-        setting = state[staged.QUERY] | {"ring": ring}
-        staged.put(shown, asked=self._asked, setting=setting)
+        staged.put(shown, asked=self._asked, setting=state[staged.QUERY] | {"ring": ring})
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         request, place, chosen = self._set(True)
@@ -113,7 +93,7 @@ class OnStage:
     def _set(self, answered: bool) -> tuple[Request, dict, View]:
         request = self.after if answered and self.after else self.before
         place = {"kind": "cross"}
-        for part in (self.place, self.then) if answered else (self.place,):
+        for part in (self.place, self.then)[: 1 + answered]:
             place |= part(steer(request)) if callable(part) else part
         return request, place, replace(self.chosen, text=request.text)
 
@@ -124,24 +104,18 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
-    """A figure, or two below each other.
+    """A figure, or two below each other."""
 
-    Attributes:
-        draws: given whether the answer shows, a figure, or several and their heights in pixels.
-        page, query: where the link leads.
-        on_click: called with the numbers of what was clicked in the first.
-    """
-
-    draws: Callable[[bool], Drawn | list[tuple[Drawn, int]]]
-    page: str
+    draws: Callable[[bool], Drawn | list[tuple[Drawn, int]]]  # whether the answer shows -> figures, with their heights
+    page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
-    on_click: Callable[..., None] | None = None
+    on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
     def draw(self, answered: bool) -> None:
         drawn = self.draws(answered)
         for number, (figure, height) in enumerate(drawn if isinstance(drawn, list) else [(drawn, HEIGHT)]):
             figure.layout.height = height
-            plot.plot(figure, f"lesson-figure-{number}", on_click=self.on_click if number == 0 else None)
+            plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click)
 
     def link(self) -> tuple[str, Mapping[str, str]]:
         return self.page, self.query

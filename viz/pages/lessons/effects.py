@@ -1,55 +1,46 @@
 """Is attention an explanation? Weights beside direct effects, and a network without weights that can be explained."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
 from model.text.special import BOS_ID, UNK_ID
 from viz.app.turns import in_turn
-from viz.figures import Drawn, bars, head_board, labels
-from viz.pages.lessons.card import HEIGHT, Figures, OnStage, Place, Story, asks, at, card
+from viz.figures import Drawn, bars, head_board
+from viz.pages.lessons.card import Figures, OnStage, Place, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
 from viz.views import cached, heads_results
 from viz.views.cached import compute as steer
-from viz.views.view import AGAINST, View
+from viz.views.view import View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
-WORD, NOT, READ = "erte", "▁nicht", "▁because"
-GRU, CAPTION, BIKE = "multi30k-de-en-gru", "Ein Mann fährt mit dem Fahrrad auf der Straße.", "bike"
+WORD, READ, BIKE = "erte", "▁because", "bike"
 EFFECTS = {"measure": "effects"}
 
 
 def _direct() -> np.ndarray:
     """The mean size of what each head of cross-attention adds to a word directly, in logits over the runner-up."""
-    return np.abs(effects_of(SENTENCE, AGAINST[0]).heads("cross").sum(-1)).mean(-1)
+    return np.abs(effects_of(SENTENCE, "runner-up").heads("cross").sum(-1)).mean(-1)
 
 
 def _without() -> np.ndarray:
     """What the translation loses without each of them, in nats, (L, H)."""
-    found = heads_results.importance(SENTENCE)
-    return -found["cross"]
+    return -heads_results.importance(SENTENCE)["cross"]
 
 
-def _boards(answered: bool) -> list[tuple[Drawn, int]]:
+def _board(answered: bool) -> Drawn:
     values = _without() if answered else _direct()
-    namings = labels.layer_label, labels.head_label
-    names = [[name(n, say) for n in range(size)] for name, size in zip(namings, values.shape, strict=True)]
+    rows = [say("layer {n}", n=n) for n in range(len(values))]
+    columns = [say("head {n}", n=n) for n in range(len(values[0]))]
     value = message("loss without the head (nats)") if answered else message("mean size of the direct effect (logits)")
-    board = head_board(values, *names, texts=_texts(values, 2), value=value, selected=HEAD, say=say)
-    return [(board, HEIGHT - 120)]
-
-
-def _texts(values: np.ndarray, digits: int) -> list[list[str]]:
-    return [[f"{number:.{digits}f}" for number in row] for row in values]
+    return head_board(values, rows, columns, value=value, selected=HEAD, say=say)
 
 
 def _added(result: cached.Shown) -> tuple[int, np.ndarray]:
     """The row of "nicht", and what all heads add to it from each source token (S,)."""
-    row = at(result.predicted_tokens, NOT)
-    return row, effects_of(SENTENCE, AGAINST[1]).heads("cross").sum((0, 1))[row]
+    row = result.predicted_tokens.index("▁nicht")
+    return row, effects_of(SENTENCE, "mean").heads("cross").sum((0, 1))[row]
 
 
 @cached.remembered()
@@ -59,10 +50,9 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     Returns:
         The T written words, the S source words, what is lost in nats float64 (T, S), and the words' probabilities (T,).
     """
-    loaded = cached.translator(GRU)
-    result = in_turn(loaded.translate)(CAPTION, 1)
-    source = loaded.source_ids(result.source)
-    tgt = torch.tensor([[BOS_ID, *result.predicted_ids]])
+    loaded = cached.translator("multi30k-de-en-gru")
+    result = in_turn(loaded.translate)("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
+    source, tgt = loaded.source_ids(result.source), torch.tensor([[BOS_ID, *result.predicted_ids]])
 
     @torch.inference_mode()
     def score(ids: list[int]) -> np.ndarray:
@@ -79,23 +69,19 @@ def _gru(answered: bool) -> Drawn:
     written, read, lost, chances = left_out()
     if not answered:
         return bars(chances[:, None], written, value=message("probability"), top=1.0, say=say)
-    more = {"value": message("drop of the log-probability (nats)"), "signed": True, "texts": _texts(lost, 1)}
-    row = at(written, BIKE)
-    return head_board(lost, written, read, selected=(row, int(lost[row].argmax())), **more, say=say)
-
-
-def _who(result: cached.Shown) -> Place:
-    return {"pin": f"t{at(result.predicted_tokens, WORD)}"}
+    row, value = written.index(BIKE), message("drop of the log-probability (nats)")
+    framed = row, int(lost[row].argmax())
+    return head_board(lost.round(1) + 0, written, read, selected=framed, value=value, signed=True, say=say)  # no "-0"
 
 
 def _where(result: cached.Shown) -> Place:
-    row = _added(result)[0]
-    return {"pin": f"t{row}", "ring": (row, at(result.source_tokens, READ))}
+    row, _ = _added(result)
+    return {"pin": f"t{row}", "ring": (row, result.source_tokens.index(READ))}
 
 
 def _most(result: cached.Shown) -> Place:
     row, added = _added(result)
-    return EFFECTS | {"against": AGAINST[1], "ring": (row, int(added.argmax()))}
+    return EFFECTS | {"against": "mean", "ring": (row, int(added.argmax()))}
 
 
 STORY = Story(
@@ -107,7 +93,6 @@ STORY = Story(
 
 
 @card(
-    STORY,
     look="Head 6 of layer 0 of the cross-attention. Its weights are sharp: most rows have one large cell. With the "
     "answer, the map shows direct effects: what the head adds itself to the logit of each written word.",
     question="How much does it add to a word's logit, on average?",
@@ -123,7 +108,6 @@ def small() -> dict:
 
 
 @card(
-    STORY,
     look="All 24 heads of the cross-attention by the size of their direct effect; bright is large. Our head, framed, "
     "is dark.",
     question="So can it be switched off without harm?",
@@ -131,7 +115,7 @@ def small() -> dict:
     right=1,
     answer="No. Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. It acts "
     "through later layers, which read what it wrote. A direct effect is not the whole effect either.",
-    picture=Figures(_boards, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
+    picture=Figures(_board, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
 )
 def harm() -> dict:
     drops = _without()
@@ -139,7 +123,6 @@ def harm() -> dict:
 
 
 @card(
-    STORY,
     look="“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention looked "
     "while the decoder wrote it.",
     question="Which part of the decoder wrote “erte”?",
@@ -147,17 +130,20 @@ def harm() -> dict:
     right=2,
     answer="Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
     "decoder completes a word that it has begun. No map of weights shows that.",
-    picture=OnStage(SENTENCE, _who, EFFECTS | {"against": AGAINST[1], "view": "parts"}),
+    picture=OnStage(
+        SENTENCE,
+        lambda result: {"pin": f"t{result.predicted_tokens.index(WORD)}"},
+        EFFECTS | {"against": "mean", "view": "parts"},
+    ),
 )
 def parts() -> dict:
-    effects, row = effects_of(SENTENCE, AGAINST[1]), at(steer(SENTENCE).predicted_tokens, WORD)
+    effects, row = effects_of(SENTENCE, "mean"), steer(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
 
 
 @card(
-    STORY,
     look="The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the framed cell.",
     question="Which source token adds most to the logit of “nicht”?",
     guesses="because|' (didn't)|street".split("|"),
@@ -168,13 +154,12 @@ def parts() -> dict:
 )
 def apart() -> dict:
     result = steer(SENTENCE)
-    (row, added), read = _added(result), at(result.source_tokens, READ)
+    (row, added), read = _added(result), result.source_tokens.index(READ)
     weight = result.attention("cross").mean((0, 1))[row, read]
     return {"weight": weight, "effect": added.max(), "own": added[read]}
 
 
 @card(
-    STORY,
     look="Rank the source tokens by a head's weights, then by its direct effects. A rank correlation of 1 means the "
     "same order, 0 no relation.",
     question="How large is it, over all heads and words of this sentence?",
@@ -189,7 +174,6 @@ def rates() -> dict:
 
 
 @card(
-    STORY,
     look="A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable each "
     "word was that it wrote. There are no weights at all.",
     question="Can one still tell which source word “bike” depends on?",
@@ -201,5 +185,5 @@ def rates() -> dict:
 )
 def occluded() -> dict:
     written, read, lost, _ = left_out()
-    row = lost[at(written, BIKE)]
+    row = lost[written.index(BIKE)]
     return {"word": BIKE, "key": read[int(row.argmax())], "drop": row.max()}

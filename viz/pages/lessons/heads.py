@@ -1,7 +1,5 @@
 """Break it: how many heads of the cross-attention a translation can do without."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,16 +26,11 @@ GREEDY = (
     *((2, 0), (1, 1), (1, 6), (1, 5), (2, 1), (0, 5), (0, 6), (1, 3), (2, 3), (0, 4), (0, 3), (1, 7)),
     *((0, 7), (0, 0), (2, 4), (0, 2), (1, 4), (0, 1), (2, 6), (2, 7), (1, 0), (1, 2), (2, 5), (2, 2)),
 )
-OFF = "lesson-off"  # in the session: by card the code of the visitor's edits
+OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card the code of the visitor's edits; why not
 
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
     return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
-
-
-def lost(request: Request) -> float:
-    """By how much less probable the old translation is, in nats."""
-    return -steering.cost(request)
 
 
 @cached.remembered()
@@ -54,27 +47,21 @@ def greedy() -> int:
 
 @dataclass(frozen=True)
 class Tiles:
-    """The heads of the cross-attention, to be switched off, with both translations above.
+    """The heads of the cross-attention, to be switched off, with both translations above."""
 
-    Attributes:
-        name: of the card, whose changes are kept apart from those of others.
-        after: heads that are off with the answer, until the visitor switches some.
-    """
-
-    name: str
-    after: tuple = ()
+    name: str  # of the card, whose changes are kept apart from those of others
+    after: tuple = ()  # heads that are off with the answer, until the visitor switches some
 
     def draw(self, answered: bool) -> None:
         request, state = asks(SENTENCE.text, edits=Edits.from_code(self._edits(answered))), st.session_state
-        state[staged.QUERY] = {}
-        problem, view = state.pop("lesson-problem", ""), View(text=request.text)
-        told = steering.told(request, steer(request), view, problem, setting={"kind": "cross"})
+        state[staged.QUERY], view = {}, View(text=request.text)
+        told = steering.told(request, steer(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
         def did(action: dict) -> None:
             try:
                 edits = steering.after(request, action).edits.code
             except ValueError as error:
-                state["lesson-problem"] = errors.sentence(error)
+                state[PROBLEM] = errors.sentence(error)
             else:
                 state[OFF] = state.get(OFF, {}) | {(self.name, answered): edits}
 
@@ -97,7 +84,6 @@ STORY = Story(
 
 
 @card(
-    STORY,
     look="These are all 24 heads of the cross-attention: layers in rows, heads in columns. Click one to switch it off; "
     "click again to have it back. Above stand the translation and what it cost.",
     question="How many of them can you switch off, each alone, without losing “Fahrrad”?",
@@ -108,13 +94,12 @@ STORY = Story(
     picture=Tiles("alone"),
 )
 def each() -> dict:
-    found = heads_results.importance(SENTENCE)
-    layer, head = np.unravel_index(found["cross"].argmin(), found["cross"].shape)
-    return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-found["cross"].min())}
+    changes = heads_results.importance(SENTENCE)["cross"]
+    layer, head = BOARD[changes.argmin()]
+    return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-changes.min())}
 
 
 @card(
-    STORY,
     look="Now a whole layer at once: all eight heads of layer 0, the first to read the source. Guess before you look.",
     question="What happens to the bicycle?",
     guesses=("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
@@ -125,11 +110,10 @@ def each() -> dict:
 )
 def layer() -> dict:
     request = without(LAYER)
-    return {"text": steer(request).text, "factor": math.exp(lost(request))}
+    return {"text": steer(request).text, "factor": math.exp(-steering.cost(request))}
 
 
 @card(
-    STORY,
     look="Your turn: switch off as many heads as you can while “Fahrrad” stays in the translation.",
     question="How many of the 24 can be off at the same time?",
     guesses=("About 5", "About 12", "About 20"),
@@ -143,7 +127,6 @@ def played() -> dict:
 
 
 @card(
-    STORY,
     look="The finale: all 24 heads off. The decoder still has its self-attention and its feed-forward layers, but "
     "nothing of the source reaches it.",
     question="What will it write?",
@@ -155,4 +138,4 @@ def played() -> dict:
 )
 def finale() -> dict:
     request = without(BOARD)
-    return {"text": steer(request).text, "drop": lost(request)}
+    return {"text": steer(request).text, "drop": -steering.cost(request)}

@@ -1,7 +1,6 @@
 """The page Lessons: six stories of a few cards, each beside one picture; which card is open stands in the address."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from functools import cache
 
 import streamlit as st
@@ -12,11 +11,15 @@ from viz.text.language import current, message, say, using
 from viz.ui import choices, shared, speaking
 from viz.ui.plot import plot
 
-MODULES = {"attention": attention, "masks": masks, "positions": positions, "heads": heads, "warmup": warmup}
-LESSONS: dict[str, card.Story] = {name: one.STORY for name, one in (MODULES | {"effects": effects}).items()}
-RIGHT, WRONG = message("Right."), message("Not quite.")
+LESSONS: dict[str, card.Story] = {
+    part.__name__.split(".")[-1]: replace(
+        part.STORY, cards=[one for one in vars(part).values() if isinstance(one, card.Card)]
+    )
+    for part in (attention, masks, positions, heads, warmup, effects)
+}
+CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
-GUESSES, OPEN = "lesson-guesses", "lesson-open"  # in the session: by card what was guessed; the card that is open
+OPEN = "lesson-open"  # in the session: the card that is open, and what was guessed there
 
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4rem; padding-bottom: 0.5rem; }
@@ -43,18 +46,6 @@ def _keys():
     return assets.component("headlight_lesson", "lesson.js", "keys")
 
 
-def read(value: str) -> tuple[str, int] | None:
-    """The lesson and the number of its card (from 1) that an address names; None where it names none."""
-    name, _, number = value.rpartition("-")
-    numbers = map(str, range(1, len(LESSONS[name].cards) + 1)) if name in LESSONS else ()
-    return (name, int(number)) if number in numbers else None
-
-
-def unknown(value: str) -> str:
-    text = message("There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.")
-    return say(text, asked=value[:40], lessons=", ".join(LESSONS))
-
-
 def go(name: str, number: int = 0) -> None:
     """Open a card; number 0: the choice of lessons."""
     if number:
@@ -66,10 +57,6 @@ def go(name: str, number: int = 0) -> None:
 def project() -> None:
     if st.query_params.pop(PROJECTOR, None) is None:
         st.query_params[PROJECTOR] = "1"
-
-
-def guess(place: tuple[str, int], number: int) -> None:
-    st.session_state[GUESSES] = st.session_state.get(GUESSES, {}) | {place: number}
 
 
 def choose() -> None:
@@ -84,15 +71,14 @@ def choose() -> None:
             st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
     with pictures:
         try:
-            plot(attention.cover(current()), "picture")
+            plot(attention.cover(), "picture")
         except (ValueError, LookupError):  # another model, or none
             pass
 
 
 def show(name: str, number: int) -> None:
-    story, state, place = LESSONS[name], st.session_state, (name, number)
-    shown, total = story.cards[number - 1], len(story.cards)
-    guessed = state.get(GUESSES, {}).get(place)
+    story, state, place = LESSONS[name], st.session_state, f"lesson-guess-{name}-{number}"
+    shown, total, guessed = story.cards[number - 1], len(story.cards), state.get(place)
     answered = guessed is not None
     if state.get(OPEN) != (place, guessed):  # what was asked for on the stage belongs to the card as it was
         state[OPEN] = (place, guessed)
@@ -114,10 +100,11 @@ def show(name: str, number: int) -> None:
         st.markdown(f"**{say(shown.question)}**")
         for one, text in enumerate(shown.guesses):
             mark = "" if not answered else "✓ " if one == shown.right else "✗ " if one == guessed else ""
-            st.button(mark + say(text), key=f"guess-{one}", on_click=guess, args=(place, one), width="stretch")
+            does = {"on_click": state.update, "args": ({place: one},)}
+            st.button(mark + say(text), key=f"guess-{one}", width="stretch", **does)
         if answered and numbers is not None:
             with st.container(key="lesson-answer"):
-                verdict = say(RIGHT if guessed == shown.right else WRONG)
+                verdict = say("Right.") if guessed == shown.right else say("Not quite.")
                 st.markdown(f"**{verdict}** {say(shown.answer, **numbers)}")
         with st.container(horizontal=True, gap="small", key="lesson-steps"):
             st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
@@ -139,13 +126,13 @@ def live() -> None:
         with st.container(key="lesson-keys"):
             _keys()(key="lesson-keys-part", data=b"")
         value = st.query_params.get(ADDRESS)
-        found = value and read(value)
-        if value is not None and not found:
-            shared.warn(unknown(value))
-        if found:
-            show(*found)
-        else:
-            choose()
+        if value in CARDS:
+            show(*CARDS[value])
+            return
+        if value is not None:
+            text = message("There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.")
+            shared.warn(say(text, asked=value[:40], lessons=", ".join(LESSONS)))
+        choose()
 
 
 live()

@@ -1,7 +1,5 @@
 """The cheater: two tiny language models, one of which sees the next word while it learns."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,8 +10,8 @@ from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views import cached
 from viz.views.cached import compute as steer
+from viz.views.cached import remembered
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 BEFORE = 10  # steps that are drawn before the guess
@@ -25,21 +23,12 @@ CELLS = "lesson-cells"  # in the session: cells that were clicked
 NAMES = message("honest"), message("cheater")
 
 
-@st.cache_resource(show_spinner=cached.Waiting(message("Training …")), show_time=True)
-def trained() -> tuple[cheater.Trained, cheater.Trained]:
-    """Both models, trained once for all visitors: with the mask, and the cheater."""
-    return tuple(in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True))
-
-
-@st.cache_data(show_spinner=False)
-def written() -> tuple[list[list[str]], list[list[str]]]:
-    return tuple(cheater.write(one.model, WRITTEN) for one in trained())
-
-
-@st.cache_data(show_spinner=False)
-def leaks() -> np.ndarray:
-    """As of `cheater.leaks`, of the cheater and the example."""
-    return cheater.leaks(trained()[1].model, EXAMPLE)
+@remembered(1, message("Training …"))
+def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
+    """The losses of both models, of the cheater last; what both write; and `cheater.leaks` of the example."""
+    both = [in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True)]
+    written = [cheater.write(one.model, WRITTEN) for one in both]
+    return [one.losses for one in both], written, cheater.leaks(both[1].model, EXAMPLE)
 
 
 def chance() -> float:
@@ -49,41 +38,42 @@ def chance() -> float:
 
 
 def _curves(answered: bool) -> Drawn:
-    most = cheater.STEPS if answered else BEFORE
-    steps = np.arange(1, most + 1)
-    lines = {say(name): np.stack([steps, one.losses[:most]]) for name, one in zip(NAMES, trained())}
+    losses = dict(zip(map(say, NAMES), trained()[0]))
     if answered:
-        lines[say("chance in the language")] = np.stack([steps, np.full(most, chance())])
+        losses[say("chance in the language")] = np.full(cheater.STEPS, chance())
+    steps = np.arange(1, (cheater.STEPS if answered else BEFORE) + 1)
+    lines = {name: np.stack([steps, line[: len(steps)]]) for name, line in losses.items()}
     return curves(lines, y_axis=message("loss"), say=say)
 
 
 def _written(answered: bool) -> Drawn:
     if not answered:
         return _curves(True)
-    rows, texts, values = [], [], []
-    for name, some in zip(NAMES, written()):
-        for number, words in enumerate(list(dict.fromkeys(map(tuple, some)))[:SHOWN], 1):
-            rows.append(f"{say(name)} {number}")
-            texts.append([*words, *[" "] * (cheater.LONGEST - len(words))])
-            values.append([float(cheater.is_sentence(words))] * cheater.LONGEST)
-    columns = [str(place + 1) for place in range(cheater.LONGEST)]
+    some = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
+    rows = [f"{say(name)} {n}" for name, texts in zip(NAMES, some) for n in range(1, len(texts) + 1)]
+    texts = [text for texts in some for text in texts]
+    columns = [str(place) for place in range(1, cheater.LONGEST + 1)]
     return head_board(
-        np.array(values), rows, columns, texts=texts, value=message("a sentence of the language"), say=say
+        np.array([[cheater.is_sentence(text)] * len(columns) for text in texts], dtype=float),
+        rows,
+        columns,
+        texts=[[*text, *" " * (len(columns) - len(text))] for text in texts],
+        value=message("a sentence of the language"),
+        say=say,
     )
 
 
 def _board(answered: bool) -> Drawn:
-    found, size = leaks(), len(EXAMPLE)
+    found, size = trained()[2], len(EXAMPLE)
     opened = np.triu(np.full((size, size), answered), 1)
     for cell in st.session_state.get(CELLS, ()):
         opened[cell] = True
-    texts = [[f"{one:.2f}" if opened[i, j] else " " for j, one in enumerate(row)] for i, row in enumerate(found)]
     read = [cheater.STOP, *EXAMPLE[:-1]]
     return head_board(
-        np.where(opened, found, np.tril(np.ones((size, size)))),
+        np.where(opened, found, np.tri(size)),
         [f"{one} → {word}" for one, word in zip(read, EXAMPLE)],
         [f"{number} {one}" for number, one in enumerate(read)],
-        texts=texts,
+        texts=np.where(opened, np.vectorize("{:.2f}".format)(found), " ").tolist(),
         value=message("open, or probability of the right word"),
         selected=(ROW, ROW + 1) if answered else None,
         say=say,
@@ -92,8 +82,8 @@ def _board(answered: bool) -> Drawn:
 
 def click(row: int, column: int) -> None:
     """Open a cell of the triangle, or close it."""
-    if row < len(EXAMPLE) and row < column < len(EXAMPLE):
-        st.session_state[CELLS] = set(st.session_state.get(CELLS, ())) ^ {(row, column)}
+    if row < column < len(EXAMPLE):
+        st.session_state[CELLS] = st.session_state.get(CELLS, set()) ^ {(row, column)}
 
 
 STORY = Story(
@@ -105,7 +95,6 @@ STORY = Story(
 
 
 @card(
-    STORY,
     look="Two tiny language models learn a toy language on this server: each word from the words before it. The honest "
     "one has the causal mask; the cheater may look ahead while it learns. The picture shows their first ten steps.",
     question="Whose loss is lower after 150 steps?",
@@ -116,12 +105,11 @@ STORY = Story(
     picture=Figures(_curves, "masks"),
 )
 def losses() -> dict:
-    honest, cheating = (float(one.losses[-LAST:].mean()) for one in trained())
+    honest, cheating = (float(losses[-LAST:].mean()) for losses in trained()[0])
     return {"honest": honest, "cheater": cheating, "floor": chance()}
 
 
 @card(
-    STORY,
     look="By its loss the cheater is nearly perfect. Now both must write on their own, one word at a time, and "
     "there is no next word to look at.",
     question="Who writes correct sentences?",
@@ -132,12 +120,11 @@ def losses() -> dict:
     picture=Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
 )
 def right() -> dict:
-    honest, cheating = (np.mean([cheater.is_sentence(one) for one in some]) for some in written())
+    honest, cheating = (np.mean([cheater.is_sentence(one) for one in texts]) for texts in trained()[1])
     return {"n": WRITTEN, "honest": honest, "cheater": cheating}
 
 
 @card(
-    STORY,
     look="The triangle. “dog → sees” reads “dog” and predicts “sees”; bright cells may be attended to. Click a dark "
     "cell to open it alone: it shows how probable the right word becomes for the cheater.",
     question="“old → dog” must predict “dog”. Which cell gives it away?",
@@ -148,12 +135,11 @@ def right() -> dict:
     picture=Figures(_board, "masks", {"show": "masks"}, click),
 )
 def leaking() -> dict:
-    row = leaks()[ROW]
+    row = trained()[2][ROW]
     return {"word": EXAMPLE[ROW], "leak": row[ROW + 1], "other": row[ROW + 2 :].max(), "closed": row[0]}
 
 
 @card(
-    STORY,
     look="The mask of a real decoder, while the translator writes: a triangle. In training the whole reference is "
     "there, so the mask has to hide what comes later.",
     question="Why does the encoder need no triangle?",

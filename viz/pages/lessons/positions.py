@@ -1,16 +1,13 @@
 """Bag of words: what attention does without positions, how dials tell positions apart, and what a causal mask adds."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
-from model import masks
 from model.taps import intervene
 from model.translator import Writer
 from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
-from viz.pages.lessons.card import HEIGHT, MODEL, Figures, OnStage, Story, asks, card
+from viz.pages.lessons.card import HEIGHT, Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views import cached, position_results
 from viz.views.cached import compute as steer
@@ -21,46 +18,44 @@ OFF = {"scale": 0.0, "stacks": "encoder"}
 LENGTH = 50  # positions of the dials
 DIALS = {1: message("fast dial"), 79: message("middle dial"), 254: message("slow dial")}  # columns of the encoding
 SEED = 0
-WRITER = "wikitext2-lm"
 TWO = ("the man saw the dog and", "the dog saw the man and")
 MOST = 5  # words on the board
 
 
 def waves() -> list[np.ndarray]:
     """The dials, float64 (LENGTH,) each."""
-    width = cached.translator(MODEL).config.d_model
+    width = steer(asks(DOG)).config.d_model
     return list(value_of(position_results.table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
 
 
 def _curves(answered: bool) -> Drawn:
     lines = {say(name): np.stack([np.arange(LENGTH), wave]) for name, wave in zip(DIALS.values(), waves())}
     name, line = list(lines.items())[1]
-    marks = [(name, float(x), float(y), f"{y:.2f}") for x, y in line.T[[0, -1]]] if answered else []
+    marks = [(name, x, y, f"{y:.2f}") for x, y in line.T[[0, -1]]] if answered else []
     return curves(lines, marks=marks, x_axis=message("position"), y_axis=message("value"), say=say)
 
 
 @cached.remembered()
 def next_words() -> tuple[list[str], np.ndarray, float]:
-    """What follows TWO without positions.
+    """What a language model without positions expects after TWO.
 
     Returns:
-        The most probable words, their probabilities float (2 masks, 2 texts, MOST), the open mask first, and the
+        The most probable words, their probabilities float64 (2 masks, 2 texts, MOST), the open mask first, and the
         largest change of any word's probability between the texts with the open mask.
     """
-    writer = cached.translator(WRITER)
+    writer = cached.translator("wikitext2-lm")
     if not isinstance(writer, Writer):
-        raise ValueError(f"there is no language model called {WRITER!r}")
-    found = np.stack([[in_turn(distribution)(writer, text, is_open) for text in TWO] for is_open in (True, False)])
+        raise ValueError("there is no language model")
+    found = np.stack([[in_turn(_expected)(writer, text, is_open) for text in TWO] for is_open in (True, False)])
     best = np.argsort(-found[1, 0], kind="stable")[:MOST]
     return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())
 
 
-def distribution(writer: Writer, text: str, is_open: bool) -> np.ndarray:
-    """What a language model expects after a text without its positions, float64 (V,), with its mask or without."""
+def _expected(writer: Writer, text: str, is_open: bool) -> np.ndarray:
     changes = {"decoder.input.positions": torch.zeros_like}
     if is_open:
         names = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
-        changes |= dict.fromkeys(names, lambda mask: masks.everything(*mask.shape[-2:]).expand(mask.shape))
+        changes |= dict.fromkeys(names, torch.ones_like)
     with intervene(changes):
         logits = writer.read(text).trace["logits"]  # (T, V)
     return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
@@ -69,11 +64,9 @@ def distribution(writer: Writer, text: str, is_open: bool) -> np.ndarray:
 def _board(answered: bool) -> list[tuple[Drawn, int]]:
     words, found, _ = next_words()
     names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
-    rows = names if answered else names[:2]
-    values = found.reshape(len(names), -1)[: len(rows)]
-    texts = [[f"{number:.4f}" for number in row] for row in values]
-    board = head_board(values, rows, words, texts=texts, value=message("probability"), say=say)
-    return [(board, HEIGHT * len(rows) // len(names))]
+    n = len(names) if answered else 2
+    board = head_board(found.reshape(len(names), -1)[:n], names[:n], words, value=message("probability"), say=say)
+    return [(board, HEIGHT * n // len(names))]
 
 
 STORY = Story(
@@ -85,7 +78,6 @@ STORY = Story(
 
 
 @card(
-    STORY,
     look="“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; where they "
     "stand is added to each token. Now we switch that off in the encoder.",
     question="What becomes of the translation?",
@@ -100,7 +92,6 @@ def text() -> dict:
 
 
 @card(
-    STORY,
     look="Dog and man change places: “The man bites the dog.” At first it is translated with positions; with the "
     "answer they are off again.",
     question="Without positions, does this sentence get another translation than the first?",
@@ -111,12 +102,11 @@ def text() -> dict:
     picture=OnStage(asks(MAN), after=asks(MAN, **OFF), page="steer"),
 )
 def swapped() -> dict:
-    off, on = position_results.shuffled(MODEL, DOG, SEED)[1]
+    off, on = position_results.shuffled(asks(DOG).checkpoint, DOG, SEED)[1]
     return {"text": steer(asks(MAN, **OFF)).text, "off": off, "on": on}
 
 
 @card(
-    STORY,
     look="Positions are written like the time on a clock: with dials of different speed, each a wave. Here are a fast "
     "one, a middle one and a slow one of this model, over 50 positions.",
     question="Which dial tells the beginning of 50 words from their end?",
@@ -132,7 +122,6 @@ def dials() -> dict:
 
 
 @card(
-    STORY,
     look="A language model without its positions reads two texts, A: “the man saw the dog and”, B: “the dog saw the "
     "man and”. With its mask open it expects the same next words after both.",
     question="And with its causal mask, still without positions?",
