@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.pages.training import words
 from viz.stage import packing
 from viz.stage.packing import unpack
 from viz.text import words_heads
@@ -27,7 +26,7 @@ VIEWS = {
     "atlas.py": ("part", list(words_heads.PARTS)),
     "masks.py": ("show", ["head", "both", "masks", "sentences", "code", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
-    "training.py": ("section", list(words.SECTIONS)[1:]),  # without a grid in the folder of checkpoints
+    "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints
     "models.py": ("models-show", ["one", "all", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }

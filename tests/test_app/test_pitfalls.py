@@ -16,7 +16,7 @@ from model import load_translator
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from tests.test_app import screen
-from viz.pages.pitfalls.common import Sentence, both_written
+from viz.pages.pitfalls.common import Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 
 PAGE = screen.path("pitfalls.py")
@@ -109,7 +109,7 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
     shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
     right = "Als ich ein Kind war, gab mir meine Großmutter jeden Morgen einen Apfel."
     for mistake in pitfalls.WRITTEN:
-        wrong, written = both_written(shipped, mistake)
+        wrong, written = shipped.both_written(mistake)
         assert written == right and wrong != right, mistake
 
 

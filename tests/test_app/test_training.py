@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from model.training import schedules
 from tests.test_app import screen
 from viz.pages.training import lab
-from viz.pages.training import words as words
 
 PAGE = screen.path("training.py")
 
@@ -78,16 +77,16 @@ def test_the_select_sliders_move_the_curve():
 
 def test_every_other_schedule_can_be_laid_over_it():
     at = open_page()
-    at = at.button_group(key="against").set_value(list(words.OTHERS)).run()
+    at = at.button_group(key="against").set_value(list(lab.OTHERS)).run()
     drawn = lines(at)
     at_peak = schedules.noam(512, 4000)(4000)
-    for name in words.OTHERS:
-        x, y = drawn[words.SCHEDULES[name]]
+    for name in lab.OTHERS:
+        x, y = drawn[lab.SCHEDULES[name]]
         schedule = schedules.by_name(name, d_model=512, peak=at_peak, warmup=4000, steps=20_000, decay=1000)
         np.testing.assert_allclose(y, [schedule(int(step)) for step in x], rtol=1e-5, err_msg=name)
     assert "Largest difference here: " in " ".join(element.value for element in at.caption)
     at = at.select_slider(key="epoch").set_value(5000).run()
-    x, y = lines(at)[words.SCHEDULES["step_decay"]]
+    x, y = lines(at)[lab.SCHEDULES["step_decay"]]
     assert y[x == 9000] / y[x == 9001] == pytest.approx(1 / 0.95, rel=1e-5)
     at = at.button_group(key="against").set_value([]).run()
     assert list(lines(at)) == ["Noam 512, warmup 4,000"]
@@ -122,7 +121,7 @@ def test_linear_and_logarithmic_axes(axis):
 def test_the_file_holds_what_is_drawn():
     noams = [lab.Noam(256, 100, 1.0), lab.Noam(512, 200, 2.0)]
     rates = lab.rates_of(noams, ["step_decay"], 1000, 50)
-    assert list(rates) == [noams[0].name, noams[1].name, words.SCHEDULES["step_decay"]]
+    assert list(rates) == [noams[0].name, noams[1].name, lab.SCHEDULES["step_decay"]]
     steps = lab.sample(1000, [100, 200], 50)
     assert {100, 150, 151, 200, 250, 251, 1000} <= set(steps)
     (at,) = np.flatnonzero(steps == 200)

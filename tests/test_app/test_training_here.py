@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 from model.experiments import practice
 from tests.test_app import screen
 from viz.pages.training import here
-from viz.pages.training import words as words
 from viz.pages.training.live import MAX_RUNS, LiveRun
 
 OWN_CACHES = True
@@ -62,7 +61,7 @@ def texts(at: AppTest) -> str:
 
 def test_before_the_first_run_nothing_is_drawn(quick):
     at = open_page()
-    assert not at.exception and not screen.charts(at) and words.NOT_STARTED in texts(at)
+    assert not at.exception and not screen.charts(at) and here.NOT_STARTED in texts(at)
     assert at.button(key="practice-pause").disabled and at.button(key="practice-stop").disabled
     assert not quick
 

@@ -10,7 +10,7 @@ from model.catalogue import checkpoints_folder
 from model.training.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of, read_grid
 from viz.figures import loss_board, run_curves
 from viz.text import words
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.views.made import Plot, Recipe, made
 
 READ = f"grid = read_grid(checkpoints_folder() / {FOLDER!r})"
@@ -28,7 +28,7 @@ def load() -> Grid:
 
 def name_of(cell: GridCell) -> str:
     """What a run is called: its norm, peak and warmup, and what else is not as usual."""
-    text = "{norm}, peak {peak}, warmup {warmup}"
+    text = message("{norm}, peak {peak}, warmup {warmup}")
     name = say(text, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
     others = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
     return ", ".join([name, *others])

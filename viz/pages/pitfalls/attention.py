@@ -1,7 +1,5 @@
 """Mistakes in attention: heads, scores, masks, the maps themselves."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -12,8 +10,10 @@ from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both, gap, pitfall, rounded
+from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both, gap, percent, pitfall
 from viz.text.language import message, say
+
+FIRST = "encoder.layers.0.self_attention."
 
 
 @pitfall(
@@ -28,7 +28,7 @@ from viz.text.language import message, say
     right_picture="Attention between tokens: encoder layer 0, head 0",
 )
 def transpose(sentence: Sentence) -> Demo:
-    q, k, v = (sentence.tensor(f"encoder.layers.0.self_attention.{name}") for name in "qkv")  # (H, S, K)
+    q, k, v = (sentence.tensor(FIRST + name) for name in "qkv")  # (H, S, K)
     changed = v.clone()
     changed[:, -1] += 1  # at the last token: does it change the others?
 
@@ -41,19 +41,16 @@ def transpose(sentence: Sentence) -> Demo:
 
     noticed = [gap(f(changed)[1][:-1], f(v)[1][:-1]) if v.size(1) > 1 else 0.0 for f in (right, wrong)]
     weights, mistaken = right(v)[0], wrong(v)[0]
-    heads = [say("head {head}", head=head) for head in range(len(q))]
+    heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
     axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
-    tokens = sentence.result.source_tokens
     return Demo(
-        (
-            attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
-            attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
-        ),
+        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
+        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
         say("Effect on other tokens of adding 1 to the last value: right minus wrong"),
         noticed[0] - noticed[1],
         (
             (say("Effect on the other tokens"), *noticed),
-            (say("Number of weights"), f"{weights.numel():,}", f"{mistaken.numel():,}"),
+            (say("Number of weights"), weights.numel(), mistaken.numel()),
         ),
     )
 
@@ -69,13 +66,12 @@ def transpose(sentence: Sentence) -> Demo:
     right_picture="Scaled: encoder layer 0, head 0",
 )
 def scaling(sentence: Sentence) -> Demo:
-    at, tokens = "encoder.layers.0.self_attention.", sentence.result.source_tokens
-    right = sentence.tensor(at + "weights")
-    wrong = pitfalls.unscaled_weights(sentence.tensor(at + "raw_scores"), sentence.tensor(at + "mask"))
+    right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
+    wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
     largest = [w.amax(-1).mean().item() for w in (right, wrong)]
     slopes = [(w * (1 - w)).sum(-1).mean() for w in (right, wrong)]
     return Demo(
-        both(attention_heatmap, wrong[0], right[0], tokens, tokens),
+        *both(attention_heatmap, wrong[0], right[0], tokens, tokens),
         say("Mean of the largest row weights in this layer: wrong minus right"),
         largest[1] - largest[0],
         (
@@ -96,23 +92,22 @@ def scaling(sentence: Sentence) -> Demo:
     right_picture="Taken before dropout: cross-attention, last layer, head 0",
 )
 def after(sentence: Sentence) -> Demo:
-    result = sentence.result
-    right = torch.from_numpy(result.attention("cross")[-1].copy())
+    right = torch.from_numpy(sentence.result.attention("cross")[-1])
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
     shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
     shared |= {"row_axis": message("word just read (query)"), "column_axis": message("source (key)")}
     sums = [weights.sum(-1).flatten() for weights in (right, wrong)]
-    farthest = [one[(one - 1).abs().argmax()] for one in sums]
+    farthest = [one[(one - 1).abs().argmax()].item() for one in sums]
     return Demo(
-        both(values_heatmap, wrong[0], right[0], result.target_tokens, **shared),
+        *both(values_heatmap, wrong[0], right[0], sentence.result.target_tokens, **shared),
         say("Largest deviation of a row sum from 1 in this layer: wrong minus right"),
-        ((sums[1] - 1).abs().max() - (sums[0] - 1).abs().max()).item(),
+        abs(farthest[1] - 1) - abs(farthest[0] - 1),
         (
             (say("Row sum farthest from 1"), *farthest),
-            (say("Weights set to 0"), f"{((wrong == 0) & (right > 0)).float().mean():.1%}"),
+            (say("Weights set to 0"), percent((wrong == 0) & (right > 0))),
             (
                 say("Largest difference in evaluation, where dropout does nothing"),
-                f"{gap(nn.Dropout(DROPOUT).eval()(right), right):g}",
+                gap(nn.Dropout(DROPOUT).eval()(right), right),
             ),
         ),
     )
@@ -130,29 +125,24 @@ def after(sentence: Sentence) -> Demo:
     right_picture="Beginning with the start token: decoder layer 0, head 0",
 )
 def start(sentence: Sentence) -> Demo:
-    model, cache, tgt = sentence.translator.model, _cache(sentence), sentence.tgt
-    wrong_tgt, wrong_mask = pitfalls.start_from_padding(tgt)
-    address = "decoder.layers.0.self_attention.weights"
-    with record(address) as trace:
-        wrong = pitfalls.decode_with(model, wrong_tgt, wrong_mask, cache)
-    stepwise = pitfalls.decode_step_by_step(model, wrong_tgt, wrong_mask, cache)
-    with record(address) as right_trace, torch.inference_mode():
-        right = model.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache.fresh())
-    maps = [(t[address][0, 0].numpy(), sentence.names(ids)) for t, ids in ((trace, wrong_tgt), (right_trace, tgt))]
-    text = sentence.translator.tokenizer.target.encode(sentence.result.text)
-    first = text[0] if text else EOS_ID
-    counts = len(text), len(text[1:])
+    model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
+    address, logits, maps = "decoder.layers.0.self_attention.weights", [], []
+    padded = pitfalls.start_from_padding(tgt)
+    for ids, mask in (padded, (tgt, masks.decoder_mask(tgt, PAD_ID))):
+        with record(address) as trace:
+            logits.append(pitfalls.decode_with(model, ids, mask, cache))
+        maps.append((trace[address][0, 0].numpy(), sentence.names(ids)))
+    apart = gap(logits[0], pitfalls.decode_step_by_step(model, *padded, cache))
+    text = tgt[0, 1:].tolist()
+    first, counts = text[0] if text else EOS_ID, (len(text), len(text[1:]))
     return Demo(
-        tuple(attention_heatmap(weights, names, names, say=say) for weights, names in maps),
+        *(attention_heatmap(weights, names, names, say=say) for weights, names in maps),
         say("Weight that the first row gives to later tokens: wrong minus right"),
         float(maps[0][0][0, 1:].sum() - maps[1][0][0, 1:].sum()),
         (
-            (
-                say("Largest difference of the logits, full pass against step by step"),
-                rounded(gap(wrong, stepwise), ".3g"),
-            ),
+            (say("Largest difference of the logits, full pass against step by step"), apart),
             (say("Tokens that are ever a target"), *(say("{n} of {total}", n=n, total=len(text)) for n in counts)),
-            (say("Probability of the first token"), *(logits[0, 0].softmax(-1)[first] for logits in (right, wrong))),
+            (say("Probability of the first token"), *(one[0, 0].softmax(-1)[first] for one in reversed(logits))),
         ),
     )
 
@@ -170,34 +160,23 @@ def start(sentence: Sentence) -> Demo:
 def rows(sentence: Sentence) -> Demo:
     tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
     on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
-    causal = masks.causal_mask(on_the_right.size(1))
+    causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
     wrong_mask = masks.combine(pitfalls.row_padding_mask(on_the_right), causal)
     right_mask = masks.decoder_mask(on_the_right, PAD_ID)
-    names = sentence.names(on_the_right)
-    alone = rounded(_logit_gap(sentence, on_the_right, None), ".3g")
     return Demo(
-        both(mask_heatmap, wrong_mask[0, 0], right_mask[0, 0], names, names),
+        *both(mask_heatmap, wrong_mask[0, 0], right_mask[0, 0], names, names),
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
         _logit_gap(sentence, on_the_right, causal),
         (
-            (say("With the pads on the left"), rounded(_logit_gap(sentence, on_the_left, causal), ".3g")),
-            (say("On the right, without the causal mask"), alone),
-            (say("Pads after the source of the translations"), str(LONGER)),
+            (say("With the pads on the left"), _logit_gap(sentence, on_the_left, causal)),
+            (say("On the right, without the causal mask"), _logit_gap(sentence, on_the_right, torch.ones_like(causal))),
+            (say("Pads after the source of the translations"), LONGER),
         ),
     )
 
 
-@torch.inference_mode()
-def _cache(sentence: Sentence):
-    return sentence.translator.model.start(sentence.src)
-
-
-def _logit_gap(sentence: Sentence, tgt: Tensor, causal: Tensor | None) -> float:
+def _logit_gap(sentence: Sentence, tgt: Tensor, others: Tensor) -> float:
     """Largest difference of the logits of real tokens between padded columns hidden and padded rows blanked."""
-    model, cache, size = sentence.translator.model, _cache(sentence), (1, 1, tgt.size(1), tgt.size(1))
-    both = (
-        mask.expand(size) if causal is None else masks.combine(mask, causal)
-        for mask in (masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt))
-    )
-    right, wrong = (pitfalls.decode_with(model, tgt, mask, cache)[0][tgt[0] != PAD_ID] for mask in both)
-    return gap(right, wrong)
+    both = masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)
+    model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
+    return gap(*(pitfalls.decode_with(model, tgt, masks.combine(one, others), cache)[0][real] for one in both))

@@ -1,19 +1,17 @@
 """What the mistakes of the page Pitfalls share: their words, what they are given, and what they give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
 from model.experiments import pitfalls
 from model.text.special import BOS_ID, EOS_ID
+from model.transformer import Cache
 from model.translation import Translation
 from model.translator import Translator
-from viz.figures import values_heatmap
+from viz.figures import Drawn, values_heatmap
 from viz.text.language import counted, message, say
 
 PADS = 3
@@ -25,36 +23,20 @@ SMALL_NUMBER = 0.001  # below it a number is written with an exponent
 
 @dataclass(frozen=True)
 class Demo:
-    """One mistake beside the right version.
+    """One mistake beside the right version; words are in the language of the visitor."""
 
-    Attributes:
-        figures: wrong and right.
-        measured: what the difference is of, in the language of the visitor.
-        difference: in a number.
-        more: further numbers: what they are, in that language, and one or two, right and wrong, as text or to be
-            rounded.
-        written: what came of it, wrong and right: the two translations, where there are two.
-    """
-
-    figures: tuple[go.Figure, go.Figure]
-    measured: str
+    wrong: Drawn
+    right: Drawn
+    measured: str  # what the difference is of
     difference: float
-    more: tuple[tuple, ...] = ()
-    written: tuple[str, str] | None = None
-
-    @property
-    def wrong(self) -> go.Figure:
-        return self.figures[0]
-
-    @property
-    def right(self) -> go.Figure:
-        return self.figures[1]
+    more: tuple[tuple, ...] = ()  # what else was measured, and one or two numbers, right and wrong, or texts
+    written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
 
     @property
     def lines(self) -> list[str]:
         both, lines = message("{what}: {right} (right), {wrong} (wrong)"), []
         for what, *values in self.more:
-            right, *wrong = (one if isinstance(one, str) else rounded(one) for one in values)
+            right, *wrong = (one if isinstance(one, str) else number(one) for one in values)
             lines.append(say(both, what=what, right=right, wrong=wrong[0]) if wrong else f"{what}: {right}")
         return lines
 
@@ -77,11 +59,22 @@ class Sentence:
         ids = self.translator.tokenizer.target.encode(self.result.text)
         return torch.tensor([[BOS_ID, *ids][: self.translator.config.max_length - PADS]])
 
+    @property
+    @torch.inference_mode()
+    def cache(self) -> Cache:
+        return self.translator.model.start(self.src)
+
     def tensor(self, address: str) -> Tensor:
         return torch.from_numpy(self.result.trace[address].copy())
 
     def names(self, ids: Tensor) -> list[str]:
         return self.translator.tokenizer.target.tokens(ids[0].tolist())
+
+    def both_written(self, mistake: str) -> tuple[str, str]:
+        """The translation with a mistake of `pitfalls.WRITTEN`, and the right one."""
+        limit = 2 * len(self.result.target_tokens) + 5
+        ids = pitfalls.write_with(mistake, self.translator.model, self.src, limit, LONGER)
+        return self.translator.tokenizer.target.decode(ids), self.result.text
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ class Pitfall:
 
     def __call__(self, sentence: Sentence) -> Demo:
         demo, name = self.show(sentence), self.show.__name__
-        return replace(demo, written=both_written(sentence, name)) if name in pitfalls.WRITTEN else demo
+        return replace(demo, written=sentence.both_written(name)) if name in pitfalls.WRITTEN else demo
 
 
 def pitfall(**words: str) -> Callable[[Callable[[Sentence], Demo]], Pitfall]:
@@ -106,18 +99,12 @@ def pitfall(**words: str) -> Callable[[Callable[[Sentence], Demo]], Pitfall]:
     return lambda show: Pitfall(**words, show=show)
 
 
-def both_written(sentence: Sentence, mistake: str) -> tuple[str, str]:
-    limit = 2 * len(sentence.result.target_tokens) + 5
-    ids = pitfalls.write_with(mistake, sentence.translator.model, sentence.src, limit, LONGER)
-    return sentence.translator.tokenizer.target.decode(ids), sentence.result.text
-
-
-def both(figure: Callable[..., go.Figure], wrong: object, right: object, *names: list[str], **more: object) -> tuple:
+def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: list[str], **more: object) -> list[Drawn]:
     tables = (torch.as_tensor(table).detach().numpy() for table in (wrong, right))
-    return tuple(figure(table, *names, **more, say=say) for table in tables)
+    return [figure(table, *names, **more, say=say) for table in tables]
 
 
-def both_drawn(wrong: Tensor, right: Tensor, tokens: list[str], value: str, limit: float) -> tuple:
+def both_drawn(wrong: Tensor, right: Tensor, tokens: list[str], value: str, limit: float) -> list[Drawn]:
     """Draw the first dimensions of two tables (T, D) in the same colours, which end at the limit."""
     n, total = min(DRAWN_DIMENSIONS, right.size(1)), right.size(1)
     axis = say("dimension (the first {n} of {total})", n=n, total=total)
@@ -128,8 +115,8 @@ def gap(one: Tensor, other: Tensor) -> float:
     return (one - other).abs().max().item()
 
 
-def rounded(value: float, form: str = ".3f") -> str:
-    return say("{x:" + form + "}", x=float(value))
+def percent(of: Tensor) -> str:
+    return say("{x:.1%}", x=of.float().mean().item())
 
 
 def number(value: float) -> str:
@@ -139,6 +126,7 @@ def number(value: float) -> str:
         >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
         ('0', '1,234', '0.512', '1.23e-05')
     """
+    value = float(value)
     if value == int(value):
         return counted(int(value))
-    return rounded(value, ".2e" if abs(value) < SMALL_NUMBER else ",.3f")
+    return say("{x:.2e}" if abs(value) < SMALL_NUMBER else "{x:,.3f}", x=value)

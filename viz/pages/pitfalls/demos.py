@@ -1,12 +1,9 @@
 """Every mistake of the page Pitfalls, by its key."""
 
-from __future__ import annotations
-
-from viz.pages.pitfalls import attention, input, layers
+from viz.pages.pitfalls import attention, layers
 from viz.pages.pitfalls.common import Pitfall
 
 # Each mistake shows in its translation, which comes out right without them.
 EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
-PITFALLS: dict[str, Pitfall] = {
-    key: one for part in (input, attention, layers) for key, one in vars(part).items() if isinstance(one, Pitfall)
-}
+KEYS = "loop scale dropout tokenizer transpose scaling after start rows residual norm gru best".split()
+PITFALLS: dict[str, Pitfall] = {key: (vars(layers) | vars(attention))[key] for key in KEYS}

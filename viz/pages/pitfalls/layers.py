@@ -1,24 +1,134 @@
-"""Mistakes in other layers, and in keeping the best model."""
-
-from __future__ import annotations
+"""Mistakes with a model's input (positions, embedding, dropout, tokenizer), in its layers, and in keeping the best."""
 
 import copy
 import math
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from model.checkpoint import NoRandomNumbers
 from model.experiments import pitfalls
+from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import PAD_ID
-from viz.figures import attention_heatmap, curves, values_heatmap
-from viz.pages.pitfalls.common import PADS, Demo, Sentence, both, both_drawn, gap, pitfall, rounded
+from viz.figures import attention_heatmap, bars, curves, values_heatmap
+from viz.pages.pitfalls.common import DROPOUT, PADS, Demo, Sentence, both, both_drawn, gap, percent, pitfall
 from viz.text.language import message, say
 
+TABLE_SIZES = (58_101, 512)  # vocabulary and d_model
 GRU_SIZES = (32, 24)
-PAD = "<pad>"
+
+
+@pitfall(
+    name="Positions by the literal loop",
+    explanation="The paper's exponent is 2i/d for the pair number i, but a loop over 0, 2, 4, … already counts 2i. "
+    "Doubling it again makes the waves slow down twice as fast and gives sine and cosine of a pair different "
+    "frequencies, so a shift is no longer a rotation.",
+    wrong_line="for i in range(0, d_model, 2):\n"
+    "    pe[pos, i] = sin(pos / 10000 ** (2 * i / d_model))\n"
+    "    pe[pos, i + 1] = cos(pos / 10000 ** (2 * (i + 1) / d_model))",
+    right_line="for i in range(0, d_model, 2):\n"
+    "    pe[pos, i] = sin(pos / 10000 ** (i / d_model))\n"
+    "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
+    wrong_picture="The literal loop",
+    right_picture="The paper's encoding",
+)
+def loop(sentence: Sentence) -> Demo:
+    tokens, width = sentence.result.source_tokens, sentence.translator.config.d_model // 2 * 2
+    right, wrong = (make(len(tokens), width) for make in (sinusoidal, literal_loop))
+    return Demo(
+        *both(values_heatmap, wrong, right, tokens, value=message("encoding"), limit=1.0),
+        say("Largest difference of the two encodings of this sentence"),
+        gap(right, wrong),
+        ((say("Numbers that differ by more than 0.1"), percent((right - wrong).abs() > 0.1)),),
+    )
+
+
+@pitfall(
+    name="The missing √d_model",
+    explanation="The paper multiplies the embedding by √d_model before it adds the positions. With a Xavier-uniform "
+    "table of 58,101 × 512 and no factor, the words are about 120 times smaller than the positions, so at the start of "
+    "training the input is almost only positions.",
+    wrong_line="nn.init.xavier_uniform_(embedding.weight)\nx = embedding(ids) + positions",
+    right_line="nn.init.normal_(embedding.weight, std=d_model ** -0.5)\nx = embedding(ids) * sqrt(d_model) + positions",
+    wrong_picture="Xavier table, no factor: the input of the first layer",
+    right_picture="Table of deviation 1/√d_model, times √d_model",
+)
+def scale(sentence: Sentence) -> Demo:
+    tokens, (vocab_size, d_model) = sentence.result.source_tokens, TABLE_SIZES
+    positions = sinusoidal(len(tokens), d_model).float()
+    wrong = pitfalls.bare_embedding(len(tokens), vocab_size, d_model)
+    right = torch.randn(wrong.shape, generator=torch.Generator().manual_seed(0))  # with its factor, of deviation 1
+    encoding = _rms(positions)
+    return Demo(
+        *both_drawn(wrong + positions, right + positions, tokens, message("input"), 2.0),
+        say("Positions ÷ embedding (root mean squares), wrong version"),
+        encoding / _rms(wrong),
+        (
+            (say("Root mean square of the positions"), encoding),
+            (say("Root mean square of the embedding"), _rms(right), _rms(wrong)),
+            (say("The same for the wrong table with the factor"), _rms(wrong * math.sqrt(d_model))),
+        ),
+    )
+
+
+@pitfall(
+    name="Dropout that is never applied",
+    explanation="The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
+    "never calls it. Training then sees the whole input, while in evaluation dropout does nothing, so a trained model "
+    "translates the same with either code.",
+    wrong_line="self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
+    right_line="self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
+    wrong_picture="Built, never applied: the input in training",
+    right_picture="Applied: the input in training",
+)
+def dropout(sentence: Sentence) -> Demo:
+    wrong = sentence.tensor("encoder.input.tokens") + sentence.tensor("encoder.input.positions")
+    right = pitfalls.weights_after_dropout(wrong, DROPOUT)  # nn.Dropout draws from the generator that all share
+    limit = torch.stack([right, wrong]).abs().max().item() or 1.0
+    return Demo(
+        *both_drawn(wrong, right, sentence.result.source_tokens, message("input"), limit),
+        say("Largest difference in training"),
+        gap(right, wrong),
+        (
+            (
+                say("Largest difference in evaluation, where dropout does nothing"),
+                gap(nn.Dropout(DROPOUT).eval()(wrong), wrong),
+            ),
+            (say("Set to 0"), percent(right == 0), percent(wrong == 0)),
+        ),
+    )
+
+
+@pitfall(
+    name="One side's tokenizer for both",
+    explanation="A subword model learned on one language cuts another into many small pieces, because its words and "
+    "some of its letters are unknown. The sentences get longer and each piece says less; the two small tokenizers here "
+    "have the same size and learned from the same few sentences, each in its own language.",
+    wrong_line="labels = tokenizer(targets)                  # the source side's model",
+    right_line="labels = tokenizer(text_target=targets)      # the target side's model",
+    wrong_picture="Cut by the source side's tokenizer: pieces per word",
+    right_picture="Cut by its own tokenizer: pieces per word",
+)
+def tokenizer(sentence: Sentence) -> Demo:
+    card, known = sentence.translator.card, tuple(pitfalls.SAMPLES)
+    languages = [card[side] if card.get(side) in known else one for side, one in zip(("source", "target"), known)]
+    words = sentence.result.text.split() or pitfalls.SAMPLES[languages[1]].split()[:12]
+    cutters = map(pitfalls.sample_tokenizer, languages)
+    pieces = [[cutter.tokens(cutter.encode(word)) for word in words] for cutter in cutters]
+    wrong, right = (np.array([[len(cut)] for cut in one]) for one in pieces)
+    return Demo(
+        *both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max()))),
+        say("Pieces in all: wrong minus right"),
+        float(wrong.sum() - right.sum()),
+        ((say("Pieces per word"), right.mean(), wrong.mean()),),
+        tuple(" ".join("·".join(cut) for cut in one) for one in pieces),
+    )
+
+
+def _rms(x: Tensor) -> float:
+    return x.square().mean().sqrt().item()
 
 
 @pitfall(
@@ -32,16 +142,16 @@ PAD = "<pad>"
     right_picture="Added once: last encoder layer, head 0",
 )
 def residual(sentence: Sentence) -> Demo:
-    result = sentence.result
+    result, output = sentence.result, "encoder.output"
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
-    with torch.inference_mode(), record(last, "encoder.output") as trace:
+    with torch.inference_mode(), record(last, output) as trace:
         pitfalls.double_residual(sentence.translator.model).start(sentence.src)
-    right, tokens = sentence.tensor("encoder.output"), result.source_tokens
+    right, tokens = sentence.tensor(output), result.source_tokens
     return Demo(
-        both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens),
+        *both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens),
         say("Largest difference in the output of the encoder"),
-        gap(trace["encoder.output"][0], right),
-        ((say("Largest number in the right version"), rounded(right.abs().max(), ".3g")),),
+        gap(trace[output][0], right),
+        ((say("Largest number in the right version"), right.abs().max()),),
     )
 
 
@@ -59,21 +169,21 @@ def norm(sentence: Sentence) -> Demo:
     x = sentence.tensor("encoder.input.stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm
     fresh = nn.LayerNorm(x.size(-1), eps=trained.eps)
-    unbiased = math.sqrt(1 - 1 / x.size(-1))  # the constant that separates the two deviations
 
-    def own(layer: nn.LayerNorm) -> torch.Tensor:
+    def own(layer: nn.LayerNorm) -> Tensor:
         return pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps)
 
-    def apart(layer: nn.LayerNorm) -> str:
-        return rounded(gap(own(layer) / unbiased, layer(x)), ".1e")
+    def apart(layer: nn.LayerNorm) -> float:
+        unbiased = math.sqrt(1 - 1 / x.size(-1))  # the constant that separates the two deviations
+        return gap(own(layer) / unbiased, layer(x))
 
     at_start = apart(fresh)
     optimizer = torch.optim.Adam(fresh.parameters(), lr=1e-3)
     (fresh(x) - trained(x).detach()).square().mean().backward()
     optimizer.step()
-    wrong, right = own(trained), trained(x).detach()
+    wrong, right = own(trained), trained(x)
     return Demo(
-        both_drawn(wrong, right, sentence.result.source_tokens, message("normed"), right.abs().max().item()),
+        *both_drawn(wrong, right, sentence.result.source_tokens, message("normed"), right.abs().max().item()),
         say("Largest difference with trained weights"),
         gap(wrong, right),
         (
@@ -96,7 +206,7 @@ def norm(sentence: Sentence) -> Demo:
     right_picture="Packed: the states end with the sentence",
 )
 def gru(sentence: Sentence) -> Demo:
-    tokens = [*sentence.result.source_tokens, *[PAD] * PADS]
+    tokens = [*sentence.result.source_tokens, *["<pad>"] * PADS]
     length, generator = len(tokens) - PADS, torch.Generator().manual_seed(0)
     embedding = torch.randn(len(sentence.translator.tokenizer.source), GRU_SIZES[0], generator=generator)
     with NoRandomNumbers():
@@ -111,11 +221,11 @@ def gru(sentence: Sentence) -> Demo:
         right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=len(tokens))
     shared = {"value": message("state"), "limit": 1.0, "column_axis": message("hidden dimension")}
     return Demo(
-        both(values_heatmap, wrong, right[0], tokens, **shared),
+        *both(values_heatmap, wrong, right[0], tokens, **shared),
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
         gap(wrong[-1], context[0, 0]),
         (
-            (say("The same without pads"), rounded(gap(wrong[length - 1], context[0, 0]), ".2g")),
+            (say("The same without pads"), gap(wrong[length - 1], context[0, 0])),
             (say("Largest number in the right version"), context.abs().max()),
         ),
     )
@@ -131,22 +241,22 @@ def gru(sentence: Sentence) -> Demo:
     right_picture="Kept by copy",
 )
 def best(_: Sentence) -> Demo:
-    figures, losses_kept, said = [], [], []
+    figures, kept, said = [], [], []
     for name, keep in (
         (message("validation loss, kept by alias"), lambda model: model),
         (message("validation loss, kept by copy"), copy.deepcopy),
     ):
         losses, loss = pitfalls.overfit(keep)
         epochs, line = np.arange(1, len(losses) + 1), say(name)
-        at = epochs[int(np.argmin(np.abs(np.array(losses) - loss)))]
+        at = epochs[np.abs(np.array(losses) - loss).argmin()]
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
         axes = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
         figures.append(curves({line: np.stack([epochs, losses])}, **axes, say=say))
-        losses_kept.append(loss)
+        kept.append(loss)
         said.append(say("{loss:.3f}, epoch {epoch}", loss=loss, epoch=at))
     return Demo(
-        tuple(figures),
+        *figures,
         say("Loss of what was kept: wrong minus right"),
-        losses_kept[0] - losses_kept[1],
+        kept[0] - kept[1],
         ((say("Kept by copy"), said[1]), (say("Kept by alias"), said[0])),
     )

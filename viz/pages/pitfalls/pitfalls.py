@@ -1,7 +1,5 @@
 """The page Pitfalls: well-known mistakes that run without an error, each live beside the right version."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from html import escape
 from itertools import groupby
@@ -20,7 +18,6 @@ from viz.views.codes import one_of
 from viz.views.made import Recipe, call, made
 
 REMEMBERED = 8
-NO_SENTENCE = ("best",)  # what is shown there does not depend on the sentence
 
 
 @cached.remembered(REMEMBERED, cached.TRANSLATING)
@@ -96,7 +93,7 @@ def live() -> None:
             label_visibility="collapsed",
         )
         shown = sentence(notes)
-        if key in NO_SENTENCE:
+        if key == "best":
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
     if shown is None:
         return

@@ -1,7 +1,5 @@
 """Train here: a tiny model learns in the browser's sight to write strings backwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -11,9 +9,9 @@ from model.experiments import practice
 from viz.app.turns import TURNS
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.figures.labels import in_quotes
-from viz.pages.training import words
+from viz.pages.training.lab import SCHEDULES
 from viz.pages.training.live import Frame, LiveRun
-from viz.text import errors
+from viz.text import errors, words
 from viz.text.language import counted, message, say
 from viz.ui import controls, explore, shared
 from viz.views import cached
@@ -21,23 +19,40 @@ from viz.views.made import Recipe
 
 REFRESH = 1.0  # seconds between two pictures of a run
 PAUSE_WIDTH = 110  # pixels
-NOW, BEFORE = "practice", "practice-before"
+NOW, BEFORE, PROBLEM = "practice", "practice-before", "practice-problem"  # in the session
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 LEAST = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
-AXES = {
-    "query_axis": message("letter this step read (query)"),
-    "key_axis": message("letter of the string (key)"),
+AXES = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
+NOT_STARTED = message("Choose settings and press Train. Training runs in the background until you leave the page.")
+STATUS = {
+    "running": message("Training"),
+    "paused": message("Paused"),
+    "solved": message("Solved"),
+    "stopped": message("Stopped"),
+    "ended": message("Ended without solving it"),
 }
 
 
 def ask() -> practice.Settings:
-    schedule = controls.choose(say("Schedule"), words.SCHEDULES, "practice-schedule")
+    schedule = controls.choose(say("Schedule"), SCHEDULES, "practice-schedule")
     norm = controls.choose(say("Norm"), words.NORMS, "practice-norm", "pre")
     heads = controls.choose(say("Number of heads"), practice.HEADS, "practice-heads", 4)
-    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=say(words.NO_WARMUP))
+    help = say("1 means no warmup: the first step has the highest rate already.")
+    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=help)
     peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak")
     return practice.Settings(schedule, norm, heads, warmup, peak)
+
+
+def described(settings: practice.Settings) -> str:
+    return say(
+        "{schedule}, {norm}, heads: {n}, warmup {warmup}, peak {peak:g}",
+        schedule=say(SCHEDULES[settings.schedule]),
+        norm=say(words.NORMS[settings.norm]),
+        n=settings.n_heads,
+        warmup=settings.warmup,
+        peak=settings.peak,
+    )
 
 
 def start(settings: practice.Settings) -> None:
@@ -53,23 +68,23 @@ def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
     try:
         call(*given)
     except ValueError as error:
-        st.session_state["practice-problem"] = errors.sentence(error)
+        st.session_state[PROBLEM] = errors.sentence(error)
 
 
 def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
     active = run is not None and run.active
-    paused = active and run.frame().status == "paused"
-    pause = run and (run.go_on if paused else run.pause)
+    name, pause = say("Pause"), run and run.pause
+    if active and run.frame().status == "paused":
+        name, pause = say("Go on"), run.go_on
     # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
     # the mouse, between press and release.
     with st.container(horizontal=True, gap="xsmall"):
         does = {"on_click": allowed, "args": (start, settings), "disabled": active}
         st.button(say("Train"), key="practice-start", type="primary", **does)
-        name = say("Go on") if paused else say("Pause")
         does = {"on_click": allowed, "args": (pause,), "disabled": not active}
         st.button(name, key="practice-pause", width=PAUSE_WIDTH, **does)
-        st.button(say("Stop"), key="practice-stop", on_click=run.stop if run else None, disabled=not active)
-    if problem := st.session_state.pop("practice-problem", None):
+        st.button(say("Stop"), key="practice-stop", on_click=run and run.stop, disabled=not active)
+    if problem := st.session_state.pop(PROBLEM, None):
         shared.warn(problem)
 
 
@@ -80,10 +95,14 @@ def here() -> None:
         buttons(ask(), run)
         if run is not None:
             head = controls.choose(say("Head"), range(run.settings.n_heads), "practice-head")
-        st.caption(say(words.PRACTICE))
+        note = say(
+            "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
+            "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
+        )
+        st.caption(note)
     with pictures:
         if run is None:
-            st.caption(say(words.NOT_STARTED))
+            st.caption(say(NOT_STARTED))
             return
         active = run.active
         st.fragment(watch, run_every=REFRESH if active else None)(head, active)
@@ -101,15 +120,19 @@ def watch(head: int, was_active: bool) -> None:
         show_loss(runs | ({say("the run before"): (before, before.frame())} if before else {}))
     with right:
         step, text = frame.step - frame.step % practice.CHECK_EVERY, practice.SAMPLE  # of the last check
-        line = say(words.REVERSAL, step=step)
+        line = say(
+            "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the "
+            "end of the string.",
+            step=step,
+        )
         draw_heads(frame.weights, text, text[::-1], head, "practice-map", run, step, line)
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
 
 
 def progress(frame: Frame) -> str:
-    parts = [say(words.STATUS[frame.status])]
-    parts.append(say("step {step} of at most {most}", step=counted(frame.step), most=counted(practice.MAX_STEPS)))
+    step, most = counted(frame.step), counted(practice.MAX_STEPS)
+    parts = [say(STATUS[frame.status]), say("step {step} of at most {most}", step=step, most=most)]
     if frame.step:
         parts.append(say("loss {loss:.3f}", loss=frame.losses[-10:].mean()))
     parts.append(say("{share:.1%} of {n} held-out strings right", share=frame.right, n=practice.UNSEEN))
@@ -118,9 +141,7 @@ def progress(frame: Frame) -> str:
 
 def show_loss(runs: dict[str, tuple[LiveRun, Frame]]) -> None:
     lines = {
-        f"{name}: {words.describe(run.settings)}": np.stack(
-            [1 + np.arange(frame.step), np.maximum(frame.losses, LEAST)]
-        )
+        f"{name}: {described(run.settings)}": np.stack([1 + np.arange(frame.step), np.maximum(frame.losses, LEAST)])
         for name, (run, frame) in runs.items()
         if frame.step
     }
@@ -138,7 +159,7 @@ def draw_heads(
     """Draw one head large, and all of them small where there are several."""
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     after = say("after step {step}", step=counted(step))
-    recipe = Recipe(" · ".join((in_quotes(text, say), words.describe(run.settings), after)))
+    recipe = Recipe(" · ".join((in_quotes(text, say), described(run.settings), after)))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     explore.draw(recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **AXES), key, line=line)
     if weights.shape[1] > 1:

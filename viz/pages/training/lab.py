@@ -1,7 +1,5 @@
 """The schedule lab of the page Warm-up: learning rates as curves over the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +8,6 @@ import streamlit as st
 
 from model.training import schedules
 from viz.figures import curves
-from viz.pages.training import words
 from viz.text.language import message, say
 from viz.ui import controls, explore, shared
 from viz.views.made import Made, Recipe, call, made, value_of
@@ -22,7 +19,16 @@ MOST_KEPT = 4  # Noam curves beside the present one
 POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
 MOST_DROPS = 100  # of a step decay whose corners are drawn exactly
 LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
-KEPT = "kept-noam"
+KEPT = "kept-noam"  # in the session
+SCHEDULES = {
+    "noam": message("Noam"),
+    "inverse_sqrt": message("inverse square root"),
+    "cosine": message("cosine"),
+    "linear": message("linear"),
+    "step_decay": message("step decay (× 0.95 per epoch)"),
+    "constant": message("constant"),
+}
+OTHERS = {name: spoken for name, spoken in SCHEDULES.items() if name != "noam"}
 
 
 @dataclass(frozen=True)
@@ -54,12 +60,12 @@ def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: 
     rates = {noam.name: known.noam(noam.d_model, noam.warmup, noam.factor) for noam in noams}
     peak = value_of(rates[last.name])(last.warmup)
     sizes = {"d_model": last.d_model, "peak": peak, "warmup": last.warmup, "steps": n_steps, "decay": epoch}
-    return rates | {say(words.SCHEDULES[name]): known.by_name(name, **sizes) for name in others}
+    return rates | {say(OTHERS[name]): known.by_name(name, **sizes) for name in others}
 
 
 def lines_at(rates: dict[str, Made], steps: np.ndarray) -> dict[str, np.ndarray]:
     """The curves at some steps, float (2, n) each: the steps and the rates."""
-    functions = {name: value_of(rate) for name, rate in rates.items()}
+    functions = value_of(rates)
     return {name: np.array([steps, [rate(int(step)) for step in steps]]) for name, rate in functions.items()}
 
 
@@ -71,21 +77,17 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps")
     present = Noam(d_model, warmup, factor)
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
-    others = controls.some(
-        st.pills,
-        say("Against"),
-        list(words.OTHERS),
-        ["cosine", "linear"],
-        "against",
-        selection_mode="multi",
-        wrap=True,
-        format_func=lambda name: say(words.SCHEDULES[name]),
-        help=say(words.AGAINST),
+    help = say(
+        "The others take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step "
+        "drawn; step decay is multiplied by 0.95 after every epoch that follows the warmup."
     )
+    more = {"selection_mode": "multi", "wrap": True, "format_func": lambda name: say(OTHERS[name]), "help": help}
+    others = controls.some(st.pills, say("Against"), list(OTHERS), ["cosine", "linear"], "against", **more)
     epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch") if "step_decay" in others else 1000
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        label, full = say("Save this Noam curve"), present in kept or len(kept) >= MOST_KEPT
-        st.button(label, key="keep", on_click=kept.append, args=(present,), disabled=full, help=say(words.KEEP))
+        more = {"disabled": present in kept or len(kept) >= MOST_KEPT}
+        more["help"] = say("Up to four Noam curves stay on the chart while you move the sliders.")
+        st.button(say("Save this Noam curve"), key="keep", on_click=kept.append, args=(present,), **more)
         st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)
     return [*(noam for noam in kept if noam != present), present], others, n_steps, epoch
 
@@ -98,10 +100,10 @@ def lab() -> None:
         for name, label in axes.items():
             axes[name] = controls.choose(label, (LINEAR, LOGARITHMIC), name.replace("_", "-")) == LOGARITHMIC
     rates, at = rates_of(noams, others, n_steps, epoch), (n_steps, [noam.warmup for noam in noams], epoch)
-    steps = sample(*at)
-    lines = lines_at(rates, steps)
-    peaks = {name: line[:, line[1].argmax()].tolist() for name, line in lines.items()}
-    texts = {name: f"{name}: {spoken(*place)}" for name, place in peaks.items()}
+    lines = lines_at(rates, sample(*at))
+    peaks = [(name, *line[:, line[1].argmax()].tolist()) for name, line in lines.items()]
+    text = message("peak {peak:.3e} at step {step:,}")
+    texts = [f"{name}: {say(text, peak=rate, step=int(step))}" for name, step, rate in peaks]
     code = f"steps = {call('sample', *at)}", f"rates = {rates!r}", "lines = lines_at(rates, steps)"
     plot = Recipe(" · ".join(lines), code).plot(
         say("Learning rate over the steps"),
@@ -109,24 +111,23 @@ def lab() -> None:
         made(lines, "lines"),
         y_axis=message("learning rate"),
         **axes,
-        marks=[(name, *place, texts[name]) for name, place in peaks.items()],
+        marks=[(*peak, text) for peak, text in zip(peaks, texts)],
     )
     with pictures:
         explore.draw(plot, "schedules")
-        st.markdown(say(words.NOAM))
+        note = say(
+            "The paper's schedule, often called Noam: the rate rises in a straight line during the warmup and then "
+            "falls with the square root of the step: `factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
+        )
+        st.markdown(note)
         with st.container(gap="xxsmall"):
-            for row, text in enumerate(texts.values()):
+            for row, text in enumerate(texts):
                 shared.small(text, f"peak-{row}")
         if "inverse_sqrt" in others:
-            gap = np.abs(lines[noams[-1].name][1] - lines[say(words.SCHEDULES["inverse_sqrt"])][1]).max()
-            st.caption(say(words.SAME_CURVE, gap=f"{gap:.1g}" if gap else "0"))
-
-
-def spoken(step: float, rate: float) -> str:
-    """Say where a peak is.
-
-    Example:
-        >>> spoken(4000, 0.000698771)
-        'peak 6.988e-04 at step 4,000'
-    """
-    return say("peak {peak:.3e} at step {step:,}", peak=rate, step=int(step))
+            gap = np.abs(lines[noams[-1].name][1] - lines[say(OTHERS["inverse_sqrt"])][1]).max()
+            note = say(
+                "Inverse square root is Noam with the peak as its parameter: with the same peak and warmup it is the "
+                "same curve. Largest difference here: {gap}.",
+                gap=f"{gap:.1g}" if gap else "0",
+            )
+            st.caption(note)

@@ -1,23 +1,21 @@
 """The page Warm-up: real runs that vary peak and warmup, schedules, and a model that learns here."""
 
-from __future__ import annotations
-
-import streamlit as st
-
-from viz.pages.training import grid, here, lab, words
-from viz.text.language import say
+from viz.pages.training import grid, here, lab
+from viz.text.language import message, say
 from viz.ui import choices, controls, shared
 
-SECTIONS = {"grid": grid.compared, "schedules": lab.lab, "here": here.here}
+SECTIONS = {
+    "grid": (message("Peak and warmup"), grid.compared),
+    "schedules": (message("Schedules"), lab.lab),
+    "here": (message("Train here"), here.here),
+}
 
 
 @choices.fragment
 def live() -> None:
-    sections = list(SECTIONS)[not grid.there() :]
-    section = controls.views({name: words.SECTIONS[name] for name in sections}, "section")
-    with st.container():
-        SECTIONS[section]()
+    names = {code: name for code, (name, _) in SECTIONS.items() if code != "grid" or grid.there()}
+    SECTIONS[controls.views(names, "section")][1]()
 
 
-shared.opening(say("Warm-up"), say(words.INTRO))
+shared.opening(say("Warm-up"), say("What the learning rate does to a training run."))
 live()
