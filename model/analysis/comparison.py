@@ -1,4 +1,4 @@
-"""Two or more texts side by side: which of their words or tokens belong together, and how their attention differs."""
+"""Texts side by side: which of their words or tokens belong together, and how their attention differs."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -10,11 +10,10 @@ from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
 
 Pairs = list[tuple[int, int]]
-_REPLACED, _MOVED = 3, 2  # what an edit costs
+_REPLACED, _MOVED = 3, 2  # what an edit costs: words that are equal but for case find each other
 
 
 def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> analysis.Words:
-    """How the tokens of a side make up words, whatever its tokenizer cuts."""
     if isinstance(tokenizer, WordTokenizer):
         return analysis.Words(list(tokens), list(range(len(tokens))))
     return analysis.words(tokens)
@@ -22,8 +21,6 @@ def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> ana
 
 def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
     """Lay texts side by side, word by word: each with the first, by the cheapest edits (Levenshtein 1966).
-
-    A replacement costs 3, an insertion or a deletion 2, so that words which are equal but for case find each other.
 
     Returns:
         Rows: for each of the texts the number of its word in this row, or None. Every word is in one row, in order.
@@ -33,17 +30,17 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
         [(0, 0), (1, None), (2, 1), (None, 2)]
     """
     first = texts[0]
-    partner: list[dict[int, int | None]] = []  # for each text: word of the first to its own word
-    extra: list[list[list[int]]] = []  # for each text and each word of the first: its own words before that one
+    partner: list[list[int | None]] = []  # for each text: its own word beside each word of the first
+    extra: list[list[list[int]]] = []  # for each text: its own words before each word of the first, and at the end
     for text in texts:
-        found = _pairs(first, text)
-        partner.append({i: j for i, j in found if i is not None})
-        between: list[list[int]] = [[]]
-        for i, j in found:
+        own, between = [], [[]]
+        for i, j in _pairs(first, text):
             if i is None:
                 between[-1].append(j)
             else:
+                own.append(j)
                 between.append([])
+        partner.append(own)
         extra.append(between)
     rows: list[tuple[int | None, ...]] = []
     for i, between in enumerate(zip(*extra)):
@@ -54,22 +51,18 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
 
 
 def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Lay two lists of words side by side as `align` does; "" where one of them has no word."""
+    """The words of two texts as `align` lays them side by side; "" where one of them has no word."""
     texts = (before, after)
     return [tuple("" if n is None else text[n] for text, n in zip(texts, row, strict=True)) for row in align(texts)]
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:
-    """Pair the tokens of two sentences: the places of equal ones, and of those that replace each other, in order."""
+    """The places of equal tokens of two sentences, and of those that replace each other, in order."""
     return [(i, j) for i, j in _pairs(a, b) if i is not None and j is not None]
 
 
 def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.ndarray:
-    """How much more each query of the first attends to each key than its partner in the second.
-
-    Returns:
-        (..., R, C), a (..., T, S) minus b (..., T', S') at R pairs of rows and C of columns.
-    """
+    """a (..., T, S) minus b (..., T', S') at R pairs of rows and C of columns: (..., R, C)."""
     (rows_a, rows_b), (columns_a, columns_b) = (np.transpose(some) for some in (rows, columns))
     return a[..., rows_a[:, None], columns_a] - b[..., rows_b[:, None], columns_b]
 

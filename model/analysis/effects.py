@@ -1,9 +1,7 @@
 """Direct effects: what each part of a decoder adds itself to the logit of a word, from recorded arrays.
 
-A pre-norm decoder's logits are a matrix times the norm of a sum, in which each head, each key that it reads and each
-feed-forward is a summand. With the norm's deviation held as it was, the logit splits without a rest. A post-norm
-decoder's parts pass the norm after them and all later ones, each held likewise. Effects through later layers are left
-out.
+A pre-norm decoder's logits are a matrix times the norm of a sum of what heads and feed-forwards add: with the norm's
+deviation held, they split without a rest. What a post-norm decoder's parts add passes the later norms, held likewise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +22,9 @@ class Effects:
     Attributes:
         logits: (T,) of the written words, less those that they are compared with.
         others: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
-        parts: (T,) each, by name: "input.tokens", "input.positions", the modules ("decoder.layers.0.self_attention"),
-            the biases of their output projections ("....bias"), "norm" (biases of the norms), "output_bias"; 0 where
-            the model has no such bias. They are disjoint, and their sum is `logits`.
+        parts: (T,) each, by name, disjoint; their sum is `logits`: "input.tokens", "input.positions", the modules
+            ("decoder.layers.0.self_attention"), the biases of their output projections ("....bias"), "norm" (biases of
+            the norms), "output_bias".
     """
 
     logits: np.ndarray
@@ -36,15 +34,12 @@ class Effects:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of attention whose heads have direct effects."""
         return list(self._heads)
 
     def heads(self, kind: str) -> np.ndarray:
-        """What each head adds for each position that it read; summed over heads and keys it is the part of the module.
+        """What each head adds for each position that it read, (L, H, T, S); kinds other than `kinds` are a ValueError.
 
-        Returns:
-            In logits, of "cross" (L, H, T, S), whose keys are encoder positions, which mix words; of "decoder_self"
-            (L, H, T, T). Other kinds are a ValueError.
+        Summed over heads and keys it is the part of the module.
         """
         if kind not in self._heads:
             found = " and ".join(self._heads)
@@ -53,7 +48,7 @@ class Effects:
 
     @property
     def rest(self) -> float:
-        """The largest |sum of the parts - logits|, summed in float64."""
+        """The largest |sum of the parts - logits|."""
         sums = np.sum(list(self.parts.values()), axis=0, dtype=np.float64)
         return float(np.abs(sums - self.logits).max())
 
@@ -130,7 +125,6 @@ def direct_effects(
 
 
 def _others(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
-    """The ids (T,) to compare with; None for the mean."""
     if against is None:
         return None
     if isinstance(against, str):
@@ -148,7 +142,7 @@ def _others(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int
 
 
 def sublayers(trace: Arrays) -> list[tuple[str, str]]:
-    """The addresses of every sublayer of the decoder and of its residual connection, in the order of the pass."""
+    """The addresses of every sublayer of the decoder and of its residual connection, in order."""
     found, layer = [], "decoder.layers.0"
     while f"{layer}.feed_forward.output" in trace:
         names = [name for name in _RESIDUALS if f"{layer}.{name}.output" in trace]

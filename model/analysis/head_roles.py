@@ -25,28 +25,22 @@ class Tally:
     """Sums over rows, which can be added up over sentences."""
 
     rows: np.ndarray  # (L, H), how many rows were counted: those that may read several keys, and do read
-    sums: dict[str, np.ndarray]  # by name of NUMBERS float64 (L, H)
+    sums: np.ndarray  # (NUMBERS, L, H) float64
     largest: np.ndarray  # (L, H, offsets), rows whose largest weight is at each of OFFSETS
     possible: np.ndarray  # (L, H, offsets), counted rows that may read a key at each of OFFSETS
     mass: np.ndarray  # (L, H), the sum of all weights of all rows: 0 for heads that read nothing
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            self.rows + other.rows,
-            {name: value + other.sums[name] for name, value in self.sums.items()},
-            self.largest + other.largest,
-            self.possible + other.possible,
-            self.mass + other.mass,
-        )
+        return Tally(*(one + two for one, two in zip(vars(self).values(), vars(other).values())))
 
     def numbers(self) -> dict[str, np.ndarray]:
         """The means over rows, by name of NUMBERS (L, H); 0 where there are no rows."""
-        return {name: value / np.maximum(self.rows, 1) for name, value in self.sums.items()}
+        return dict(zip(NUMBERS, self.sums / np.maximum(self.rows, 1)))
 
     def offsets(self) -> np.ndarray:
         """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there.
 
-        0 where fewer than FEW or half of the rows may: in a short text a single row would be all that can.
+        0 where fewer than FEW or half of the rows may.
         """
         many = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
         return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
@@ -55,8 +49,8 @@ class Tally:
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     """Count what the heads of one kind, weights (L, H, T, S), do in one sentence.
 
-    Rows that may read a single key say nothing and are left out, and so are those that are 0 everywhere. Offsets are
-    key position minus query position: in cross-attention, of a source token from the step of that number.
+    Rows that may read a single key, or are 0, are left out. Offsets are key position minus query position, in
+    cross-attention too.
     """
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
     counted = mask.sum(axis=1) > 1
@@ -78,7 +72,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     can = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
     return Tally(
         rows=read.sum(axis=2),
-        sums={name: sums[name] for name in NUMBERS},
+        sums=np.stack([sums[name] for name in NUMBERS]),
         largest=np.stack([(one & (at == offset)).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
         possible=read.astype(np.float64) @ can,
         mass=mass,
@@ -88,11 +82,9 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
 def roles(counted: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does: L lists of H names.
 
-    Positional: the largest weight keeps one offset in POSITIONAL of the rows that can read there, which must be half of
-    all and FEW at least (Voita et al. 2019). Else what holds MOST of the mass: the first token, the last, punctuation,
-    a neighbour (in cross-attention the place of the step's number). Else broad, where the entropy is BROAD of that of
-    an even spread. Else mixed. Without a counted row: nothing, where all weights of the head are 0; no choice, where
-    each row can read one key only.
+    Positional: the largest weight keeps one offset in POSITIONAL of the rows that can read there, half of all and FEW
+    at least (Voita et al. 2019). Else what holds MOST of the mass. Else broad, where the entropy is BROAD of that of an
+    even spread. Else mixed. Without a counted row: nothing, where all weights are 0; no choice of keys.
     """
     numbers, offsets = counted.numbers(), counted.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
@@ -125,8 +117,7 @@ def comparable(weights: np.ndarray) -> bool:
 def divergences(weights: np.ndarray) -> np.ndarray:
     """Jensen-Shannon divergence of every pair of heads (L, H, T, S), the mean over rows (Clark et al. 2019, section 6).
 
-    Returns:
-        float64 (N, N), from 0 (the same rows) to ln 2 (no key in common), in nats.
+    float64 (N, N), from 0 (the same rows) to ln 2 (no key in common), in nats.
     """
     heads = weights.reshape(-1, *weights.shape[2:])  # (N, T, S)
     own = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
@@ -143,8 +134,7 @@ def divergences(weights: np.ndarray) -> np.ndarray:
 def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
     """Place heads in a plane so that distances come near the square roots of their divergences (N, N), a metric.
 
-    Returns:
-        float32 (N, 2), centred, by classical multidimensional scaling, and the share of the spread that is kept.
+    float32 (N, 2), centred, by classical multidimensional scaling, and the share of the spread that is kept.
     """
     n = len(divergence)
     centre = np.eye(n) - 1 / n

@@ -23,7 +23,7 @@ class Group:
 
 
 def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
-    """Which sentences belong together: their numbers in groups, the shortest sentences first; no group is empty.
+    """The numbers of the sentences of each group, the shortest first; no group is empty.
 
     Example:
         >>> numbers_by_length(["one", "one two three four five six seven", "one two"])
@@ -37,7 +37,7 @@ def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
 
 
 def read(card: dict[str, Any]) -> dict[str, list[Group]]:
-    """The groups of a checkpoint's card, by test set, the shortest sentences first; a ValueError if they are wrong."""
+    """The groups of a checkpoint's card, by test set; a ValueError if they are wrong."""
     found = {}
     scores = card.get("scores")
     for test, score in scores.items() if isinstance(scores, dict) else ():
@@ -50,6 +50,6 @@ def read(card: dict[str, Any]) -> dict[str, list[Group]]:
                 raise ValueError(f"the scores by length of {test!r} are empty")
             for name, value in (item for group in found[test] for item in vars(group).items()):
                 if type(value) not in (int, float) or not 0 <= value < math.inf:
-                    wanted = f"{name} must be a number from 0 up, got {value!r}"
-                    raise ValueError(f"the scores by length of {test!r}: {wanted}")
+                    wrong = f"{name} must be a number from 0 up, got {value!r}"
+                    raise ValueError(f"the scores by length of {test!r}: {wrong}")
     return found

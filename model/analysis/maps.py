@@ -18,30 +18,24 @@ BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's;
 
 
 def aggregate(weights: np.ndarray, how: str, over: Sequence[str]) -> np.ndarray:
-    """Summarise attention (L, H, T, S) over "layers", "heads" or both: (L or 1, H or 1, T, S) float32.
-
-    A maximum or a standard deviation (of the population) is not a distribution: its rows do not sum to 1.
-    """
+    """Summarise attention (L, H, T, S) over "layers", "heads" or both: (L or 1, H or 1, T, S) float32."""
     axes = {"layers": 0, "heads": 1}
     return AGGREGATES[how](weights, axis=tuple(axes[name] for name in over), keepdims=True).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class Words:
-    """The names of words, without the mark of the space, and for each token the number of its word."""
+    """Words, and of which tokens they are made."""
 
-    names: list[str]
-    of_token: list[int]
+    names: list[str]  # without the mark of the space
+    of_token: list[int]  # for each token the number of its word
 
 
 def words(tokens: Sequence[str], mark: str = MARK) -> Words:
-    """Join subwords to words: a word begins at a mark of a space and at punctuation.
+    """Join subwords of any vocabulary to words: a word begins at a mark of a space and at punctuation.
 
-    Special tokens and breaks of lines stand alone; bytes are put together to the characters they spell.
-
-    Args:
-        tokens: of ours or of other vocabularies: in GPT-2's "Ġ" marks a space, in BERT's "##" what goes on with a word.
-        mark: which of them it is where none of the tokens has one, as `word_mark` knows it from other texts.
+    Special tokens and breaks of lines stand alone; bytes are put together to the characters they spell. `mark` is that
+    of the vocabulary (`word_mark`) where none of the tokens has one.
 
     Example:
         >>> words(["<s>", "▁happ", "y", ".", "</s>"])
@@ -89,7 +83,7 @@ def _spell(group: Sequence[str], mark: str) -> str:
 def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
     """Turn attention between tokens (..., T, S) into attention between words, float32 (Clark et al. 2019, section 4.1).
 
-    To a word: the sum over its tokens. From a word: the mean over its tokens. So rows that sum to 1 still do.
+    To a word: the sum over its tokens. From a word: the mean over its tokens.
     """
     from_words = np.eye(len(queries.names), dtype=np.float32)[queries.of_token].T  # (words, T)
     from_words /= from_words.sum(axis=1, keepdims=True)
@@ -98,31 +92,23 @@ def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
 
 
 def is_special(tokens: Sequence[str]) -> np.ndarray:
-    """Which tokens are special tokens, bool (N,)."""
     return np.array([token in _SPECIAL for token in tokens], dtype=bool)
 
 
 def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
-    """Which tokens are marks of punctuation, bool (N,)."""
     mark = word_mark(tokens) or MARK
     marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token, mark) for token in tokens]
     return np.array(marks, dtype=bool)
 
 
 def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave rows, bool (T,), and columns, bool (S,), of weights (..., T, S) out; nothing is renormalised.
-
-    Returns:
-        The rest, and the mass removed from each kept row (..., rows kept).
-    """
+    """Weights (..., T, S) without rows, bool (T,), and columns, bool (S,), and the mass removed from each kept row."""
     kept = weights[..., ~rows, :]
     return kept[..., ~columns], kept[..., columns].sum(axis=-1)
 
 
 def top_share(weights: np.ndarray, share: float) -> np.ndarray:
     """Mark the fewest largest weights of every row (..., T, S) that together hold a share, in (0, 1], of its mass.
-
-    A share of 1 marks every weight above 0; ties go to the earlier key.
 
     Example:
         >>> top_share(np.array([[0.1, 0.6, 0.3]]), 0.8).tolist()
@@ -139,22 +125,20 @@ def top_share(weights: np.ndarray, share: float) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Entropy of every row (..., S) in nats: 0 where all mass is on one key or there is none, ln S where it is even."""
+    """Entropy of every row (..., S) in nats."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     return np.abs((weights * logs).sum(axis=-1))
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logarithm of the softmax over the last axis (..., V), float64, in nats."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` most probable tokens of every step of logits (T, V), of equally probable ones the smaller id.
+    """The ids (T, count) of the most probable tokens of every step of logits (T, V), and their log-probabilities.
 
-    Returns:
-        Token ids (T, count), the most probable first, and their log-probabilities (T, count) in nats.
+    The most probable come first, of equally probable ones the smaller id.
     """
     # Sorting the whole vocabulary at every step would take longer than a step of the search.
     least = np.partition(logits, -count, axis=-1)[:, -count]  # (T,)
@@ -165,21 +149,17 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class ByOffset:
-    """How similar positions are that lie a fixed number of places apart."""
-
     means: np.ndarray  # (T,) float64, for every offset from 0 the mean dot product of two positions that far apart
     residual: float  # the largest distance of any dot product from that mean: 0 where only the offset matters
 
 
 def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
-    """Compare all positions of an encoding (T, D) with each other, and ask whether only their distance matters.
+    """The dot products (T, T) of all positions of an encoding (T, D), and what they are by offset.
 
-    Returns:
-        The dot products (T, T) of all pairs, and what they are by offset. In float32 rounding alone makes a residual of
-        about 3e-4.
+    In float32 rounding alone makes a residual of about 3e-4.
     """
     products = table @ table.T
     diagonals = [np.diagonal(products, offset) for offset in range(len(table))]
     means = np.array([diagonal.mean() for diagonal in diagonals])
-    residual = max(float(np.abs(diagonal - mean).max()) for diagonal, mean in zip(diagonals, means, strict=True))
+    residual = max(float(np.abs(diagonal - mean).max()) for diagonal, mean in zip(diagonals, means))
     return products, ByOffset(means, residual)
