@@ -222,7 +222,7 @@ def _say(text: str) -> None:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    from model.measures import checks
+    from model.measures import checks, kept
     from model.measures.evaluate import read_pairs
 
     if arguments.sentences < 1:
@@ -232,7 +232,7 @@ def check(arguments: argparse.Namespace) -> None:
     found = {"command": arguments.command_line, "data": arguments.data.name}
     found |= checks.measure(translator, sources, _say)
     if arguments.save:
-        checks.keep(translator.folder, found)
+        kept.write(translator.folder / checks.FILE, found)
     print(json.dumps(found))
 
 

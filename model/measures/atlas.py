@@ -34,11 +34,11 @@ SOMETIMES = ("bleu", "aer_output", "aer_input")  # where it was asked for, or li
 
 @dataclass
 class Counted:
-    """Sums over the rows and words of sentences, of the heads of one kind."""
+    """Sums over sentences, of the heads of one kind."""
 
     tally: head_roles.Tally  # where they look
     sums: dict[str, np.ndarray]  # by measure (2, L, H): what is summed, and over how many
-    divergence: np.ndarray  # (N, N), summed over sentences
+    divergence: np.ndarray  # (N, N)
 
     def __add__(self, other: "Counted") -> "Counted":
         sums = {name: one + other.sums[name] for name, one in self.sums.items()}
@@ -62,8 +62,7 @@ def count(
         frequencies: by kind, how often a key was seen elsewhere; without them "rare" is left out.
     """
     found = {}
-    source = translator.source_ids(result.source)
-    gradients = gradient_estimates(translator.model, source, result.predicted_ids)
+    gradients = gradient_estimates(translator.model, translator.source_ids(result.source), result.predicted_ids)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
         sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
@@ -100,7 +99,6 @@ def measure(
     """Measure every head on the model's own greedy translations of held-out sentences.
 
     Args:
-        translator: of an encoder-decoder Transformer.
         pairs: source and reference; references count for BLEU and for how rare a token is.
         sentences: how many are read, spread evenly over the pairs; what the model cannot read is left out.
         bleu_sentences: how many of them are translated once without each head.
@@ -108,18 +106,17 @@ def measure(
         say: told how far it is.
 
     Returns:
-        JSON: "sentences"; "words" (written, ends counted); "weights" (SHA-256 of the file); "bleu" (of the whole model,
-        greedy) with its signature, or None; "agreement" of direct effect and loss without a head, by what effects are
-        compared with, over all pairs of a decoder head and a word ("spearman") and over the heads of each word
-        ("kendall", the mean); "alignment": by set of links as of `alignment.measure`; "texts": the sentences of the
-        examples; "kinds": for each kind the measures of ALWAYS and SOMETIMES (L, H), the "role" of each head, of
-        cross-attention how it "aligns" words (`alignment.roles`), the "divergence" (N, N) of its heads, and "examples":
-        for each head the sentences where it is strongest, as [number of the text, row, token of the row, key, value].
-        Of decoder heads these are the largest direct effects on a written word, in logits; of encoder heads the
-        sharpest sentences, with their largest weight.
+        JSON: "sentences"; "words" (written); "weights" (SHA-256 of the file); "bleu" (of the whole model, greedy), or
+        None; "agreement" of direct effect and loss without a head, by what effects are compared with, over all pairs of
+        a decoder head and a word ("spearman") and over the heads of each word ("kendall", the mean); "alignment": by
+        set of links as of `alignment.measure`; "texts": of the examples; "kinds": for each kind the measures of ALWAYS
+        and SOMETIMES (L, H), the "role" of each head, of cross-attention how it "aligns" words (`alignment.roles`), the
+        "divergence" (N, N) of its heads, and "examples": for each head the sentences where it is strongest, as [number
+        of the text, row, token of the row, key, value], of decoder heads by the largest direct effect on a written
+        word, in logits, of encoder heads the sharpest, with their largest weight.
 
     Raises:
-        ValueError: if the model is not such a Transformer, or no sentence can be read.
+        ValueError: if the model is not an encoder-decoder Transformer, or no sentence can be read.
     """
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
     sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs))
@@ -175,7 +172,7 @@ def measure(
 
 
 def _shown(translator: Translator, result: Translation, kind: str, counted: Counted) -> tuple:
-    """How strong each head is in a sentence (L, H); its values (L, H, T, S); names of rows and keys."""
+    """How strong each head is in a sentence (L, H); its values (L, H, T, S); tokens of rows and keys."""
     if kind in agreement.DECODER:
         values = translator.effects(result, RUNNER_UP).heads(kind)
         return np.abs(values).max(axis=(2, 3)), values, result.predicted_tokens, _keys(result, kind)
@@ -200,8 +197,6 @@ def _examples(seen: list[tuple], shown: dict[int, int]) -> list:
 
 
 def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
-    """Rank correlations of direct effects and losses over all decoder heads and words."""
-
     def cells(name: str) -> np.ndarray:  # (words, heads)
         of_all = np.concatenate([np.concatenate([of[name] for of in one.values()]) for one in seen], axis=-1)
         return of_all.reshape(-1, of_all.shape[-1]).T
@@ -217,7 +212,7 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
 
 
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
-    """BLEU of greedy translations by the whole model; into the kinds goes its change without each head."""
+    """BLEU by the whole model; into the kinds goes its change without each head."""
     sources, references = zip(*pairs, strict=True)
     metric, heads = BLEU(), all_heads(translator.config)
 
@@ -236,11 +231,7 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
 
 
 def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
-    """Read the atlas of a checkpoint: what `measure` returned, its "command", "data" and "credit"; None without one.
-
-    Raises:
-        ValueError: if the file was changed, or is of another model.
-    """
+    """What `measure` found of a checkpoint, its "command", "data" and "credit"; None without; errors as `kept.read`."""
     found = kept.read(folder / FILE, "atlas")
     for kind, n_layers in layer_counts(config).items() if found else ():
         if np.shape(found["kinds"][kind]["role"]) != (n_layers, config.n_heads):

@@ -1,8 +1,4 @@
-"""Is what is drawn what was computed? Claims about one translation, each with the measured deviation.
-
-A claim whose breach is easy to make comes with a control: the same measurement after the mask it rests on is switched
-off for this one pass.
-"""
+"""Is what is drawn what was computed? Claims about one translation, each with the measured deviation."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -21,7 +17,7 @@ from model.config import TransformerConfig
 from model.decoding.protocol import between_steps
 from model.errors import Problem
 from model.experiments import masks as mask_experiments
-from model.measures import kept as found
+from model.measures import kept
 from model.positional import TABLES
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
@@ -44,7 +40,7 @@ class Check:
     deviation: float  # the largest absolute difference found; NaN counts as broken
     allowed: float  # up to which the claim holds
     compared: int  # how many numbers were compared
-    control: float | None = None  # the deviation with the mask that the claim rests on switched off
+    control: float | None = None  # the deviation without the mask that the claim rests on
 
     @property
     def holds(self) -> bool:
@@ -55,10 +51,7 @@ class Check:
 def check(translator: Translator, result: Translation) -> list[Check]:
     """Measure every claim, in the order of CLAIMS, on what an encoder-decoder Transformer translated, wholly recorded.
 
-    Weights are compared as numbers between 0 and 1, logits and log-probabilities in nats.
-
-    Raises:
-        ValueError: if the model is another one.
+    Weights are compared as numbers from 0 to 1, logits and log-probabilities in nats. Another model is a ValueError.
     """
     if not isinstance(translator.config, TransformerConfig):
         raise Problem("the checks are for an encoder-decoder Transformer; this model is another one")
@@ -82,21 +75,19 @@ def measure(translator: Translator, sources: Sequence[str], say: Callable[[str],
     """Measure every claim on the translations of texts; `say` is told how far it is.
 
     Returns:
-        "sentences", how many; and "claims": the Checks in the order of CLAIMS, each that of the sentence that uses the
-        largest share of what is allowed, but with all numbers compared and the smallest control.
+        "sentences", how many; "weights" (SHA-256 of the file); "claims": the Checks in the order of CLAIMS, each that
+        of the sentence that uses the largest share of what is allowed, with all numbers compared and the least control.
     """
     found = []
     for number, source in enumerate(sources, start=1):
         found.append(check(translator, translator.translate(source)))
         if number % 10 == 0:
             say(f"{number} of {len(sources)} sentences")
-
-    return {"sentences": len(sources), "claims": [vars(_worst(of_claim)) for of_claim in zip(*found, strict=True)]}
+    claims = [vars(_worst(of_claim)) for of_claim in zip(*found, strict=True)]
+    return {"sentences": len(sources), "weights": sha256_of(translator.folder / WEIGHTS), "claims": claims}
 
 
 def _worst(checks: Sequence[Check]) -> Check:
-    """All that was measured of one claim as one Check."""
-
     def share(one: Check) -> float:
         return float("inf") if np.isnan(one.deviation) else one.deviation / (one.allowed or 1e-300)
 
@@ -104,20 +95,10 @@ def _worst(checks: Sequence[Check]) -> Check:
     return replace(max(checks, key=share), compared=sum(one.compared for one in checks), control=control)
 
 
-def keep(folder: Path, measured: dict[str, Any]) -> Path:
-    """Keep what `measure` found, with its command and data, beside the weights it is of; returns the file."""
-    found.write(folder / FILE, measured | {"weights": sha256_of(folder / WEIGHTS)})
-    return folder / FILE
-
-
-def kept(folder: Path) -> dict[str, Any] | None:
-    """What `keep` wrote, "claims" as Checks; None where there is nothing.
-
-    Raises:
-        ValueError: if the file was changed, or is of other weights.
-    """
-    read = found.read(folder / FILE, "check --save")
-    return read and read | {"claims": [Check(**one) for one in read["claims"]]}
+def read(folder: Path) -> dict[str, Any] | None:
+    """What is kept of `measure` in a checkpoint, "claims" as Checks, or None; errors as `kept.read`."""
+    found = kept.read(folder / FILE, "check --save")
+    return found and found | {"claims": [Check(**one) for one in found["claims"]]}
 
 
 def source_of(claim: str) -> str:
@@ -126,7 +107,7 @@ def source_of(claim: str) -> str:
 
 
 def _largest(*differences: np.ndarray | float) -> float:
-    """The largest absolute value; NaN where there is one, which max() would lose."""
+    """The largest absolute value; NaN where there is one."""
     return float(np.max([np.abs(values).max(initial=0.0) for values in map(np.asarray, differences)]))
 
 

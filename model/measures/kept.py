@@ -16,11 +16,7 @@ def write(path: Path, found: dict[str, Any]) -> None:
 
 
 def read(path: Path, command: str) -> dict[str, Any] | None:
-    """What `write` wrote; None where there is nothing.
-
-    Raises:
-        ValueError: if it was changed since, or is of other weights than those beside it; run the command again.
-    """
+    """What `write` wrote, or None; a ValueError if it was changed since, or is not of the weights beside it."""
     if not path.is_file():
         return None
     found = read_json(path)

@@ -21,11 +21,7 @@ BATCH = 16  # hypotheses a pass
 def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits = NO_EDITS) -> np.ndarray:
     """The mean cross-attention, over all layers and heads, of the step that wrote each node of a search tree.
 
-    Returns:
-        float32 (nodes, S); rows sum to 1, that of the start token, which no step wrote, is 0.
-
-    Raises:
-        ValueError: if the text is not allowed, or the model has no cross-attention.
+    float32 (nodes, S); the row of the start token is 0. A model without cross-attention is a ValueError.
     """
     edits = edits.without_future  # as in the search
     rows: dict[int, np.ndarray] = {}  # by the node that a step read last

@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 
 from model import load_translator
-from model.measures import checks
+from model.measures import checks, kept
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
@@ -52,13 +52,13 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
 def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = load_translator(str(save_tiny(tmp_path / "en-de")))
     found = checks.measure(translator, [EXAMPLE, "A man is riding."])
-    checks.keep(translator.folder, {"command": "python -m model check", "data": "d.tsv", **found})
+    kept.write(translator.folder / checks.FILE, {"command": "python -m model check", "data": "d.tsv", **found})
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     st.cache_data.clear()
     at = screen.open_page("check.py")
     assert not at.exception and not at.text_input
     assert "worst of 2 held-out sentences (d.tsv)" in screen.written(at)
-    for one in checks.kept(translator.folder)["claims"]:
+    for one in checks.read(translator.folder)["claims"]:
         assert table(at)[words_check.CLAIMS[one.claim][0]][3] == f"{one.compared:,}"
     at = screen.click_marker(at, "claims", checks.CLAIMS.index("future"))
     assert [code.value for code in at.code][-1] == checks.source_of("future").strip()

@@ -29,7 +29,7 @@ def measured(request: cached.Request) -> list[Check]:
 @st.cache_data(max_entries=4, show_spinner=False)
 def recorded(checkpoint: str) -> dict | None:
     """What `python -m model check --save` kept beside the weights; None where there is nothing."""
-    return checks.kept(checkpoints_folder() / checkpoint)
+    return checks.read(checkpoints_folder() / checkpoint)
 
 
 def claim_table(found: list[Check]) -> pd.DataFrame:
@@ -101,7 +101,7 @@ def live() -> None:
             st.code(kept["command"], "bash", wrap_lines=True)
     with pictures:
         if run == words_check.LAST:
-            lines = (recipes.loading(name), "found = checks.kept(translator.folder)['claims']")
+            lines = (recipes.loading(name), "found = checks.read(translator.folder)['claims']")
             show(kept["claims"], Recipe(kept["command"], lines))
         else:
             controls.one_translation(on_sentence, beside)

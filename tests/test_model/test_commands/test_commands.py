@@ -148,7 +148,7 @@ def test_check_keeps_what_it_measured(run, folder: Path, tmp_path: Path) -> None
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
     code, out, _ = run("check", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--save", "--checkpoint", "small")
     assert code == 0 and json.loads(out)["sentences"] == 2
-    kept = checks.kept(folder)
+    kept = checks.read(folder)
     assert [dataclasses.asdict(one) for one in kept["claims"]] == json.loads(out)["claims"]
     assert kept["command"].endswith("--save --checkpoint small")
 

@@ -47,7 +47,7 @@ def test_the_worst_of_several_sentences_counts_and_nan_is_worst() -> None:
 
 
 def test_what_ships_is_of_the_weights_that_ship() -> None:
-    found = checks.kept(checkpoints_folder() / "en-de")
+    found = checks.read(checkpoints_folder() / "en-de")
     assert tuple(one.claim for one in found["claims"]) == checks.CLAIMS and all(one.holds for one in found["claims"])
 
 
