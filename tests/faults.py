@@ -260,14 +260,16 @@ FAULTS = (
     ),
     Fault(
         "colours end at the largest weight",
-        "viz/figures/heatmap.py",
-        "if scale_to_max and weights.max() > 0 else 1.0",
-        "if weights.max() > 0 else 1.0",
+        "viz/figures/maps.py",
+        """    if scale_to_max:
+        colors""",
+        """    if weights.any():
+        colors""",
         f"{_VIZ}attention.py {_VIZ}overview.py",
     ),
     Fault(
         "legend of a mask swapped",
-        "viz/figures/attention.py",
+        "viz/figures/maps.py",
         '(message("blocked (orange)"), message("may attend (blue)"))',
         '(message("may attend (blue)"), message("blocked (orange)"))',
         f"{_VIZ}masks.py {_VIZ}looks.py",

@@ -18,8 +18,8 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
 from viz.figures import Drawn
-from viz.figures.export import titled
-from viz.figures.wording import english
+from viz.figures.drawn import titled
+from viz.figures.labels import english
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import packing
 from viz.text.language import say

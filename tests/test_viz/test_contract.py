@@ -35,7 +35,7 @@ class Case:
     Args:
         arrays: (T, S) -> the arrays it draws, as keywords.
         call: (arrays, queries, keys) -> Drawn.
-        tokens: whether it takes ("queries", "keys"), ("tokens",) or ().
+        tokens: the names of the arguments that take tokens: of rows and columns, of rows, or none.
         z: whether its first trace is a map of rows by columns.
         kilobytes: what 64 by 64 tokens may take, where a figure is many pictures.
     """
@@ -141,6 +141,7 @@ CASES = {
     "loss_board": Case(
         lambda t, s: {"losses": np.abs(signed(t, s))},
         lambda a, q, k, **say: viz.figures.loss_board(a["losses"], q, k, limit=2, selected=[(0, 1)], **say),
+        tokens=("rows", "columns"),
         kilobytes=400,  # a number in every cell
     ),
     "mask_heatmap": Case(
@@ -247,7 +248,7 @@ def ticks(figure: go.Figure, axis: str) -> list[str]:
 
 def token_axes(case: Case, figure: go.Figure, queries: list[str], keys: list[str]) -> dict[str, list[str]]:
     """The axes that carry tokens, with the tokens they must carry."""
-    if case.tokens == ("queries", "keys"):
+    if len(case.tokens) == 2:
         return {"yaxis": queries, "xaxis": keys}
     return {"yaxis" if case.z else "xaxis": queries}
 
@@ -387,9 +388,11 @@ def test_backgrounds_are_transparent_and_text_colours_are_left_to_the_page(case)
 @pytest.mark.parametrize(("n_queries", "n_keys"), [(1, 1), (1, 7), (7, 1), (5, 7), (64, 64)])
 def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left(case, n_queries, n_keys):
     figure = draw(case, ["q"] * n_queries, ["k"] * n_keys)
-    z = np.asarray(figure.data[0].z)
-    bottom, top = figure.layout.yaxis.range
-    left, right = figure.layout.xaxis.range
+    cells = figure.data[0]
+    z = np.asarray(cells.z)
+    y0, dy, x0, dx = cells.y0 or 0, cells.dy or 1, cells.x0 or 0, cells.dx or 1  # a montage counts tiles
+    bottom, top = ((end - y0) / dy for end in figure.layout.yaxis.range)
+    left, right = ((end - x0) / dx for end in figure.layout.xaxis.range)
     assert top <= -0.5 and bottom >= z.shape[0] - 0.5, "query 0 is on top and every row is inside"
     assert left <= -0.5 and right >= z.shape[1] - 0.5
     assert figure.data[0].x is None and figure.data[0].y is None, "positions are the coordinates"
@@ -398,7 +401,7 @@ def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left(case, n_qu
         assert z.shape[0] == n_queries
 
 
-@pytest.mark.parametrize("name", [n for n, c in CASES.items() if c.tokens == ("queries", "keys")])
+@pytest.mark.parametrize("name", [n for n, c in CASES.items() if len(c.tokens) == 2])
 def test_a_marked_cell_appears_at_its_query_and_key(name):
     case = CASES[name]
     arrays = case.arrays(4, 6)
@@ -489,10 +492,10 @@ def test_long_tokens_are_short_on_the_tick_and_whole_in_the_hover(case):
 @TOKENS
 def test_wrong_counts_name_the_numbers(case):
     arrays = case.arrays(4, 6)
-    with pytest.raises(ValueError, match=r"has 5 labels for 4 entries"):
+    with pytest.raises(ValueError, match=rf"{case.tokens[0]} has 5 labels for 4 entries"):
         case.call(arrays, ["a"] * 5, ["b"] * 6)
-    if "keys" in case.tokens:
-        with pytest.raises(ValueError, match=r"keys has 4 labels for 6 entries"):
+    if len(case.tokens) == 2:
+        with pytest.raises(ValueError, match=rf"{case.tokens[1]} has 4 labels for 6 entries"):
             case.call(arrays, ["a"] * 4, ["b"] * 4)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from viz.figures import attention_heatmap, looks
-from viz.figures.wording import english
+from viz.figures.labels import english
 
 QUERIES, KEYS = ["a", "b", "a", "</s>"], ["x", "<b>", "x", "y", "안녕", "שלום"]
 AXES = {"query_axis": "query <i>", "key_axis": "key"}

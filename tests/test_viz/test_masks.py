@@ -41,7 +41,7 @@ def test_hover_says_which_part_of_a_mask_blocks_a_cell():
     both = ", the key is padding, the key lies in the future"
     assert trace.text.tolist() == [["", both, ", the key lies in the future"], ["", ", the key is padding", ""]]
     assert trace.hovertemplate.endswith("key %{x}%{text}<extra></extra>")
-    with pytest.raises(ValueError, match=r"part has shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"padding has shape \(2, 2\)"):
         mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], padding=padding[:, :2])
 
 

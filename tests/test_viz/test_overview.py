@@ -30,6 +30,12 @@ def tiles(figure) -> list[list[np.ndarray]]:
     return [[z[r, c] for c in blocks(empty.all(0))] for r in blocks(empty.all(1))]
 
 
+def at(figure, y: float, x: float) -> tuple[float, float]:
+    """The cell of the montage at a place of the plot, whose axes count tiles."""
+    cells = figure.data[0]
+    return (y - cells.y0) / cells.dy, (x - cells.x0) / cells.dx
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_tile_holds_exactly_its_head(shape):
     weights = make(*shape)
@@ -62,9 +68,9 @@ def test_every_tile_has_a_cell_over_it_that_names_its_head(shape, n_columns):
         for column, place in enumerate(heads):
             if place is None:
                 continue
-            x, y = cells.x0 + column * cells.dx, cells.y0 + row * cells.dy
-            rows = slice(int(y - (shape[2] - 1) / 2), int(y + (shape[2] - 1) / 2) + 1)
-            columns = slice(int(x - (shape[3] - 1) / 2), int(x + (shape[3] - 1) / 2) + 1)
+            y, x = at(figure, row, column)
+            rows = slice(round(y - (shape[2] - 1) / 2), round(y + (shape[2] - 1) / 2) + 1)
+            columns = slice(round(x - (shape[3] - 1) / 2), round(x + (shape[3] - 1) / 2) + 1)
             np.testing.assert_array_equal(z[rows, columns], weights[tuple(place)])
             found.append(tuple(place))
     assert found == list(np.ndindex(*shape[:2]))
@@ -74,9 +80,9 @@ def test_labels_name_layers_and_heads_as_addresses_do_at_the_tiles():
     figure = head_overview(make(2, 3, 5, 7))
     assert list(figure.layout.yaxis.ticktext) == ["layer 0", "layer 1"]
     assert list(figure.layout.xaxis.ticktext) == ["head 0", "head 1", "head 2"]
+    assert list(figure.layout.yaxis.tickvals) == [0, 1] and list(figure.layout.xaxis.tickvals) == [0, 1, 2]
     cells = figure.data[1]
-    assert [cells.y0 + cells.dy * row for row in range(2)] == list(figure.layout.yaxis.tickvals)
-    assert [cells.x0 + cells.dx * column for column in range(3)] == list(figure.layout.xaxis.tickvals)
+    assert cells.x is cells.y is cells.x0 is cells.y0 is None, "one cell per tile, where its label is"
     assert cells.text[1][1].startswith("layer 1, head 1<br>largest weight ")
 
 
@@ -86,16 +92,17 @@ def test_the_outline_encloses_the_selected_tile_and_no_other_cell(shape):
     figure = head_overview(make(*shape), selected=selected)
     (outline,) = figure.layout.shapes
     z = np.asarray(figure.data[0].z)
-    rows = [i for i in range(z.shape[0]) if outline.y0 < i < outline.y1]
-    columns = [j for j in range(z.shape[1]) if outline.x0 < j < outline.x1]
+    (top, left), (bottom, right) = at(figure, outline.y0, outline.x0), at(figure, outline.y1, outline.x1)
+    rows = [i for i in range(z.shape[0]) if top < i < bottom]
+    columns = [j for j in range(z.shape[1]) if left < j < right]
     tile = (
         [i for i in rows if not np.isnan(z[i, columns]).all()],
         [j for j in columns if not np.isnan(z[rows, j]).all()],
     )
     np.testing.assert_array_equal(z[np.ix_(*tile)], make(*shape)[selected])
     # round the cells, not through them, and inside the picture
-    assert outline.y0 < tile[0][0] - 0.5 and outline.y1 > tile[0][-1] + 0.5
-    assert outline.x0 < tile[1][0] - 0.5 and outline.x1 > tile[1][-1] + 0.5
+    assert top < tile[0][0] - 0.5 and bottom > tile[0][-1] + 0.5
+    assert left < tile[1][0] - 0.5 and right > tile[1][-1] + 0.5
     bottom, top = figure.layout.yaxis.range
     assert top <= outline.y0 and outline.y1 <= bottom
     assert not head_overview(make(*shape)).layout.shapes
@@ -120,7 +127,11 @@ def test_a_click_anywhere_in_a_tile_selects_its_head(plot, shape, width, n_colum
         head = [row // per_layer, row % per_layer * len(columns) + column]
         for share in (0.03, 0.97, 0.5):
             r, c = rows[row], columns[column]
-            cell = [c.start - 0.5 + share * (c.stop - c.start), r.start - 0.5 + share * (r.stop - r.start)]
+            cells = figure.data[0]
+            cell = [
+                cells.x0 + cells.dx * (c.start - 0.5 + share * (c.stop - c.start)),
+                cells.y0 + cells.dy * (r.start - 0.5 + share * (r.stop - r.start)),
+            ]
             x, y = page.evaluate(
                 """([x, y]) => { const l = g._fullLayout, box = g.getBoundingClientRect();
                     events.length = 0;

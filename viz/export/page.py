@@ -9,7 +9,6 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from viz.figures import Drawn
-from viz.figures.export import in_html
 from viz.text import language
 from viz.text.language import message, say
 
@@ -48,7 +47,10 @@ def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
         title, note: what it shows, and of what, whole.
         name: of the file that a picture of it becomes.
     """
-    buttons = json.dumps({text: say(text) for text in BUTTONS}).replace("<", "\\u003c")
+    # Nothing in them can end the script that they stand in.
+    drawn, buttons = (
+        one.replace("<", "\\u003c") for one in (figure.to_json(), json.dumps({text: say(text) for text in BUTTONS}))
+    )
     title, note, name, description = map(html.escape, (title, note, name, figure.description))
     text = (
         f'<!DOCTYPE html>\n<html lang="{language.current()}"><head><meta charset="utf-8"><title>{title}</title>'
@@ -56,7 +58,7 @@ def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head><body>'
         f'<h1>{title}</h1><p>{note}</p><div class="figure"><div role="img" aria-label="{description}" id="place" '
         f'data-name="{name}"></div></div><p>{description}</p>'
-        f'<script type="application/json" id="figure">{in_html(figure)}</script>'
+        f'<script type="application/json" id="figure">{drawn}</script>'
         f'<script type="application/json" id="buttons">{buttons}</script><script>{get_plotlyjs()}</script>'
         f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
     )

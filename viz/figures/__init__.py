@@ -9,13 +9,20 @@ and columns are keys; positions are the coordinates and tokens only their labels
 - The figure gives along its `description`, a sentence for a caption or a screen reader, and its `table`.
 """
 
-from viz.figures.attention import attention_heatmap, difference_heatmap, mask_heatmap
-from viz.figures.boards import candidates_heatmap, head_board, head_map, loss_board
-from viz.figures.curves import curves, offset_lines, positional_waves, run_curves, wavelength_lines
-from viz.figures.deviations import deviations
+from viz.figures.curves import bars, curves, deviations, offset_lines, positional_waves, run_curves, wavelength_lines
 from viz.figures.drawn import Drawn
-from viz.figures.numbers import aligned_rows, bars, positional_heatmap, similarity_heatmap, values_heatmap
-from viz.figures.overview import head_overview
+from viz.figures.heads import head_board, head_map, head_overview
+from viz.figures.maps import (
+    aligned_rows,
+    attention_heatmap,
+    candidates_heatmap,
+    difference_heatmap,
+    loss_board,
+    mask_heatmap,
+    positional_heatmap,
+    similarity_heatmap,
+    values_heatmap,
+)
 from viz.figures.tree import search_tree
 
 __all__ = [

@@ -29,22 +29,20 @@ def as_probabilities(name: str, values, axes: str) -> np.ndarray:
     array = as_float(name, values, axes)
     smallest, largest = float(array.min()), float(array.max())
     if smallest < -TOLERANCE or largest > 1 + TOLERANCE:
-        raise ValueError(
-            f"{name} has values from {smallest:.6g} to {largest:.6g}; allowed are probabilities from 0 to 1 "
-            "(after softmax)."
-        )
+        allowed = "probabilities from 0 to 1 (after softmax)"
+        raise ValueError(f"{name} has values from {smallest:.6g} to {largest:.6g}; allowed are {allowed}.")
     return array
 
 
 def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """Copy a mask (T, S), True = may attend, of this shape if one is given: bool, as 0/1 leaves open which blocks."""
-    array = np.asarray(values)
+    array = np.array(values)
     if array.dtype != bool:
         raise ValueError(f"{name} has type {array.dtype}; allowed is bool, where True means may attend.")
     _check_axes(name, array, "TS")
-    if shape is not None and array.shape != shape:
+    if shape not in (None, array.shape):
         raise ValueError(f"{name} has shape {array.shape}; allowed is {shape}, one cell for each query and key.")
-    return array.copy()
+    return array
 
 
 def as_tokens(name: str, tokens: Sequence[str], n: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Named lines: over steps (learning rates, losses), positions, dimensions or distances."""
+"""Lines over steps, positions, dimensions or distances; bars per word; measured deviations per claim."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,20 +7,26 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import Drawn, figure
+from viz.figures.drawn import BARE, QUIET, Drawn, clickable, figure, polylines
+from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
-from viz.figures.wording import Say, english, message
 
 CURVES_HEIGHT = 320
 RUNS_HEIGHT = 390
 WAVES_HEIGHT = 260
+BARS_HEIGHT = 200
+ROW_HEIGHT = 44  # pixels of a claim: a name, and the dots below it
 RATES, LOSSES = (0.68, 1.0), (0.0, 0.6)  # parts of the height, of two panels over one axis of steps
-MARK_SIZE = 9
 MARK_LINE = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 SMALL = 0.01  # an axis that ends below it has numbers with exponents
-ENTROPY = message("entropy of word frequencies, smoothed")
 LEGEND_LETTERS = 110  # that fit in one row of the legend
+# What is drawn of a claim: symbol, size and colour.
+PARTS = {
+    message("measured"): ("circle", 11, theme.LINES[0]),
+    message("allowed"): ("line-ns-open", 20, theme.LINES[1]),
+    message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
+}
 
 
 def curves(
@@ -39,35 +45,34 @@ def curves(
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak; drawn after the lines.
     """
-    drawn = {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
-    everything = np.concatenate(list(drawn.values()), axis=1)
-    axes = say(x_axis), say(y_axis)
-    said = {"x": axes[0], "y": axes[1], "low": everything[1].min(), "high": everything[1].max()}
-    traces = [_curve(name, line, k, axes) for k, (name, line) in enumerate(drawn.items())]
-    traces += [
-        go.Scatter(
-            x=np.array([x], dtype=np.float32),
-            y=np.array([y], dtype=np.float32),
-            mode="markers",
-            marker={"color": theme.line(list(drawn).index(name))["color"], "size": MARK_SIZE, "symbol": "diamond"},
-            text=[labels.escape(text)],
-            hovertemplate="%{text}<extra></extra>",
-            showlegend=False,
-        )
-        for name, x, y, text in marks
-    ]
+    drawn = _checked(lines)
+    xs, ys = np.concatenate([*drawn.values()], axis=1)
+    x_axis, y_axis = say(x_axis), say(y_axis)
+    traces = _curves(drawn, x_axis, y_axis)
+    points = [(name, *line) for name, line in drawn.items()]
+    for name, *place, text in marks:
+        x, y = np.array(place, np.float32)[:, None]
+        points.append((f"{name} ◆", x, y, [text]))
+        marker = {"color": theme.line([*drawn].index(name))["color"], "size": 9, "symbol": "diamond"}
+        text = [labels.escape(text)]
+        shown = {"text": text, "hovertemplate": "%{text}<extra></extra>", "showlegend": False}
+        traces.append(go.Scatter(x=x, y=y, mode="markers", marker=marker, **shown))
     return figure(
         traces,
         CURVES_HEIGHT,
         say,
         **_margins(drawn),
-        xaxis=_axis(axes[0], everything[0], log_x),
-        yaxis=_axis(axes[1], everything[1], log_y),
-        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", n=len(drawn), **said),
-        table=Points(
-            [(name, *line, None) for name, line in drawn.items()]
-            + [(f"{name} ◆", [np.float32(x)], [np.float32(y)], [text]) for name, x, y, text in marks]
+        xaxis=_axis(x_axis, xs, log_x),
+        yaxis=_axis(y_axis, ys, log_y),
+        description=say(
+            "{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).",
+            y=y_axis,
+            x=x_axis,
+            low=ys.min(),
+            high=ys.max(),
+            n=len(drawn),
         ),
+        table=Points(points),
     )
 
 
@@ -87,29 +92,29 @@ def run_curves(
         step: that is marked in both panels.
     """
     quantities, steps = (say("learning rate"), say("training loss")), say("training step")
-    panels = [{name: checks.as_float("line", line, "2n") for name, line in some.items()} for some in (rates, losses)]
-    known = [np.concatenate([*lines.values()], axis=1) for lines in panels]
+    panels = _checked(rates), _checked(losses)
     traces, points = [], []
-    for panel, (quantity, lines) in enumerate(zip(quantities, panels, strict=True)):
-        for k, (name, line) in enumerate(lines.items()):
-            trace = _curve(name, line, k, (steps, quantity))
+    for panel, (quantity, lines) in enumerate(zip(quantities, panels)):
+        for k, trace in enumerate(_curves(lines, steps, quantity)):
             traces.append(trace.update(yaxis=f"y{panel + 1}", showlegend=not panel, legendgroup=str(k)))
-            points.append((f"{name}, {quantity}", *line, None))
-    note = {"xref": "paper", "yref": "y2", "y": limit, "text": labels.escape(say(ENTROPY)), "showarrow": False}
+        points += [(f"{name}, {quantity}", *line) for name, line in lines.items()]
+    (every_step, every_rate), (_, every_loss) = (np.concatenate([*lines.values()], axis=1) for lines in panels)
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
     if step is not None:
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
+    note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
+    corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
     ends = ", ".join(f"{name} {line[1, -1]:.2f}" for name, line in panels[1].items())
     return figure(
         traces,
         RUNS_HEIGHT,
         say,
         **_margins(rates),
-        xaxis=_axis(steps, known[0][0]) | {"anchor": "y2"},
-        yaxis=_axis(quantities[0], known[0][1]) | {"domain": RATES},
-        yaxis2=_axis(quantities[1], np.append(known[1][1], limit)) | {"domain": LOSSES},
+        xaxis=_axis(steps, every_step) | {"anchor": "y2"},
+        yaxis=_axis(quantities[0], every_rate) | {"domain": RATES},
+        yaxis2=_axis(quantities[1], np.append(every_loss, limit)) | {"domain": LOSSES},
         shapes=[{"type": "line", "line": MARK_LINE} | mark for mark in marks],
-        annotations=[note | {"x": 1, "xanchor": "right", "yanchor": "bottom"}],
+        annotations=[note | corner],
         description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
         table=Points(points),
     )
@@ -121,12 +126,12 @@ def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say =
     n_positions, n_dimensions = table.shape
     chosen = list(dimensions)
     limit = 1.08 * max(1.0, float(np.abs(table[:, chosen]).max()))  # a little more than that, so that no crest is cut
-    words = {"position": "%{x:d}", "value": say("value"), "number": "%{y:.3f}"}
-    hover = "position {position}<br>dimension {dimension}<br>{value} {number}"
+    names = [say("dimension {dimension}", dimension=dimension) for dimension in chosen]
+    place, value = (labels.told(say, part) for part in (("position", "%{x:d}"), ("value", "%{y:.3f}")))
     return _numbered(
         table[:, chosen].T,
-        [say("dimension {dimension}", dimension=dimension) for dimension in chosen],
-        [say(hover, dimension=dimension, **words) for dimension in chosen],
+        names,
+        [f"{place}<br>{name}<br>{value}" for name in names],
         say,
         left=theme.TICK_SIZE,
         in_a_row=5,
@@ -145,41 +150,158 @@ def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say =
 def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
     """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
     similarity = checks.as_float("similarity", similarity, "KT")
+    n = len(similarity)
+    names = checks.as_tokens("names", names, n)
     hover = say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}")
     return _numbered(
         similarity,
-        checks.as_tokens("names", names, len(similarity)),
-        hover,
+        names,
+        [f"{labels.escape(name)}<br>{hover}" for name in names],
         say,
         x_axis=message("offset (positions apart)"),
         yaxis={"title": {"text": say("mean dot product")}},
-        description=say(
-            "One line for each of {n} encodings: the similarity of positions by their distance.", n=len(similarity)
-        ),
+        description=say("One line for each of {n} encodings: the similarity of positions by their distance.", n=n),
     )
 
 
 def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
     """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
     wavelengths = checks.as_float("wavelengths", wavelengths, "KD")
-    words = {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
+    n = len(wavelengths)
+    names, words = checks.as_tokens("names", names, n), {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
+    hover = say("dimension {dimension}<br>wavelength: {wavelength} positions", **words)
     return _numbered(
         wavelengths,
-        checks.as_tokens("names", names, len(wavelengths)),
-        say("dimension {dimension}<br>wavelength: {wavelength} positions", **words),
+        names,
+        [f"{labels.escape(name)}<br>{hover}" for name in names],
         say,
         x_axis=message("dimension"),
         yaxis={"title": {"text": say("wavelength (positions)")}, "type": "log"},
-        description=say(
-            "One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=len(wavelengths)
-        ),
+        description=say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=n),
     )
+
+
+def bars(
+    values: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    value: str = message("value"),
+    token_axis: str = message("word"),
+    top: float | None = None,
+    say: Say = english,
+) -> Drawn:
+    """Draw one bar per word from 0 up, of K stacked parts (T, K); data[k].y is the k-th column.
+
+    `top` is where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
+    """
+    values = checks.as_float("values", values, "TK")
+    tokens = checks.as_tokens("tokens", tokens, len(values))
+    highest, x, said = float(values.sum(axis=1).max()), np.arange(len(values), dtype=np.int32), say(value)
+    shared = {
+        "x": x,
+        "text": labels.hover_texts(tokens, say),
+        "textposition": "none",
+        "hovertemplate": f"%{{text}}<br>{labels.escape(said)} %{{y:.3g}}<extra></extra>",
+        "showlegend": False,
+    }
+    columns = [column.copy() for column in values.T]
+    return figure(
+        [go.Bar(y=y, marker={"color": theme.line(k)["color"]}, **shared) for k, y in enumerate(columns)],
+        BARS_HEIGHT,
+        say,
+        left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
+        bottom=theme.LEANING * labels.tick_width(tokens) + theme.AXIS_HEIGHT,
+        barmode="stack",
+        xaxis=heatmap.side(tokens, token_axis, say),
+        yaxis={
+            "title": {"text": labels.escape(said)},
+            "range": [0, 1.08 * float(top or highest or 1)],
+            "automargin": False,
+        },
+        description=say(
+            "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.", n=len(x), value=said, highest=highest
+        ),
+        table=Points([(str(k), x, y, tokens) for k, y in enumerate(columns)]),
+    )
+
+
+def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+    """Draw how far from its limit each of N claims is, on a logarithmic axis that begins with 0.
+
+    A click on a dot selects its row (customdata = [row]).
+
+    Args:
+        values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
+            the claim rests on is off; -inf where there is no such number. data[k].x is the k-th column.
+    """
+    values = checks.as_float("values", values, "NK", masked=True)
+    values[np.isneginf(values)] = np.nan
+    n = len(values)
+    names = checks.as_tokens("names", names, n)
+    above = np.log10(values[values > 0])
+    low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
+    zero = 10.0 ** (low - 1)
+    places = np.where(values == 0, zero, values).astype(np.float32)
+    rows = np.arange(n, dtype=np.float32)
+    numbers = ["" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0]]
+    traces = [
+        go.Scatter(
+            x=places[:, k],
+            y=rows,
+            customdata=[[row] for row in range(n)],
+            mode="markers",
+            marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
+            name=labels.escape(say(part)),
+            cliponaxis=False,
+            **clickable(labels.told(say, (part, "%{x:.2g}")), say),
+        )
+        for k, (part, (symbol, size, color)) in enumerate(PARTS.items())
+    ]
+    margins = go.Scatter(  # from the dot to its limit
+        **polylines(places.T[:2], [rows, rows]),
+        mode="lines",
+        line={"color": theme.LINES[0], "width": theme.LINE_WIDTH},
+        **QUIET,
+    )
+    titles = go.Scatter(
+        x=np.full(n, zero, np.float32),
+        y=rows - np.float32(0.42),
+        text=[f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers, strict=True)],
+        mode="text",
+        textposition="middle right",
+        cliponaxis=False,
+        **QUIET,
+    )
+    ticks = list(range(low, high + 1, max(1, round((high - low) / 6))))
+    return figure(
+        [*traces, margins, titles],
+        n * ROW_HEIGHT,
+        say,
+        top=theme.LEGEND_HEIGHT,
+        xaxis={
+            "type": "log",
+            "range": [low - 1.2, high + 0.2],
+            "title": {"text": labels.escape(say("deviation"))},
+            "tickvals": [zero, *(10.0**one for one in ticks)],
+            "ticktext": ["0", *(f"10<sup>{one}</sup>" for one in ticks)],
+            "zeroline": False,
+            "fixedrange": True,
+        },
+        yaxis=BARE | {"range": [n - 0.5, -0.75], "fixedrange": True},
+        dragmode=False,
+        description=say("Each of {n} rows is a claim: a dot for what was measured, a stroke for what is allowed.", n=n),
+        table=Points([(say(part), values[:, k], rows, names) for k, part in enumerate(PARTS)]),
+    )
+
+
+def _checked(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
 
 
 def _numbered(
     values: np.ndarray,
     names: list[str],
-    hover: str | list[str],
+    hovers: list[str],
     say: Say,
     *,
     x_axis: str,
@@ -188,22 +310,29 @@ def _numbered(
     left: int = 3 * theme.TICK_SIZE,
     in_a_row: int = 2,
 ) -> Drawn:
-    """Draw K named lines (K, N) over 0 to N - 1; their hover texts, or one for all that the name stands before."""
+    """Draw K named lines (K, N) over 0 to N - 1."""
     x = np.arange(values.shape[1], dtype=np.int32)
-    hovers = [f"{labels.escape(name)}<br>{hover}" for name in names] if isinstance(hover, str) else hover
     parts = zip(values, names, hovers, strict=True)
     return figure(
-        [_line(x, row, name, k, text, theme.MAX_TICKS) for k, (row, name, text) in enumerate(parts)],
+        [_line(x, row, name, k, hover, theme.MAX_TICKS) for k, (row, name, hover) in enumerate(parts)],
         WAVES_HEIGHT,
         say,
         left=left + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT * -(-len(names) // in_a_row),
-        bottom=theme.AXIS_HEIGHT,
         xaxis=heatmap.side(len(x), x_axis, say),
         yaxis=yaxis | {"automargin": False},
         description=description,
-        table=Points([(name, x, row, None) for name, row in zip(names, values, strict=True)]),
+        table=Points([(name, x, row) for name, row in zip(names, values)]),
     )
+
+
+def _curves(lines: Mapping[str, np.ndarray], x_axis: str, y_axis: str) -> list[go.Scatter]:
+    x, y = map(labels.escape, (x_axis, y_axis))
+    hover = f"<br>{x} %{{x:,.6g}}<br>{y} %{{y:.4g}}"
+    return [
+        _line(*line, name, k, labels.escape(name) + hover, MARKERS_UP_TO)
+        for k, (name, line) in enumerate(lines.items())
+    ]
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, k: int, hover: str, markers_up_to: int) -> go.Scatter:
@@ -218,17 +347,9 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, k: int, hover: str, markers_u
     )
 
 
-def _curve(name: str, line: np.ndarray, k: int, axes: tuple[str, str]) -> go.Scatter:
-    x, y = map(labels.escape, axes)
-    return _line(*line, name, k, f"{labels.escape(name)}<br>{x} %{{x:,.6g}}<br>{y} %{{y:.4g}}", MARKERS_UP_TO)
-
-
 def _margins(names: Iterable[str]) -> dict[str, int]:
-    return {
-        "left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
-        "top": theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
-        "bottom": theme.AXIS_HEIGHT,
-    }
+    rows = 1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS
+    return {"left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT, "top": theme.LEGEND_HEIGHT * rows}
 
 
 def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:

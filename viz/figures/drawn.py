@@ -1,23 +1,23 @@
-"""What a figure function returns."""
+"""What a figure function returns, and how it leaves the app."""
 
+import textwrap
 from collections.abc import Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import labels
+from viz.figures.labels import Say
 from viz.figures.tables import Table
-from viz.figures.wording import Say, separators
 
-LEGEND = {
-    "orientation": "h",
-    "x": 1,
-    "xanchor": "right",
-    "y": 1,
-    "yanchor": "bottom",
-    "itemclick": False,
-    "itemdoubleclick": False,
-}
+WIDTH = 900  # pixels of an exported figure
+QUIET = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
+BARE = {"showticklabels": False, "showgrid": False, "zeroline": False}  # and of an axis that only places things
+LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
+_LEGEND = LEGEND | {"itemclick": False, "itemdoubleclick": False}
+_LINE = 110  # letters in a line of the note
+_LINE_HEIGHT, _TITLE_HEIGHT = 18, 48  # pixels
 
 
 class Drawn(go.Figure):
@@ -40,7 +40,7 @@ def figure(
     table: Table,
     left: float = 0,
     top: float = 0,
-    bottom: float = 0,
+    bottom: float = theme.AXIS_HEIGHT,
     **layout,
 ) -> Drawn:
     """Build a figure with what all share: transparent, without any text colour, margins set by hand.
@@ -50,12 +50,12 @@ def figure(
     """
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
     shared = go.Layout(
-        separators=separators(say),
+        separators=labels.separators(say),
         paper_bgcolor=theme.TRANSPARENT,
         plot_bgcolor=theme.TRANSPARENT,
         margin=margin,
         height=height + margin["t"] + margin["b"],
-        legend=LEGEND,
+        legend=_LEGEND,
         **layout,
     )
     return Drawn(traces, shared, description=description, table=table)
@@ -65,3 +65,38 @@ def clickable(hover: str, say: Say) -> dict:
     """The hover text, in a trace, of what a click opens: files leave out the line that is in its `meta`."""
     line = f"<br>{labels.escape(say('click to open'))}"
     return {"hovertemplate": f"{hover}{line}<extra></extra>", "meta": {"click": line}}
+
+
+def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """N lines as one, float32 with NaN between them, given x (N,) and y (N,) of their first points, second ..."""
+    corners = {"x": x, "y": y}.items()
+    return {name: np.stack([*some, some[0] * np.nan], 1).ravel().astype(np.float32) for name, some in corners}
+
+
+def titled(figure: Drawn, title: str, note: str) -> Drawn:
+    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme."""
+    copy = Drawn(figure, description=figure.description, table=figure.table)
+    lines = textwrap.wrap(note, _LINE, max_lines=3, placeholder=" …") or [""]
+    small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
+    height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
+    layout = copy.layout
+    layout.template = "plotly_white"
+    layout.paper_bgcolor = layout.plot_bgcolor = "white"
+    layout.title = {
+        "text": "<br>".join([f"<b>{labels.escape(title)}</b>", *small]),
+        "font": {"size": 16},
+        "x": 0,
+        "xref": "container",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 22, "l": 12},
+    }
+    layout.margin.t += height
+    layout.margin.r = max(layout.margin.r, 24)
+    layout.height += height
+    for trace in copy.data:
+        if trace.meta:  # as `clickable` made it
+            trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
+            trace.meta = None
+    return copy

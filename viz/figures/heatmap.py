@@ -1,6 +1,6 @@
 """The base of all maps: axes of tokens or of numbers, names in hover boxes, hatched cells, texts in cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -8,14 +8,15 @@ from plotly.colors import hex_to_rgb
 
 from viz import theme
 from viz.figures import checks, labels
-from viz.figures.drawn import Drawn, figure
+from viz.figures.drawn import BARE, QUIET, Drawn, figure, polylines
+from viz.figures.labels import Say, message
 from viz.figures.tables import Cells
-from viz.figures.wording import Say, message
 
 NOT_ALLOWED = message("not allowed (masked)")
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
+PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
 _NOWHERE = np.array([np.nan], np.float32)
-TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, hoverinfo="skip", showlegend=False, name="ticks")
+TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
 HATCH = {
     "mode": "lines",
     "line": {"width": 0},
@@ -30,18 +31,16 @@ HATCH = {
     },
     "hoverinfo": "skip",
 }
-_BARE = {"tickmode": "array", "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
 
 
 def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
-    """Build an axis whose coordinates are the positions 0..n-1, every step-th with its label (escaped); 0 is on top
-    if it goes downwards."""
-    n = len(texts)
-    ends = [-0.5, n - 0.5]
+    """An axis whose coordinates are the positions 0..n-1, every step-th with its label (escaped); if it goes
+    downwards, 0 is on top."""
+    ends = [-0.5, len(texts) - 0.5]
     return {
         "title": {"text": labels.escape(title)},
         "tickmode": "array",
-        "tickvals": list(range(0, n, step)),
+        "tickvals": list(range(0, len(texts), step)),
         "ticktext": list(texts[::step]),
         "ticklabelstandoff": theme.TICK_STANDOFF,
         "tickfont": {"size": theme.TICK_SIZE},
@@ -59,7 +58,7 @@ def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False
 def side(
     entries: Sequence[str] | int, title: str, say: Say, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
 ) -> dict:
-    """Build the axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
+    """The axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
         step = labels.number_step(entries, most)
@@ -67,21 +66,20 @@ def side(
     step = labels.tick_step(len(entries))
     if step > 1:
         title = say("{title} · 1 of {n} labelled", title=title, n=step)
-    texts = [labels.tick_text(token) for token in entries]
-    return axis(texts, step, title, downwards=downwards, tickangle=0 if downwards else -45)
+    return axis(list(map(labels.tick_text, entries)), step, title, downwards=downwards, tickangle=-45 * (not downwards))
 
 
 def grid(
     values: np.ndarray,
-    rows: Sequence[str] | None,
-    columns: Sequence[str] | None,
+    tokens: Mapping[str, Sequence[str] | None],
     say: Say,
-    *,
-    hover: str,
+    value: str,
     description: str,
+    *,
     titles: tuple[str, str],
     names: tuple[str, str] | None = None,
-    value: str,
+    number: str = "%{z:.3f}",
+    hover: str = "",
     blocked: np.ndarray | None = None,
     notes: Sequence[str] | None = None,
     most: int = theme.MAX_NUMBERS,
@@ -94,91 +92,76 @@ def grid(
 
     Args:
         values: float32, or bool for a mask, (T, S).
-        rows, columns: T and S tokens; None for numbers from 0.
-        hover: template, in which `%{y}` is the row and `%{x}` the column.
+        tokens: of the T rows, and of the S columns, by the name of the argument; where there are none, numbers from 0.
+        value: what the numbers are, in English.
         titles: of the axes.
-        names: what rows and columns are called in the table; as `titles` otherwise.
+        names: what rows and columns are called in table and hover box; as `titles` otherwise.
+        number: what a hover box says of a cell after its row, its column, and what it is.
+        hover: what it says instead; `%{y}` is the row and `%{x}` the column.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
         most: numbers on the axis of the columns.
         heatmap: colours and further settings of go.Heatmap.
     """
-    given = zip("yx", (rows, columns), ("queries", "keys"), values.shape, strict=True)
-    named = {side: checks.as_tokens(name, one, n) for side, one, name, n in given if one is not None}
+    given = zip("yx", tokens.items(), values.shape)
+    named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
     texts = {side: labels.hover_texts(one, say) for side, one in named.items()}
     if notes is not None:
         texts["y"] = [row + note for row, note in zip(texts["y"], notes, strict=True)]
+    names = names or titles
+    if not hover:
+        y, x = ("%{" + (side if side in named else f"{side}:d") + "}" for side in "yx")
+        hover = labels.told(say, (names[0], y), (names[1], x), (value, number))
     gap = theme.CELL_GAP if "x" in named and max(values.shape) <= theme.CELL_GAP_UP_TO else 0
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
         hovertemplate=hover + "<extra></extra>",
         xgap=gap,
         ygap=gap,
-        **heatmap,
+        **{"colorbar": theme.color_bar(labels.escape(say(value)))} | heatmap,
     )
     axes = {
         "xaxis": side(named.get("x", values.shape[1]), titles[1], say, most=most),
         "yaxis": side(named.get("y", len(values)), titles[0], say, downwards=True),
     }
     for name, one in texts.items():
-        cells[f"{name}axis"] = f"{name}2"
-        own = {"tickvals": list(range(len(one))), "ticktext": one, "range": axes[f"{name}axis"]["range"]}
-        axes[f"{name}axis"]["overlaying"] = f"{name}2"
-        axes[f"{name}axis2"] = _BARE | own | {"matches": name}
+        over = axes[f"{name}axis"]
+        over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
+        own = {"tickmode": "array", "tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
+        axes[f"{name}axis2"] = BARE | own | {"ticks": "", "matches": name}
     over, hatched = TICKS, blocked is not None and bool(blocked.any())
     if hatched:
-        xs, ys = hatched_boxes(blocked)
-        over = go.Scatter(x=xs, y=ys, **HATCH, name=say(NOT_ALLOWED), showlegend=True)
+        over = go.Scatter(**hatched_boxes(blocked), **HATCH, name=say(NOT_ALLOWED), showlegend=True)
     return figure(
         [cells, over],
         theme.plot_height(len(values)),
         say,
         left=labels.tick_width(named.get("y", [str(len(values))])) + theme.AXIS_TITLE_HEIGHT,
-        top=theme.LEGEND_HEIGHT if hatched else 0,
+        top=theme.LEGEND_HEIGHT * hatched,
         bottom=(theme.LEANING * labels.tick_width(named["x"]) if "x" in named else 0) + theme.AXIS_HEIGHT,
         **axes,
         description=description,
-        table=Cells(values, names or titles, named.get("y"), named.get("x"), value),
+        table=Cells(values, names, named.get("y"), named.get("x"), value),
     )
 
 
-def centred(values: np.ndarray, title: str, least: float = 0.0) -> dict:
+def centred(values: np.ndarray, least: float = 0.0) -> dict:
     """Colours of go.Heatmap that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
     limit = max(float(np.abs(values).max(initial=0.0)), least) or 1.0
-    ends = {"zmin": -limit, "zmax": limit, "zmid": 0.0}
-    return {"colorscale": theme.DIVERGING, "colorbar": theme.color_bar(title)} | ends
+    return {"colorscale": theme.DIVERGING, "zmin": -limit, "zmax": limit, "zmid": 0.0}
 
 
-def weight_colors(weights: np.ndarray, scale_to_max: bool, value: str, say: Say) -> dict:
-    """Colours from 0 to 1, or to the largest weight: the colour bar then says so."""
-    top = float(weights.max()) if scale_to_max and weights.max() > 0 else 1.0
-    title = labels.escape(say(value))
-    if scale_to_max:
-        title = say("{value}<br>(largest<br>{top:.3g})", value=title, top=top)
-    return {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": top, "colorbar": theme.color_bar(title)}
-
-
-def noted(values: np.ndarray, *notes: tuple[np.ndarray, str]) -> np.ndarray:
-    """What the hover box adds to each cell (T, S), given cells (bool) and their escaped note."""
-    texts = np.full(values.shape, "", dtype=object)
-    for cells, note in notes:
-        texts[cells] += f", {note}"
-    return texts
-
-
-def hatched_boxes(blocked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The outlines (x, y), float32 with NaN between them, of a box for each run of masked cells in a row of (T, S)."""
+def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
+    """The outlines, x and y (float32, NaN between them), of a box for each run of masked cells in a row of (T, S)."""
     # +1 where a run of masked cells starts, -1 just after it ends
     edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))
-    (row, left), (_, right), gap = np.nonzero(edges == 1), np.nonzero(edges == -1), np.full((edges == 1).sum(), np.nan)
-    xs = np.stack([left - 0.5, right - 0.5, right - 0.5, left - 0.5, left - 0.5, gap], axis=1)
-    ys = np.stack([row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5, gap], axis=1)
-    return xs.ravel().astype(np.float32), ys.ravel().astype(np.float32)
+    (row, left), (_, right) = np.argwhere(edges == 1).T - 0.5, np.argwhere(edges == -1).T - 0.5
+    return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])
 
 
-def frame(row: int, column: int) -> dict:
+def frame(row: int, column: int, room: float = 0.5) -> dict:
     """The outline of a cell that is chosen, as a shape of a layout whose axes count the cells."""
-    edges = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    edges = {"x0": column - room, "x1": column + room, "y0": row - room, "y1": row + room}
     return {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}, **edges}
 
 
@@ -187,17 +170,15 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], size: int = th
 
     That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens of the scale.
     """
-    values = np.asarray(cells.z)
     ink = np.where(luminance(colors_of(cells)) > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
-    rows, columns = (index.ravel().astype(np.float32) for index in np.indices(values.shape))
+    rows, columns = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
     return go.Scatter(
         x=columns,
         y=rows,
         text=[text for row in texts for text in row],
         mode="text",
         textfont={"size": size, "color": ink.ravel().tolist()},
-        hoverinfo="skip",
-        showlegend=False,
+        **QUIET,
         name=WRITTEN,
     )
 

@@ -1,4 +1,4 @@
-"""Token strings to text that Plotly draws literally.
+"""What figures write: words in a reader's language, and tokens as text that Plotly draws literally.
 
 Plotly reads labels as pseudo-HTML: the tokens `<s>` and `</s>` come out empty and `<b>k</b>` as a bold k. It also
 decodes only a few entities (`&quot;` is not one of them), and starts MathJax between dollar signs where it is loaded.
@@ -8,13 +8,34 @@ import html
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from viz import theme
-from viz.figures.wording import Say, english
 
 REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
+
+
+class Say(Protocol):
+    """Says a sentence, given in English, in the language of a reader, with values in its places in braces."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
+def english(text: str, /, **values: object) -> str:
+    return text.format(**values) if values else text
+
+
+def message(text: str) -> str:
+    """Marks a sentence that is said elsewhere."""
+    return text
+
+
+def separators(say: Say) -> str:
+    """The decimal point and what stands between thousands, as Plotly wants them."""
+    number = say("{number:,}", number=1234.5)
+    return number[5] + number[1]
 
 
 def layer_label(layer: int, say: Say = english) -> str:
@@ -30,6 +51,11 @@ def escape(text: str) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
+def told(say: Say, *parts: tuple[str, str]) -> str:
+    """Lines of a hover box: what each part is, in English, and where Plotly writes it."""
+    return "<br>".join(f"{escape(say(name))} {place}" for name, place in parts)
+
+
 @lru_cache(maxsize=REMEMBERED)
 def visible(token: str) -> str:
     """Write out what cannot be seen: control and zero-width characters, line ends, tabs, outer spaces, nothing at all.
@@ -39,20 +65,66 @@ def visible(token: str) -> str:
     """
     if token.isascii() and token.isalnum():  # nearly every token
         return token
-    if token == "":
-        return "∅"
-    return "".join(_visible_character(token, i) for i in range(len(token)))
+    return "".join(map(_visible_character, ["", *token], token, [*token[1:], ""])) or "∅"
+
+
+def _visible_character(before: str, character: str, after: str) -> str:
+    code, category = ord(character), unicodedata.category(character)
+    if character == " ":
+        return "␣" if {before, after} & {"", " "} else " "
+    if code < 32:
+        return chr(0x2400 + code)
+    if code == 127:
+        return "␡"
+    if character in _JOINERS and not before.isascii() and not after.isascii():
+        return character  # it joins two signs, as in families of emoji and in Persian
+    if _extends(character) and character not in _JOINERS:
+        if before:
+            return character
+        # A mark with nothing before it (a piece of a word) needs something to stand on.
+        alone = "VARIATION SELECTOR" not in unicodedata.name(character, "")
+        return f"◌{character}" if alone else f"[U+{code:04X}]"
+    return f"[U+{code:04X}]" if category in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs") else character
+
+
+def _extends(character: str) -> bool:
+    tone_of_skin = "\U0001f3fb" <= character <= "\U0001f3ff"
+    return unicodedata.category(character) in ("Mn", "Me") or character in _JOINERS or tone_of_skin
 
 
 def tick_text(token: str) -> str:
+    """The escaped text of a token, shortened to theme.MAX_TICK_WIDTH columns."""
     return _tick(token)[0]
+
+
+def tick_width(tokens: Sequence[str]) -> float:
+    """Estimate the pixels that the widest tick label of these tokens takes."""
+    return theme.GLYPH_WIDTH * max(_tick(token)[1] for token in tokens)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _tick(token: str) -> tuple[str, int]:
-    """The escaped, shortened text of a token for a tick, and the columns it takes."""
     text = _shorten(visible(token), theme.MAX_TICK_WIDTH)
     return escape(text), text_width(text)
+
+
+def _shorten(text: str, width: int) -> str:
+    """Cut a text to so many columns, an ellipsis included, never inside a letter with marks or a joined emoji."""
+    if text_width(text) <= width:
+        return text
+    used = end = 0
+    for i, character in enumerate(text):
+        if used < width and i and not _extends(character) and text[i - 1] != "\u200d":
+            end = i
+        used += text_width(character)
+    return text[:end] + "…"
+
+
+def text_width(text: str) -> int:
+    """The columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def quoted(token: str, say: Say = english) -> str:
@@ -88,68 +160,3 @@ def tick_step(n: int) -> int:
 def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
     """The distance between labelled numbers: the smallest power of two that keeps to so many at most."""
     return 1 << (-(-n // most) - 1).bit_length()
-
-
-def text_width(text: str) -> int:
-    """The columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def tick_width(tokens: Sequence[str]) -> float:
-    """Estimate the pixels that the widest tick label of these tokens takes."""
-    return theme.GLYPH_WIDTH * max(_tick(token)[1] for token in tokens)
-
-
-def _visible_character(token: str, i: int) -> str:
-    character = token[i]
-    code = ord(character)
-    if character == " ":
-        at_an_edge = i == 0 or i == len(token) - 1 or token[i - 1] == " " or token[i + 1] == " "
-        return "␣" if at_an_edge else " "
-    if code < 32:
-        return chr(0x2400 + code)
-    if code == 127:
-        return "␡"
-    if character in _JOINERS and 0 < i < len(token) - 1 and not token[i - 1].isascii() and not token[i + 1].isascii():
-        return character  # it joins two signs, as in families of emoji and in Persian
-    if _extends(character) and character not in _JOINERS:
-        # A mark with nothing before it (a piece of a word) needs something to stand on.
-        if "VARIATION SELECTOR" in unicodedata.name(character, "") and i == 0:
-            return f"[U+{code:04X}]"
-        return character if i > 0 else "◌" + character
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs"):
-        return f"[U+{code:04X}]"
-    return character
-
-
-def _extends(character: str) -> bool:
-    return (
-        unicodedata.category(character) in ("Mn", "Me")
-        or character in _JOINERS
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-    )
-
-
-def _shorten(text: str, width: int) -> str:
-    """Cut a text to so many columns, an ellipsis included, never inside a letter with marks or a joined emoji."""
-    if text_width(text) <= width:
-        return text
-    kept, used = "", 0
-    for cluster in _clusters(text):
-        used += text_width(cluster)
-        if used > width - 1:
-            break
-        kept += cluster
-    return kept + "…"
-
-
-def _clusters(text: str) -> list[str]:
-    clusters: list[str] = []
-    for character in text:
-        if clusters and (_extends(character) or clusters[-1].endswith("\u200d")):
-            clusters[-1] += character
-        else:
-            clusters.append(character)
-    return clusters

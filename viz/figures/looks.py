@@ -12,18 +12,19 @@ from plotly.colors import get_colorscale
 
 from viz import theme
 from viz.figures import heatmap, labels
-from viz.figures.attention import MASK_WORDS, mask_bar
-from viz.figures.wording import Say, message, separators
+from viz.figures.drawn import LEGEND
+from viz.figures.labels import Say, message
+from viz.figures.maps import MASK_WORDS, mask_bar
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
 DIVERGING = [list(stop) for stop in theme.DIVERGING]
 # Told that labels may overflow, Plotly does not measure each of them, which took most of its time.
 _OVERFLOW = {"ticklabeloverflow": "allow"}
-_CELL = {"query": "%{customdata[0]}", "key": "%{customdata[1]}"}
 _BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5} | _OVERFLOW
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
+_ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
 
 
 def attention(
@@ -46,14 +47,15 @@ def attention(
         notes: T texts for the hover box, beside the query.
         signed: the numbers are on both sides of 0, and so are the colours.
     """
-    number = "%{z:+.3f}%{customdata[2]}" if signed else "%{z:.3f}%{customdata[2]}"
-    said = {"value": labels.escape(say(value)), "number": number}
-    hover = say("query {query}<br>key {key}<br>{value} {number}", **_CELL, **said)
+    number = f"%{{z:{'+' * signed}.3f}}{_CELL}"
+    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, number))
     scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
-    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit, notes)
+    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit)
+    if notes is not None:
+        rows = look["hover"]["rows"]
+        look["hover"]["rows"] = [row + note for row, note in zip(rows, notes, strict=True)]
     if mask is not None and not mask.all():
-        xs, ys = heatmap.hatched_boxes(~mask)
-        look["data"].append({"type": "scatter", "x": xs, "y": ys, "showlegend": False} | heatmap.HATCH)
+        look["data"].append(heatmap.hatched_boxes(~mask) | heatmap.HATCH | {"type": "scatter", "showlegend": False})
         look["hover"]["blocked"] = mask.astype(np.uint8)
         look["hover"]["blocked_note"] = ", " + say(heatmap.NOT_ALLOWED)
     return look
@@ -61,9 +63,8 @@ def attention(
 
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
     """The look of a mask in two colours; arguments as for `attention`."""
-    hover = say("query {query}<br>key {key}", **_CELL) + "<br>%{customdata[2]}"
-    scale = [list(stop) for stop in theme.MASK_SCALE]
-    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, 0, 1)
+    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN)) + f"<br>{_CELL}"
+    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, [list(stop) for stop in theme.MASK_SCALE])
     look["data"][0]["colorbar"] |= mask_bar(say)
     look["hover"]["values"] = list(map(say, MASK_WORDS))
     return look
@@ -71,13 +72,12 @@ def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: s
 
 def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
     """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
-    words = {"position": "%{customdata[0]}", "dimension": "%{x:d}", "value": say("value"), "number": "%{z:.3f}"}
-    hover = say("position {position}<br>dimension {dimension}<br>{value} {number}", **words)
+    hover = labels.told(say, ("position", _ROW), ("dimension", "%{x:d}"), ("value", "%{z:.3f}"))
     numbers = [str(i) for i in range(n_dimensions)]
-    axes = say("position"), say("dimension")
-    look = _tokens(tokens, numbers, say, axes, hover, DIVERGING, -limit, limit, named=False)
-    ticks = _ticks(numbers, labels.number_step(n_dimensions))
-    look["layout"]["xaxis"] |= ticks | {"tickangle": 0, "title": {"text": say("dimension")}}
+    look = _tokens(tokens, numbers, say, (say("position"), say("dimension")), hover, DIVERGING, -limit, limit)
+    look["hover"]["columns"] = [""] * n_dimensions
+    look["layout"]["xaxis"] |= _ticks(numbers, labels.number_step(n_dimensions))
+    look["layout"]["xaxis"] |= {"tickangle": 0, "title": {"text": say("dimension")}}
     return look
 
 
@@ -107,14 +107,12 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
 def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
-    words = {"step": "%{customdata[0]}", "candidate": "%{customdata[2]}", "number": "%{z:.3f}"}
-    hover = say("step {step}<br>candidate {candidate}<br>probability {number}", **words)
-    titles = say("written word"), say("candidate (1 = most probable)")
-    look = _tokens(written, ranks, say, titles, hover, SEQUENTIAL, 0, 1)
+    hover = labels.told(say, ("step", _ROW), ("candidate", _CELL), ("probability", "%{z:.3f}"))
+    look = _tokens(written, ranks, say, (say("written word"), say("candidate (1 = most probable)")), hover)
     look["layout"]["xaxis"]["tickangle"] = 0
     look["layout"]["margin"]["t"] = 50
     look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
-    look["texts"] = [[labels.tick_text(name) for name in row] for row in names]
+    look["texts"] = [list(map(labels.tick_text, row)) for row in names]
     return look
 
 
@@ -123,13 +121,12 @@ def next_words(names: Sequence[str], say: Say) -> dict:
 
     As it is drawn; of what is not drawn, grey; and, as an outline, as the model has it.
     """
-    words = {"word": "%{customdata[0]}", "own": "%{customdata[1]}", "drawn": "%{customdata[2]}"}
-    hover = say("{word}<br>model {own}<br>sampling {drawn}", **words)
-    kinds = (
-        (say("sampling"), {"color": theme.MAY_ATTEND}),
-        (say("falls out"), {"color": "rgba(138,141,147,0.55)"}),
-        (say("model"), {"color": theme.TRANSPARENT, "line": {"color": theme.HATCH_FILL, "width": 1.5}}),
-    )
+    hover = say("{word}<br>model {own}<br>sampling {drawn}", word=_ROW, own=_COLUMN, drawn=_CELL)
+    kinds = {
+        say("sampling"): {"color": theme.MAY_ATTEND},
+        say("falls out"): {"color": "rgba(138,141,147,0.55)"},
+        say("model"): {"color": theme.TRANSPARENT, "line": {"color": theme.HATCH_FILL, "width": 1.5}},
+    }
     bars = [
         {
             "type": "bar",
@@ -142,18 +139,16 @@ def next_words(names: Sequence[str], say: Say) -> dict:
             "constraintext": "none",
             "cliponaxis": False,
         }
-        for name, marker in kinds
+        for name, marker in kinds.items()
     ]
     layout = layout_of(labels.tick_width(names) + 30, 24, say) | {
         "barmode": "overlay",
         "bargap": 0.3,
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero", "gridcolor": "rgba(128,128,128,0.2)", "zeroline": False},
-        "yaxis": tick_axis(names, say("next word")) | {"tickangle": 0},
-        "legend": {"orientation": "h", "xref": "container", "x": 1, "xanchor": "right"}
-        | {"yref": "container", "y": 1, "yanchor": "top"},
+        "yaxis": tick_axis(names, say("next word"), downwards=True) | {"tickangle": 0},
+        "legend": LEGEND | {"xref": "container", "yref": "container", "yanchor": "top"},
         "showlegend": True,
     }
-    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
     layout["margin"] |= {"b": 30}
     return {"data": bars, "layout": layout, "hover": None}
 
@@ -162,16 +157,10 @@ def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:
     """The look of a word per cell, coloured by its probability: (T, N) escaped words `named`, and their hover texts."""
-    look = _tokens(steps, columns, say, titles, "%{customdata[0]}<br>%{customdata[2]}", SEQUENTIAL, 0, 1)
+    look = _tokens(steps, columns, say, titles, f"{_ROW}<br>{_CELL}")
     look["layout"]["xaxis"]["tickangle"] = -30
     look["hover"]["cells"], look["texts"] = cells, named
     return look
-
-
-def _ticks(tokens: Sequence[str], step: int = 0) -> dict:
-    step = step or max(1, -(-len(tokens) // MAX_LABELS))
-    texts = [labels.tick_text(token) for token in tokens[::step]]
-    return {"tickmode": "array", "tickvals": list(range(0, len(tokens), step)), "ticktext": texts}
 
 
 def _tokens(
@@ -180,13 +169,11 @@ def _tokens(
     say: Say,
     titles: tuple[str, str],
     hover: str,
-    scale: list,
-    low: float,
-    high: float,
-    notes: Sequence[str] | None = None,
-    named: bool = True,
+    scale: list = SEQUENTIAL,
+    low: float = 0,
+    high: float = 1,
 ) -> dict:
-    """A map of tokens by tokens, columns named above it; the hover box names them, too, if they are `named`."""
+    """A map of tokens by tokens, columns named above it."""
     gap = theme.CELL_GAP if max(len(rows), len(columns)) <= theme.CELL_GAP_UP_TO else 0
     heat = {
         "type": "heatmap",
@@ -201,22 +188,26 @@ def _tokens(
     margins = labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30
     layout = layout_of(*margins, say) | {
         "xaxis": tick_axis(columns, titles[1]) | {"side": "top", "tickangle": -45},
-        "yaxis": tick_axis(rows, titles[0]) | {"tickangle": 0},
+        "yaxis": tick_axis(rows, titles[0], downwards=True) | {"tickangle": 0},
     }
-    layout["yaxis"]["range"] = layout["yaxis"]["range"][::-1]
-    said = labels.hover_texts(rows, say)
-    if notes is not None:
-        said = [row + note for row, note in zip(said, notes, strict=True)]
-    over = labels.hover_texts(columns, say) if named else [""] * len(columns)
-    return {"data": [heat], "layout": layout, "hover": {"rows": said, "columns": over}}
+    said = {"rows": labels.hover_texts(rows, say), "columns": labels.hover_texts(columns, say)}
+    return {"data": [heat], "layout": layout, "hover": said}
 
 
-def tick_axis(tokens: Sequence[str], title: str) -> dict:
-    """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
+def _ticks(tokens: Sequence[str], step: int = 0) -> dict:
+    step = step or -(-len(tokens) // MAX_LABELS)
+    texts = [labels.tick_text(token) for token in tokens[::step]]
+    return {"tickmode": "array", "tickvals": list(range(0, len(tokens), step)), "ticktext": texts}
+
+
+def tick_axis(tokens: Sequence[str], title: str, downwards: bool = False) -> dict:
+    """An axis whose coordinates are positions, so that equal tokens keep rows of their own; 0 is on top if it goes
+    downwards."""
+    ends = [-0.5, len(tokens) - 0.5]
     return {
         **_ticks(tokens),
         "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
-        "range": [-0.5, len(tokens) - 0.5],
+        "range": ends[::-1] if downwards else ends,
         "tickfont": {"size": theme.TICK_SIZE},
         "ticks": "",
         "showgrid": False,
@@ -229,11 +220,10 @@ def tick_axis(tokens: Sequence[str], title: str) -> dict:
 def layout_of(left: float, top: float, say: Say) -> dict:
     """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
     return {
-        "separators": separators(say),
+        "separators": labels.separators(say),
         "paper_bgcolor": theme.TRANSPARENT,
         "plot_bgcolor": theme.TRANSPARENT,
         "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},
-        "hovermode": "closest",
         "dragmode": False,
         "showlegend": False,
     }

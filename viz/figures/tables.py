@@ -2,14 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
 from viz.figures import labels
-from viz.figures.wording import Say, english
+from viz.figures.labels import Say, english
 
 NAMED_AT_MOST = 8  # keys that one sentence lists
 Row = list  # of numbers, texts, and None where nothing is drawn
@@ -110,14 +110,10 @@ class Board(Table):
 
 @dataclass
 class Tiles(Table):
-    """A row per cell of every head: weights (L, H, T, S), NaN where a cell is blank, and what they are, in English."""
+    """A row per cell of every head: weights (L, H, T, S), NaN where a cell is blank."""
 
     weights: np.ndarray
-    value: str
-
-    @property
-    def header(self) -> list[str]:
-        return ["layer", "head", "query", "key", self.value]
+    header = ["layer", "head", "query", "key", "weight"]
 
     def rows(self) -> Iterator[Row]:
         for place, weight in np.ndenumerate(self.weights):
@@ -135,7 +131,7 @@ class Tiles(Table):
         return say(
             "{name}: largest {value} {number:.3g}, at {row} and {column}.",
             name=name,
-            value=say(self.value),
+            value=say("weight"),
             number=weights[row, column],
             row=_named("", "query", row, say),
             column=_named("", "key", column, say),
@@ -144,15 +140,15 @@ class Tiles(Table):
 
 @dataclass
 class Points(Table):
-    """A row per point of every line: of each line its name, x (N,), y (N,), and N texts at the points or none."""
+    """A row per point of every line: of each line its name, x (N,), y (N,), and maybe N texts at the points."""
 
-    lines: Sequence[tuple[str, Iterable[float], Iterable[float], Sequence[str] | None]]
+    lines: Sequence[tuple]
     header = ["line", "x", "y", "name"]
 
     def rows(self) -> Iterator[Row]:
-        for name, xs, ys, texts in self.lines:
+        for name, xs, ys, *texts in self.lines:
             for place, (x, y) in enumerate(zip(xs, ys, strict=True)):
-                yield [name, _number(x), _number(y), texts[place] if texts else ""]
+                yield [name, _number(x), _number(y), texts[0][place] if texts else ""]
 
     def in_words(self, say: Say = english) -> list[str]:
         return [self._line(name, list(points), say) for name, points in groupby(self.rows(), key=lambda row: row[0])]
@@ -160,18 +156,15 @@ class Points(Table):
     def _line(self, name: str, points: list[Row], say: Say) -> str:
         if len(points) == 1:
             return f"{name}: {_point(points[0], say)}."
-        low, high = min(points, key=lambda point: point[2]), max(points, key=lambda point: point[2])
-        ends = {"low": _point(low, say), "high": _point(high, say)}
-        return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(points), **ends)
+        low, high = (_point(end(points, key=lambda point: point[2]), say) for end in (min, max))
+        return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(points), low=low, high=high)
 
 
-def _number(value: object) -> object:
+def _number(value: object) -> int | float | None:
     """A number as Python writes it, whole numbers without a point; None where there is none."""
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
     if isinstance(value, (np.floating, float)):
-        return None if np.isnan(value) else float(np.format_float_positional(value, trim="-"))
-    return value.item() if isinstance(value, np.generic) else value
+        return None if np.isnan(value) else float(str(value))  # with the digits of a float32, no more
+    return int(value)
 
 
 def _point(point: Row, say: Say) -> str:
@@ -180,6 +173,6 @@ def _point(point: Row, say: Say) -> str:
     return f"{at} ({point[3]})" if point[3] else at
 
 
-def _named(name: str, what: str, number: object, say: Say) -> str:
+def _named(name: str, what: str, number: int, say: Say) -> str:
     place = f"{say(what)} {number}"
     return f"{labels.in_quotes(labels.visible(name), say)} ({place})" if name else place

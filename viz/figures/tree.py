@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import Drawn, figure
+from viz.figures.drawn import Drawn, figure, polylines
+from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
-from viz.figures.wording import Say, english, message
 
 KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
 # Symbol, size and colour.
@@ -25,46 +25,29 @@ COLUMN_ROOM = 26  # pixels of a column beside its widest token
 NUMBER_WIDTH = 60  # pixels of a number under a token
 LOOKED_AT = 3  # source tokens that a hover text names
 _EDGE = "#8c8c8c"
-_BEST_WIDTH = 4
 
 
 class _Tree:
     """Where the nodes stand: in the row of their number of tokens (`step`), in the column of their `rank`."""
 
-    def __init__(self, parents: list[int], added: np.ndarray) -> None:
-        n = len(parents)
-        self.parents, self.added = parents, added.astype(np.float64)
-        self.step, self.rank, self.totals = np.zeros(n, int), np.zeros(n, int), self.added.copy()
-        for node in range(1, n):
-            self.step[node] = self.step[parents[node]] + 1
-            self.totals[node] += self.totals[parents[node]]
-        for step in range(self.step.max() + 1):
-            nodes = np.flatnonzero(self.step == step)
-            self.rank[nodes[np.argsort(-self.totals[nodes], kind="stable")]] = range(len(nodes))
+    def __init__(self, parents: Sequence[int], added: np.ndarray) -> None:
+        self.parents, self.added = np.array(parents, int), added.astype(np.float64)
+        self.totals, (self.step, self.rank) = self.added.copy(), np.zeros((2, len(added)), int)
+        for node, parent in enumerate(self.parents[1:], 1):
+            self.step[node] = self.step[parent] + 1
+            self.totals[node] += self.totals[parent]
         self.width = np.bincount(self.step)  # nodes of each row
+        self.rank[np.lexsort((-self.totals, self.step))] = np.concatenate([np.arange(n) for n in self.width])
 
     def path(self, node: int) -> list[int]:
-        nodes = [node]
-        while self.parents[nodes[-1]] >= 0:
-            nodes.append(self.parents[nodes[-1]])
-        return nodes
+        return [node, *self.path(self.parents[node])] if node >= 0 else []
 
-    def edges(self, nodes: Sequence[int]) -> dict[str, np.ndarray]:
-        xs: list[float] = []
-        ys: list[float] = []
-        first, last = CHANNELS
-        for node in nodes:
-            parent = self.parents[node]
-            (x0, y0), (x1, y1) = ((float(self.rank[one]), float(self.step[one])) for one in (parent, node))
-            if x0 == x1:
-                xs += [x0, x1, np.nan]
-                ys += [y0, y1, np.nan]
-                continue
-            # Every parent turns at a height of its own, so that lines of two parents never lie on each other.
-            channel = y0 + first + (last - first) * (x0 + 0.5) / self.width[self.step[parent]]
-            xs += [x0 + ASIDE, x0 + ASIDE, x1 - ASIDE, x1 - ASIDE, np.nan]
-            ys += [y0, channel, channel, y1, np.nan]
-        return {"x": np.array(xs, np.float32), "y": np.array(ys, np.float32)}
+    def edges(self, nodes: list[int]) -> dict[str, np.ndarray]:
+        """Every parent's lines turn at a height of their own, so that those of two parents never lie on each other."""
+        (x0, x1), (y0, y1) = ([row[self.parents[nodes]], row[nodes]] for row in (self.rank, self.step))
+        turn = y0 + CHANNELS[0] + (CHANNELS[1] - CHANNELS[0]) * (x0 + 0.5) / self.width[y0]
+        left, right = x0 + ASIDE * (x0 != x1), x1 - ASIDE * (x0 != x1)
+        return polylines([left, left, right, right], [y0, turn, turn, y1])
 
 
 def search_tree(
@@ -93,10 +76,9 @@ def search_tree(
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    tokens = checks.as_tokens("tokens", tokens, n)
-    fates = checks.as_tokens("fates", fates, n)
-    tree, scores = _Tree(list(map(int, parents)), log_probabilities), dict(scores or {})
-    first, last = (0, int(tree.step.max())) if steps is None else steps
+    tokens, fates = checks.as_tokens("tokens", tokens, n), checks.as_tokens("fates", fates, n)
+    tree, scores = _Tree(parents, log_probabilities), scores or {}
+    first, last = steps or (0, int(tree.step.max()))
     drawn = [node for node in range(n) if first <= tree.step[node] <= last]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
@@ -119,17 +101,13 @@ def search_tree(
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT,
-        bottom=theme.AXIS_HEIGHT,
         xaxis=heatmap.axis(ranks, 1, say("rank among these candidates"), fixedrange=True) | across,
         yaxis=heatmap.axis(numbers, 1, say("tokens written"), fixedrange=True) | down,
-        hovermode="closest",
         dragmode=False,
         description=say(
             "Row n holds the candidates for the n-th token, by rank; lines lead from each token to what followed it: "
             "{kept} kept, {finished} finished, {pruned} pruned.",
-            kept=fates.count(KEPT),
-            finished=fates.count(FINISHED),
-            pruned=fates.count(PRUNED),
+            **{fate: fates.count(fate) for fate in FATES},
         ),
         table=Points(points),
     )
@@ -141,7 +119,7 @@ def _looked(row: np.ndarray, names: list[str], say: Say) -> str:
     return "<br>" + say("its step attended to {tokens}", tokens=named) if row.any() else ""
 
 
-def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: dict[int, float], say: Say) -> list[str]:
+def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: Mapping[int, float], say: Say) -> list[str]:
     order = sorted(scores, key=lambda node: -scores[node])
     texts = []
     for node, token in enumerate(tokens):
@@ -157,12 +135,12 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: dict[
     return texts
 
 
-def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: dict[int, float], say: Say) -> list[go.Scatter]:
+def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: Mapping[int, float], say: Say) -> list[go.Scatter]:
     best = tree.path(max(scores, key=scores.__getitem__)) if scores else ()
     groups = (
         ([node for node in nodes if fates[node] != PRUNED], {"color": _EDGE, "width": theme.LINE_WIDTH}, ""),
         ([node for node in nodes if fates[node] == PRUNED], {"color": _EDGE, "width": 1, "dash": "dot"}, ""),
-        ([node for node in nodes if node in best], {"color": theme.SELECTED, "width": _BEST_WIDTH}, say("best path")),
+        ([node for node in nodes if node in best], {"color": theme.SELECTED, "width": 4}, say("best path")),
     )
     return [
         go.Scatter(**tree.edges(group), mode="lines", line=line, name=name, showlegend=bool(name), hoverinfo="skip")
@@ -173,9 +151,7 @@ def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: dict[int, fl
 
 def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str], say: Say) -> go.Scatter:
     symbol, size, color = FATES[fate]
-    marker = {"symbol": symbol, "size": size, "color": color, "opacity": 1}
-    if fate == PRUNED:
-        marker["line"] = {"width": 2, "color": color}
+    line = {"width": 2, "color": color} if fate == PRUNED else None
     added = [say("<br>{x:.2f}", x=tree.added[node]).replace("-", "−") if node else "" for node in nodes]
     return go.Scatter(
         x=tree.rank[nodes].astype(np.float32),
@@ -188,7 +164,7 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         textposition="middle right",
         textfont={"size": theme.TICK_SIZE},
         cliponaxis=False,
-        marker=marker,
+        marker={"symbol": symbol, "size": size, "color": color, "opacity": 1, "line": line},
         name=say(fate),
         showlegend=True,
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from viz.export import page
 from viz.figures import Drawn
-from viz.figures.export import titled
+from viz.figures.drawn import titled
 from viz.stage.report import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import say

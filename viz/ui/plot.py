@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from viz.figures import Drawn
-from viz.figures.export import WIDTH
+from viz.figures.drawn import WIDTH
 from viz.figures.tables import Cells
 from viz.stage import assets, packing
 from viz.text.language import current, message, say

@@ -14,7 +14,7 @@ import numpy as np
 
 from viz import figures
 from viz.figures import Drawn
-from viz.figures.wording import Say
+from viz.figures.labels import Say
 
 WIDTH = 84  # letters of a line
 _ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}

@@ -1,0 +1,385 @@
+"""Maps: weights, masks and differences of queries by keys, numbers of tokens, candidates, and runs of a grid."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from viz import theme
+from viz.figures import checks, heatmap, labels
+from viz.figures.drawn import Drawn
+from viz.figures.labels import Say, english, message
+
+MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
+ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
+_WRITTEN_UP_TO = 12  # rows or columns of a mask; more leave no room for letters in the cells
+_CANDIDATES_UP_TO = 26  # rows; more are too low for letters
+_NAMES = "query", "key"
+
+
+def attention_heatmap(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
+    mask: np.ndarray | None = None,
+    shown: np.ndarray | None = None,
+    read: Sequence[str] | None = None,
+    predicted: Sequence[str] | None = None,
+    removed: np.ndarray | None = None,
+    value: str = message("weight"),
+    scale_to_max: bool = False,
+    say: Say = english,
+) -> Drawn:
+    """Draw the attention weights (T, S) of one head, or a summary of several within [0, 1].
+
+    Args:
+        mask: bool (T, S), True = may attend; the other cells are hatched.
+        shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
+        read, predicted: T tokens that the step of each row read or predicted, for the hover text.
+        removed: float (T,), the part of each row that went to columns which are not drawn, for the hover text.
+        scale_to_max: let the colours end at the largest weight instead of 1.
+    """
+    weights = checks.as_probabilities("weights", weights, "TS")
+    blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
+    description = [say("Attention of each query (row) to each key (column), from 0 to 1.")]
+    texts, number = None, "%{z:.3f}"
+    if blocked.any() or blank.any():
+        not_drawn = blank & ~blocked, say("not drawn (below the threshold)")
+        texts, number = _noted((blocked, say(heatmap.NOT_ALLOWED)), not_drawn), number + "%{customdata}"
+    if blocked.any():
+        description.append(say("Hatched cells are not allowed by the mask."))
+    if blank.any():  # these cells have no z
+        description.append(say("Blank cells are below the threshold."))
+        texts, number = np.vectorize("{:.3f}{}".format, otypes=[object])(weights, texts), "%{customdata}"
+    colors = dict(heatmap.PROBABILITIES)
+    if scale_to_max:
+        colors["zmax"] = top = float(weights.max()) or 1.0
+        title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
+        colors["colorbar"] = theme.color_bar(title)
+    return heatmap.grid(
+        np.where(blank, np.float32(np.nan), weights),
+        {"queries": queries, "keys": keys},
+        say,
+        value,
+        " ".join(description),
+        titles=(query_axis, key_axis),
+        names=_NAMES,
+        number=number,
+        blocked=blocked,
+        notes=_row_notes(len(weights), read, predicted, removed, say),
+        customdata=texts,
+        **colors,
+    )
+
+
+def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    return np.zeros(shape, bool) if mask is None else ~checks.as_mask(name, mask, shape)
+
+
+def _noted(*notes: tuple[np.ndarray, str]) -> np.ndarray:
+    """What the hover box adds to each cell (T, S), given cells (bool) and their escaped note."""
+    texts = np.full(notes[0][0].shape, "", dtype=object)
+    for cells, note in notes:
+        texts[cells] += f", {note}"
+    return texts
+
+
+def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
+    notes = [""] * n
+    given = {"read": (message("read {token}"), read), "predicted": (message("predicted {token}"), predicted)}
+    for name, (note, tokens) in given.items():
+        if tokens is not None:
+            said = [say(note, token=labels.quoted(token, say)) for token in checks.as_tokens(name, tokens, n)]
+            notes = [f"{before}, {one}" for before, one in zip(notes, said, strict=True)]
+    if removed is not None:
+        said = [say("{mass:.3f} of this row is hidden", mass=mass) for mass in checks.as_float("removed", removed, "T")]
+        notes = [f"{before}<br>{one}" for before, one in zip(notes, said, strict=True)]
+    return notes
+
+
+def mask_bar(say: Say) -> dict:
+    """The colours of a mask in words, as settings of a colour bar."""
+    return {"tickvals": [0.25, 0.75], "ticktext": list(map(say, MASK_WORDS)), "tickangle": -90, "ticks": ""}
+
+
+def mask_heatmap(
+    mask: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
+    padding: np.ndarray | None = None,
+    look_ahead: np.ndarray | None = None,
+    written: np.ndarray | None = None,
+    legend: bool = True,
+    say: Say = english,
+) -> Drawn:
+    """Draw a mask, bool (T, S), in two colours: True = may attend.
+
+    Args:
+        padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
+        written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
+        legend: whether the colours are named beside the map; where not, words on the page must name them.
+    """
+    mask = checks.as_mask("mask", mask)
+    texts, notes = None, ""
+    if written is not None:
+        texts = np.vectorize(labels.escape, otypes=[object])(written)
+        notes = "<br>" + say("written as {text}", text="%{text}")
+    elif padding is not None or look_ahead is not None:
+        padded, future = _hidden("padding", padding, mask.shape), _hidden("look_ahead", look_ahead, mask.shape)
+        whys = say("the key is padding"), say("the key lies in the future")
+        texts, notes = _noted((~mask & padded, whys[0]), (~mask & future, whys[1])), "%{text}"
+    figure = heatmap.grid(
+        mask,
+        {"queries": queries, "keys": keys},
+        say,
+        "mask",
+        say(
+            "Which keys (columns) each query (row) may attend to: {n} of {total} cells.", n=mask.sum(), total=mask.size
+        ),
+        titles=(query_axis, key_axis),
+        names=_NAMES,
+        hover=say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
+        + notes,
+        customdata=np.array([say("is blocked from"), say("may attend")], dtype=object)[mask.astype(int)],
+        text=texts,
+        colorscale=theme.MASK_SCALE,
+        zmin=0,
+        zmax=1,
+        showscale=legend,
+        colorbar=theme.color_bar("", len=1) | mask_bar(say),
+    )
+    if written is not None and max(mask.shape) <= _WRITTEN_UP_TO:
+        figure.add_trace(heatmap.cell_texts(figure.data[0], texts, size=11))
+    return figure
+
+
+def difference_heatmap(
+    a_minus_b: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    a: str = "A",
+    b: str = "B",
+    query_axis: str = message("query"),
+    key_axis: str = message("key"),
+    say: Say = english,
+) -> Drawn:
+    """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0.
+
+    Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: what two ways of computing the same
+    differ by is not a finding.
+    """
+    difference = checks.as_float("a_minus_b", a_minus_b, "TS")
+    told = np.where(np.abs(difference) > ROUNDING, difference, 0)
+    a, b = say(a), say(b)
+    return heatmap.grid(
+        difference,
+        {"queries": queries, "keys": keys},
+        say,
+        message("difference"),
+        say(
+            "{a} minus {b} for each query (row) and key (column); orange where {a} is larger, blue where {b} is.",
+            a=a,
+            b=b,
+        ),
+        titles=(query_axis, key_axis),
+        names=_NAMES,
+        number="%{z:+.3f}",
+        colorbar=theme.color_bar(f"{labels.tick_text(a)}<br>− {labels.tick_text(b)}"),
+        **heatmap.centred(told),
+    )
+
+
+def values_heatmap(
+    values: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    value: str = message("value"),
+    row_axis: str = message("token"),
+    column_axis: str = message("dimension"),
+    limit: float | None = None,
+    most_labels: int = theme.MAX_NUMBERS,
+    say: Say = english,
+) -> Drawn:
+    """Draw numbers (T, D) about zero: tokens in rows, numbered columns.
+
+    Args:
+        limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
+        most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
+    """
+    values = checks.as_float("values", values, "TD")
+    return heatmap.grid(
+        values,
+        {"tokens": tokens},
+        say,
+        value,
+        say(
+            "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.",
+            n=len(values),
+            last=values.shape[1] - 1,
+            value=say(value),
+        ),
+        titles=(row_axis, column_axis),
+        most=most_labels,
+        **heatmap.centred(values if limit is None else np.array([limit])),
+    )
+
+
+def positional_heatmap(
+    table: np.ndarray,
+    tokens: Sequence[str] | None = None,
+    *,
+    value: str = message("value"),
+    say: Say = english,
+) -> Drawn:
+    """Draw a positional encoding (T, D), or the difference of two: positions in rows, dimensions in columns.
+
+    The colours run from -1 to 1, further where it does; rows carry their numbers where there are no tokens.
+    """
+    table = checks.as_float("table", table, "TD")
+    n_positions, n_dimensions = table.shape
+    return heatmap.grid(
+        table,
+        {"tokens": tokens},
+        say,
+        value,
+        say(
+            "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
+            "{n_dimensions} numbers each.",
+            value=labels.escape(say(value)),
+            n_positions=n_positions,
+            n_dimensions=n_dimensions,
+        ),
+        titles=(message("position"), message("dimension")),
+        **heatmap.centred(table, least=1.0),
+    )
+
+
+def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
+    """Draw how similar every position is to every other one: dot products of their encodings, float (T, T)."""
+    products = checks.as_float("products", products, "TS")
+    n = len(products)
+    return heatmap.grid(
+        products,
+        {},
+        say,
+        message("dot product"),
+        say("Rows and columns are positions: the dot product of the encodings of any two of {n}.", n=n),
+        titles=("position", "position"),
+        **heatmap.centred(products),
+    )
+
+
+def loss_board(
+    losses: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limit: float | None = None,
+    selected: Sequence[tuple[int, int]] = (),
+    say: Say = english,
+) -> Drawn:
+    """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
+
+    Args:
+        limit: the loss of who has learned nothing, where the colours end; the largest where it is not given.
+        selected: (row, column) of the runs to draw an outline round.
+    """
+    losses = checks.as_float("losses", losses, "TS")
+    titles = message("highest learning rate"), message("warmup (steps)")
+    low, high = float(losses.min()), float(losses.max())
+    drawn = heatmap.grid(
+        losses,
+        {"rows": rows, "columns": columns},
+        say,
+        message("loss"),
+        say(
+            "The loss at the end of {n} runs, from {low:.2f} to {high:.2f}; bright is low.",
+            n=losses.size,
+            low=low,
+            high=high,
+        ),
+        titles=titles,
+        names=("query", message("column")),
+        hover=labels.told(say, (titles[0], "%{y}"), (titles[1], "%{x}")) + "<br>%{z:.2f}",
+        colorscale=theme.SEQUENTIAL,
+        reversescale=True,
+        zmin=low,
+        zmax=max(high if limit is None else float(limit), low + 1e-6),
+        showscale=False,  # every cell has its number
+    )
+    drawn.add_trace(heatmap.cell_texts(drawn.data[0], [[say("{x:.2f}", x=loss) for loss in row] for row in losses]))
+    drawn.layout.shapes = [heatmap.frame(row, column) for row, column in selected]
+    return drawn
+
+
+def candidates_heatmap(
+    probabilities: np.ndarray,
+    tokens: Sequence[str],
+    candidates: Sequence[Sequence[str]] | None = None,
+    *,
+    written: np.ndarray | None = None,
+    say: Say = english,
+) -> Drawn:
+    """Draw what a model might have written at each step: the most probable tokens first (T, K), steps in rows.
+
+    Args:
+        tokens: T tokens that were written at the steps.
+        candidates: T times K tokens that could have been written.
+        written: float (T,), the probability of the token that was written, which need not be among the candidates.
+    """
+    probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
+    n_steps, count = probabilities.shape
+    tokens = checks.as_tokens("tokens", tokens, n_steps)
+    notes = None
+    if written is not None:
+        written = checks.as_probabilities("written", written, "T")
+        notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
+    names = [checks.as_tokens("candidates", row, count) for row in candidates or [[""] * count] * n_steps]
+    told = ("step", "%{y}"), ("candidate", "%{customdata}"), ("probability", "%{z:.3f}")
+    drawn = heatmap.grid(
+        probabilities,
+        {"tokens": tokens, "ranks": [str(rank + 1) for rank in range(count)]},
+        say,
+        message("probability"),
+        say("Row = written token, column = candidate, the most probable of each step first."),
+        titles=(message("written token"), message("candidate (1 = most probable)")),
+        names=("query", message("candidate")),
+        hover=labels.told(say, *told),
+        notes=notes,
+        customdata=np.array([[labels.quoted(name, say) for name in row] for row in names], dtype=object),
+        **heatmap.PROBABILITIES,
+    )
+    drawn.layout.xaxis.tickangle = 0
+    if candidates is not None and n_steps <= _CANDIDATES_UP_TO:
+        drawn.data[0].text = [list(map(labels.tick_text, row)) for row in names]
+        drawn.add_trace(heatmap.cell_texts(drawn.data[0], drawn.data[0].text))
+    return drawn
+
+
+def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say = english) -> Drawn:
+    """Move the rows of a map (changed in place) apart, so that rows of other systems' maps have places between them.
+
+    Args:
+        drawn: a map with named rows, without hatched cells.
+        places: for each of its rows the row it goes to, in growing order; the others of `n_rows` stay blank (NaN).
+    """
+    trace, table, layout = drawn.data[0], drawn.table, drawn.layout
+    values = np.full((n_rows, trace.z.shape[1]), np.nan, dtype=np.float32)
+    values[places] = trace.z
+    trace.update(z=values, hoverongaps=False)
+    names = dict(zip(places, table.row_names, strict=True))
+    drawn.table = replace(table, values=values, row_names=[names.get(row, "") for row in range(n_rows)])
+    if n_rows > len(places):
+        drawn.description += " " + say("Blank rows are words that only another system has.")
+    layout.height += theme.plot_height(n_rows) - theme.plot_height(len(places))
+    for axis in (layout.yaxis, layout.yaxis2):
+        axis.range = [n_rows - 0.5, -0.5]
+        axis.tickvals = [places[row] for row in axis.tickvals]
+    return drawn
