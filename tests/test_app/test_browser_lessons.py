@@ -66,7 +66,7 @@ def tab_to(page: Page, name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", ["attention", "warmup"])  # of the stage, and of figures; test_lessons.py has all
 def test_a_lesson_is_walked_by_keyboard(page, app_server, name):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
     page.goto(f"{app_server}/lessons?lesson={name}-1")

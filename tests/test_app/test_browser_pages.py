@@ -74,11 +74,15 @@ def assert_it_fits(page: Page, *keys: str) -> None:
 @pytest.mark.long
 def test_every_pitfall_is_drawn(page, app_server):
     open_page(page, app_server, "Pitfalls")
+    page.set_viewport_size({"width": NARROW[0], "height": 900})  # where something is most likely to stick out
     for words in PITFALLS.values():
         page.locator(".st-key-pitfall label").get_by_text(words.name, exact=True).click()
         expect(page.locator(".st-key-pitfall").get_by_role("radio", name=words.name, exact=True)).to_be_checked()
         expect(page.get_by_text(words.wrong_picture, exact=True)).to_be_visible()
-        assert_it_fits(page, "wrong", "right")
+        for key in ("wrong", "right"):
+            expect(plot(page, key)).to_be_visible()
+        assert_nothing_sticks_out(page)
+    assert_it_fits(page, "wrong", "right")
 
 
 def test_the_schedule_lab_follows_its_controls(page, app_server):
