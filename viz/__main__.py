@@ -91,7 +91,7 @@ def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
 def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     from model import load_translator
     from model.translator import Writer
-    from viz.stage.report import ADDRESS, Settings, link_to, report
+    from viz.stage.alone import ADDRESS, Settings, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
     from viz.views.maps import next_words
@@ -117,8 +117,7 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
         link=link_to(address, state) if arguments.beam <= WIDEST_OF_THE_APP else "",
         code=with_imports(*lines),
     )
-    found = next_words(result.trace["logits"], translator.tokenizer)
-    return report(result, settings, found.candidates, found.entropy), result.text
+    return report(result, settings, next_words(result.trace["logits"], translator.tokenizer)), result.text
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
 from tests.test_viz.test_stage.test_alone import of_file
 from viz.__main__ import WIDEST_OF_THE_APP, main
+from viz.stage.alone import Settings, report
 from viz.stage.message import KINDS_SHOWN
-from viz.stage.report import Settings, report
 from viz.text import language
 from viz.text.words import BEAMS
 

@@ -120,7 +120,6 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         address=speaking.address(shown.address() | ({} if chance.seed is None else {"seed": str(chance.seed)})),
         notes=[say(said.UNKNOWN, count=unknown, total=total, size=size)] if unknown else [],
         code=of_stage.code | code(recipe, result, text),
-        options=[one for one in of_stage.options if one["name"] != "rows"],
         next=sampling.told(logits, writer.tokenizer.tokens, (writer.tokenizer.unk_id,), chance, after),
     )
 

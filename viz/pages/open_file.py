@@ -11,7 +11,6 @@ from model.measures import contribution
 from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone
-from viz.stage.form import form
 from viz.text import errors, words, words_heads
 from viz.text.language import message, say, say_n
 from viz.ui import choices, controls, heads_roles, shared, speaking, staged
@@ -124,14 +123,10 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     chosen, problems = view.read(state[staged.QUERY], [])
     choices.missed(problems)
     given = alone.of_attention(attention, chosen)
-    told = replace(
-        given,
-        options=[one for one in form(chosen) if one["name"] != "rows" or attention.predicted_tokens],
-        code=staged.code(attention, given.built, recipe, replace(chosen, rows=given.rows)),
-        address=speaking.address(chosen.address()),
-        effects=message("A file holds weights alone: direct effects need the model."),
-    )
-    staged.put(told)
+    code = staged.code(attention, given.built, recipe, given.view)
+    address = speaking.address(chosen.address())
+    why = message("A file holds weights alone: direct effects need the model.")
+    staged.put(replace(given, code=code, address=address, effects=why))
     for kind in attention.kinds:
         shared.small(f"{say(words.KINDS[kind].name)}: {sums(attention, kind)}", f"sums-{kind}")
 

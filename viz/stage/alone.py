@@ -1,15 +1,15 @@
-"""The stage outside the app: what a notebook shows for a result, and the file that it is kept as."""
-
-from __future__ import annotations
+"""The stage outside the app: what a notebook shows, the file that it is kept as, and the report of a translation."""
 
 import base64
 import gzip
 import html
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -17,29 +17,24 @@ from model.adapters.attention_file import Attention
 from model.adapters.outputs import attention_from
 from model.translation import Translation
 from model.translator import Translator, Writer
-from viz.stage.form import options
 from viz.stage.message import KINDS_SHOWN, Shown, built
 from viz.stage.message import message as message_of
 from viz.stage.shell import MARK, shell
-from viz.text.language import ENGLISH
-from viz.views import maps
+from viz.text import language
+from viz.text.language import ENGLISH, say
+from viz.views.maps import NextWords, next_words
 from viz.views.view import View
 
 HEIGHT = 780  # pixels of the frame in a notebook
+ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 
 
 @dataclass(frozen=True)
 class StagePage:
-    """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is.
+    """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is."""
 
-    Attributes:
-        message: as of `viz.stage.message.message`, with all maps in it.
-        place: what is open at first, by the names of an address.
-        height: pixels of its frame in a notebook.
-    """
-
-    message: bytes = field(repr=False)
-    place: dict[str, Any]
+    message: bytes = field(repr=False)  # with all maps in it
+    place: Mapping[str, Any]  # what is open at first, by the names of an address
     height: int = HEIGHT
 
     def to_html(self, below: str = "", language: str = ENGLISH) -> str:
@@ -100,17 +95,20 @@ def stage(
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
         result = attention_from(attention, tokens)
+    view = View(stretch=stretch)
     if isinstance(result, Attention):
-        shown = of_attention(result)
+        shown = of_attention(result, view)
     elif isinstance(result, Translation):
-        shown = _of_translation(result, translator)
+        known = translator is not None and "logits" in result.trace
+        found = next_words(result.trace["logits"], translator.tokenizer) if known else None
+        shown = Shown(result, view, built(result, view), found)
     else:
         raise ValueError(
             f"the stage shows a translation, or attention=... with tokens=..., got {type(result).__name__}"
         )
     if not shown.built and kind is not None:
         raise ValueError("this model has no attention")
-    return StagePage(message_of(replace(shown, stretch=stretch)), _place(shown, kind, layer, head), height)
+    return StagePage(message_of(shown), _place(shown, kind, layer, head), height)
 
 
 def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, Any]:
@@ -128,32 +126,84 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
     return {"kind": code, "layer": place[0], "head": place[1]}
 
 
-def _of_translation(result: Translation, translator: Translator | Writer | None) -> Shown:
-    shown = Shown(result, built(result, maps.Options(), "predicted"), np.exp(result.log_probabilities))
-    if translator is None or "logits" not in result.trace:
-        return shown
-    found = maps.next_words(result.trace["logits"], translator.tokenizer)
-    return replace(shown, candidates=found.candidates, entropy=found.entropy)
+def of_attention(given: Attention, view: View) -> Shown:
+    """What the stage shows of the attention of any model; rows are named as in a view where that is known."""
 
+    def unknown(side: str) -> np.ndarray:
+        raise ValueError(f"the positional encoding of the {side} is not known")
 
-def _unknown(side: str) -> np.ndarray:
-    raise ValueError(f"the positional encoding of the {side} is not known")
-
-
-def of_attention(given: Attention, chosen: View | None = None) -> Shown:
-    """What the stage shows of the attention of any model.
-
-    Args:
-        given: it.
-        chosen: the options of the maps; rows are named by the token read where it is not known what was predicted.
-    """
-    chosen, aligned = chosen or View(), not given.predicted_tokens
+    aligned = not given.predicted_tokens
     as_ours = {name: getattr(given, name) for name in ("source_tokens", "target_tokens", "attention", "mask")}
     predicted = given.predicted_tokens or given.target_tokens
-    foreign = SimpleNamespace(text=None, predicted_tokens=predicted, positional=_unknown, **as_ours)
-    rows = "read" if aligned else chosen.rows
-    made = built(foreign, options(chosen), rows)
+    foreign = SimpleNamespace(
+        text=None, predicted_tokens=predicted, log_probabilities=None, positional=unknown, **as_ours
+    )
+    view = replace(view, rows="read") if aligned else view
+    made = built(foreign, view)
     if aligned:
         made = {kind: replace(one, others=None) for kind, one in made.items()}
-    told = {"rows": rows, "stretch": chosen.stretch, "aligned": aligned, "masked": list(given.masks), "rowwise": False}
-    return Shown(foreign, made, None, **told)
+    return Shown(foreign, view, made, aligned=aligned, masked=list(given.masks), rowwise=False)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a translation came about, as its report tells it: sentences and lines, said where these settings are made."""
+
+    checkpoint: str
+    decoded: str  # how it was decoded
+    card: str  # what the checkpoint is
+    link: str  # where a running app shows it; empty where the app has no such search
+    code: str  # a Python program that makes it again
+    changes: tuple[str, ...] = ()  # inside the model, and what it writes without them
+    place: Mapping[str, object] = field(default_factory=dict)  # what is open at first, by the names of an address
+    language: str = field(default_factory=language.current)  # the report may be made where there is no visitor
+
+
+def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
+    """A link to a page of an app, given the address of any page, parameters by name, and its path.
+
+    Example:
+        >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
+        'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
+    """
+    origin = "/".join(address.split("?")[0].split("/")[:3])
+    return f"{origin}/{page}?{urlencode(dict(state), doseq=True, errors='replace')}"
+
+
+def report(result: Translation, settings: Settings, found: NextWords | None = None) -> bytes:
+    """The report, an HTML file: the stage, and below it how the translation came about, and its tokens."""
+    with language.using(settings.language):
+        told = message_of(Shown(result, View(), built(result, View()), found))
+        below = f'<section class="hl-report">{"".join(_parts(result, settings))}</section>'
+        page = StagePage(told, settings.place).to_html(below, settings.language)
+    return page.encode("utf-8", "replace")
+
+
+def _parts(result: Translation, settings: Settings) -> Iterable[str]:
+    """What stands below the stage; every text is escaped."""
+    yield _part("h1", say("“{text}”", text=result.source))
+    yield _part("p", result.text or say("(the model wrote nothing)"))
+    stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
+    yield _part("p", " ".join([settings.decoded, *stopped, *settings.changes]))
+    if settings.link:
+        address = html.escape(settings.link)
+        yield _part("p", say("The same in a running app:"))
+        yield f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
+    yield _part("p", say("The same in Python, in the folder of the project:")) + _part("pre", settings.code)
+    yield _part("h2", say("Settings"))
+    known = [(say("checkpoint"), settings.checkpoint), (say("about it"), settings.card), *vars(result.config).items()]
+    yield _table((say("setting"), say("value")), known)
+    yield _part("h2", say("Tokens"))
+    yield _part("p", say("Source: {tokens}", tokens=" ".join(result.source_tokens)))
+    chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
+    steps = zip(range(len(chances)), result.target_tokens, result.predicted_tokens, chances, strict=True)
+    yield _table((say("step"), say("read"), say("predicted"), say("probability")), steps)
+
+
+def _part(tag: str, text: object) -> str:
+    return f"<{tag}>{html.escape(str(text))}</{tag}>"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [[_part("th", cell) for cell in header], *([_part("td", cell) for cell in row] for row in rows)]
+    return f"<table>{''.join('<tr>' + ''.join(cells) + '</tr>' for cells in lines)}</table>"

@@ -4,8 +4,6 @@ The maps themselves are told as those of the weights are (message.py); here are 
 layer lens and of left-out source tokens, and what is said of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,16 +23,7 @@ from viz.views.maps import Maps
 from viz.views.view import AGAINST
 
 VALUE = message("direct effect (logits)")
-DROP = message("drop of the log-probability (nats)")
-AGAINST_NAMES = {"runner-up": message("against the runner-up"), "mean": message("against the mean of all words")}
-DIRECT = message("Direct effect: what is added to the logit itself, not through later layers.")
-ENCODER_POSITION = message("encoder position (key)")
-CORRELATED = message("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).")
-OF_HEAD = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
-LENS = message("The most probable word if the model stopped there; bold where it is the one that was written.")
-AGREE = message("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall).")
-AGREES = message("In head {layer}.{head}, weights and direct effects order the source tokens most alike ({rate:.2f}).")
-CORRELATION = message("rank correlation")
+NO_EFFECTS = message("Direct effects need the residual stream of a Transformer; a recurrent network has none.")
 COMPARED = {  # with the weights of a head over the source tokens; the last one with its direct effect on each word
     "agreement": message("weights and direct effects"),
     "norms": message("weights and norms of contributions"),
@@ -42,25 +31,10 @@ COMPARED = {  # with the weights of a head over the source tokens; the last one 
     "input_gradient": message("weights and gradient × input"),
     "off": message("direct effects and switching off"),
 }
-LEFT_OUT = message(
-    "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the same words."
-)
-OVER = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
-ABOVE = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
-FROM = message("“{token}” is the most probable word from here on: {part}.")
-NEVER = message("“{token}” is not the most probable word even at the end: the search, or the reference, chose it.")
-WITHOUT = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
-UNMOVED = message("Without any one source token, “{token}” loses nothing.")
-NO_EFFECTS = message("Direct effects need the residual stream of a Transformer; a recurrent network has none.")
-TITLES = (
-    message("Parts of the decoder"),
-    message("Added from each encoder position"),
-    message("Each head: layers in rows"),
-)
-PARTS = {
+_PARTS = {  # of the decoder, by the end of their address
+    "tokens": message("token just read"),
+    "positions": message("its position"),
     "input": message("input"),
-    "input.tokens": message("token just read"),
-    "input.positions": message("its position"),
     "self_attention": message("self-attention {layer}"),
     "cross_attention": message("cross-attention {layer}"),
     "feed_forward": message("feed-forward {layer}"),
@@ -91,47 +65,44 @@ WORDS = messages(  # as of viz.stage.words
 
 @dataclass(frozen=True)
 class Found:
-    """The direct effects on a translation.
+    """The direct effects on a translation."""
 
-    Attributes:
-        built: by kind the maps of its heads.
-        effects: all of them; None where the maps are differences.
-        against, others: a name of AGAINST: what the logits are compared with; the T tokens, None for the mean.
-        left_out: float (T, S), the drop of each word's log-probability without a source token.
-        agree: by name of COMPARED the rank correlation of each cross-attention head, float (L, H).
-        lacks: views that there are none of.
-        measured: the atlas of the checkpoint (`model.measures.atlas`), if there is one.
-        code: by view or kind, Python that makes the picture.
-    """
-
-    built: Mapping[str, Maps]
-    effects: Effects | None = None
-    against: str = AGAINST[0]
-    others: Sequence[str] | None = None
+    built: Mapping[str, Maps]  # by kind, as of `built`
+    effects: Effects | None = None  # None where the maps are differences
+    others: Sequence[str] | None = None  # the T tokens that logits are compared with; None: with the mean
     lens: Lens | None = None
-    left_out: np.ndarray | None = None
-    agree: Mapping[str, np.ndarray] | None = None
-    lacks: Sequence[str] = ()
-    measured: Mapping | None = None
-    code: Mapping[str, str] = field(default_factory=dict)
+    left_out: np.ndarray | None = None  # float (T, S), the drop of each word's log-probability without a source token
+    agree: Mapping[str, np.ndarray] | None = None  # by name of COMPARED, of cross-attention heads, float (L, H)
+    lacks: Sequence[str] = ()  # views that there are none of
+    measured: Mapping | None = None  # the atlas of the checkpoint (`model.measures.atlas`), if there is one
+    code: Mapping[str, str] = field(default_factory=dict)  # by view or kind, Python that makes the picture
+
+    @property
+    def against(self) -> str:
+        """A name of AGAINST: what logits are compared with."""
+        return "mean" if self.others is None else "runner-up"
 
 
 def built(effects: Effects, result: Translation, as_weights: Mapping[str, Maps], rows: str) -> dict[str, Maps]:
-    """The maps of effects, with the options of those of the weights but for the threshold; `rows` as of Shown."""
+    """The maps of effects, with the options of those of the weights but for the threshold; `rows` as of a View."""
     made = {}
     for kind in effects.kinds:
         options = replace(as_weights[kind].options, share=100)
         queries, keys, others = maps.axis_tokens(result, kind, rows)
-        made[kind] = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, others)
-        made[kind] = replace(made[kind], value=VALUE)
+        one = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, others)
+        made[kind] = _limited(replace(one, value=VALUE))
     return made
+
+
+def _limited(made: Maps) -> Maps:
+    return replace(made, signed=True, limit=float(np.abs(made.weights).max()) or 1.0)
 
 
 def difference(before: Found | str | None, after: Found | str | None) -> Found | str | None:
     """After minus before: maps only; where one of them has none, that one."""
     if not isinstance(before, Found) or not isinstance(after, Found):
         return after if isinstance(before, Found) else before
-    return Found({kind: maps.difference(before.built[kind], made) for kind, made in after.built.items()})
+    return Found({kind: _limited(maps.difference(before.built[kind], made)) for kind, made in after.built.items()})
 
 
 def of_kind(found: Found, kind: str) -> dict:
@@ -148,8 +119,9 @@ def of_kind(found: Found, kind: str) -> dict:
     said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
     if found.measured and not made.options.axes:
         known, n = found.measured["kinds"][kind], found.measured["sentences"]
+        text = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
         said["measured"] = [
-            [say(OF_HEAD, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
+            [say(text, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
             for layer in zip(known[found.against], known["log_probability"])
         ]
     return said
@@ -159,46 +131,39 @@ def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
     """What the stage is told of direct effects on S source and T written tokens beside the maps."""
     if found.effects is None:
         return {}
-    note = say(DIRECT)
+    notes = {
+        "map": say("Direct effect: what is added to the logit itself, not through later layers."),
+        "lens": say("The most probable word if the model stopped there; bold where it is the one that was written."),
+        "left-out": say(
+            "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the "
+            "same words."
+        ),
+        "agree": say("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall)."),
+    }
     if found.measured:
-        rate = found.measured["agreement"][found.against]["spearman"]
-        note += " " + say(CORRELATED, rate=rate, n=found.measured["sentences"])
+        rate, n = found.measured["agreement"][found.against]["spearman"], found.measured["sentences"]
+        said = say("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).", rate=rate, n=n)
+        notes["map"] += " " + said
     dull = analysis.is_special(written) | analysis.is_punctuation(written)
+    source_names, names = list(map(label, source)), list(map(label, written))
     return {
         "against": found.against,
-        "choices": [[code, say(AGAINST_NAMES[code])] for code in AGAINST],
-        "notes": {"map": note, "lens": say(LENS), "left-out": say(LEFT_OUT), "agree": say(AGREE)},
+        "choices": list(zip(AGAINST, (say("against the runner-up"), say("against the mean of all words")))),
+        "notes": notes,
         "step": int(np.where(dull, -np.inf, found.effects.logits).argmax()),
         "code": found.code,
-        "parts": parts(found, list(map(label, source)), list(map(label, written))),
+        "parts": parts(found, source_names, names),
         "lens": found.lens and lens(found.lens, written),
-        "left-out": None if found.left_out is None else left_out(found.left_out, source, written),
+        "left-out": None if found.left_out is None else left_out(found.left_out, source_names, names),
         "agree": found.agree and agree(found.agree),
         "lacks": found.lacks,
     }
 
 
-def named_parts(effects: Effects) -> dict[str, np.ndarray]:
-    """The parts by address in the order of the pass, float64 (T,), which sum to the logits.
-
-    The biases of the attention's output projections are one.
-    """
-    bias = sum((part for name, part in effects.parts.items() if name.endswith(".bias")), np.zeros(len(effects.logits)))
-    found = {}
-    for name, part in effects.parts.items():
-        if name in ("norm", "output_bias"):
-            found.setdefault("bias", bias)
-        if not name.endswith(".bias"):
-            found[name] = part.astype(np.float64)
-    return {"bias": bias} | found if "bias" not in found else found
-
-
-def sublayer(name: str) -> str:
-    """What a part of the decoder is called, by its address."""
-    if name in PARTS:
-        return say(PARTS[name])
-    *_, layer, module = name.split(".")
-    return say(PARTS[module], layer=layer)
+def sublayer(address: str) -> str:
+    """What a part of the decoder is called."""
+    *_, layer, module = f".{address}".split(".")
+    return say(_PARTS[module], layer=layer)
 
 
 def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
@@ -209,13 +174,13 @@ def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
         "names", of the parts; "lines" by step.
     """
     effects = found.effects
-    of_parts = named_parts(effects)
-    names, kinds = list(map(sublayer, of_parts)), sorted(effects.kinds)  # cross-attention first
-    of_kinds = [effects.heads(kind).sum(-1) for kind in kinds]  # (L, H, T)
-    rows = [
-        f"{words.spoken(kind, False)[0]} {layer}" for kind, one in zip(kinds, of_kinds) for layer in range(len(one))
-    ]
-    heads = np.concatenate(of_kinds)
+    biases = [part for name, part in effects.parts.items() if name.endswith(".bias")]
+    *inner, norm, output = ((name, part) for name, part in effects.parts.items() if not name.endswith(".bias"))
+    of_parts = dict([*inner, ("bias", np.sum(biases, axis=0, dtype=np.float64)), norm, output])
+    names = list(map(sublayer, of_parts))
+    of_kinds = {kind: effects.heads(kind).sum(-1) for kind in sorted(effects.kinds)}  # (L, H, T), cross-attention first
+    rows = [f"{words.spoken(kind, False)[0]} {layer}" for kind, one in of_kinds.items() for layer in range(len(one))]
+    heads = np.concatenate(list(of_kinds.values()))
     most = float(np.abs(heads).max()) or 1.0
     colours = [_COLOURS.get(name.rpartition(".")[2], theme.LINES[-1]) for name in of_parts]
     bar, hover = {"type": "bar"}, "%{customdata}<br>%{x:+.2f}<extra></extra>"
@@ -230,8 +195,10 @@ def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
         | {"colorscale": looks.DIVERGING, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
         | {"hovertemplate": f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"},
     ]
-    text, others = (ABOVE, written) if found.others is None else (OVER, map(label, found.others))
-    said = zip(written, others, effects.logits.tolist())
+    text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
+    if found.others is None:
+        text = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
+    said = zip(written, map(label, found.others or written), effects.logits.tolist())
     return {
         "look": {"data": data, "hover": None},
         "layouts": [_layout(names, rows, source, narrow) for narrow in (False, True)],
@@ -251,6 +218,7 @@ def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], na
     layout["margin"] |= {"r": 12, "b": 22}
     across = [(0, 1)] * 3 if narrow else [(0, 0.42), (0.54, 1), (0.54, 1)]
     upwards = [(0.54, 1), (0.32, 0.42), (0, 0.2)] if narrow else [(0, 1), (0.66, 1), (0, 0.36)]
+    titles = say("Parts of the decoder"), say("Added from each encoder position"), say("Each head: layers in rows")
     font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
     flat = {"showgrid": False, "zeroline": False, "ticks": "", **font}
     grid = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.7)", **font}
@@ -265,13 +233,13 @@ def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], na
         (looks.tick_axis(source, "") | {"tickangle": -45, **font}, {"nticks": 4, **grid}),
         ({"dtick": 1, **flat}, listed(rows)),
     ]
+    look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    look["font"] = {"size": theme.TICK_SIZE}
     layout["annotations"] = []
-    for of, x, y, title, (below, left) in zip(("", "2", "3"), across, upwards, TITLES, axes):
+    for of, x, y, title, (below, left) in zip(("", "2", "3"), across, upwards, titles, axes):
         layout[f"xaxis{of}"] = below | {"domain": x, "anchor": f"y{of}"}
         layout[f"yaxis{of}"] = left | {"domain": y, "anchor": f"x{of}"}
-        look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-        text = {"text": labels.escape(say(title)), "font": {"size": theme.TICK_SIZE}}
-        layout["annotations"].append({"x": x[0], "y": y[1], **look, **text})
+        layout["annotations"].append({"x": x[0], "y": y[1], "text": labels.escape(title), **look})
     return layout
 
 
@@ -280,32 +248,17 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
     columns, steps = list(map(sublayer, found.sublayers)), list(map(label, written))
     texts, hover, table, lines = [], [], [], []
     for t, token in enumerate(written):
-        tops = [
-            [(label(word), p) for word, p in zip(found.words[n][t], found.probabilities[n, t].tolist())]
-            for n in range(len(columns))
-        ]
-        right = [found.words[n][t][0] == token for n in range(len(columns))]
-        short = [
-            word if len(word) <= _CELL else f"{word[: _CELL - 1]}…"
-            for word in (labels.visible(top[0][0]) for top in tops)
-        ]
-        texts.append(
-            [f"<b>{labels.escape(word)}</b>" if same else labels.escape(word) for word, same in zip(short, right)]
-        )
-        hover.append(
-            [
-                "<br>".join(
-                    [
-                        labels.escape(column),
-                        *(say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top),
-                    ]
-                )
-                for column, top in zip(columns, tops)
-            ]
-        )
+        tops = [list(zip(map(label, one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
+        right = [one[t][0] == token for one in found.words]
+        texts.append([_cell(top[0][0], same) for top, same in zip(tops, right)])
+        hover.append(["<br>".join([labels.escape(column), *_likely(top)]) for column, top in zip(columns, tops)])
         table.append([f"{top[0][0]} {top[0][1]:.0%}" for top in tops])
+        text = message("“{token}” is the most probable word from here on: {part}.")
         first = max((n + 1 for n, same in enumerate(right) if not same), default=0)
-        text = NEVER if first == len(columns) else FROM
+        if first == len(columns):
+            text = message(
+                "“{token}” is not the most probable word even at the end: the search, or the reference, chose it."
+            )
         lines.append(say(text, token=steps[t], part=columns[min(first, len(columns) - 1)]))
     titles = say("word being written"), say("after this part of the decoder")
     look = looks.lens(steps, columns, texts, hover, titles, say)
@@ -314,18 +267,31 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
     return {"look": look, "z": z, "lines": lines, "table": [steps, columns, table]}
 
 
+def _cell(word: str, same: bool) -> str:
+    """A word as its cell has room for, bold where it is the one that was written."""
+    word = labels.visible(word)
+    text = labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…")
+    return f"<b>{text}</b>" if same else text
+
+
+def _likely(top: Sequence[tuple[str, float]]) -> list[str]:
+    return [say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top]
+
+
 def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -> dict:
     """The picture of what each word loses without each source token; steps in rows, source tokens in columns."""
-    rows, columns = list(map(label, written)), list(map(label, source))
     axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
-    limit = float(np.abs(drops).max()) or 1.0
-    look = looks.attention(rows, columns, say, **axes, value=DROP, signed=True, limit=limit)
-    best = [(token, int(row.argmax()), float(row.max())) for token, row in zip(rows, drops)]
+    value, limit = message("drop of the log-probability (nats)"), float(np.abs(drops).max()) or 1.0
+    look = looks.attention(written, source, say, **axes, value=value, signed=True, limit=limit)
+    most, nothing = (
+        message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats."),
+        message("Without any one source token, “{token}” loses nothing."),
+    )
     lines = [
-        say(WITHOUT if drop >= _SLIGHT else UNMOVED, token=token, key=columns[key], drop=drop)
-        for token, key, drop in best
+        say(most if row.max() >= _SLIGHT else nothing, token=token, key=source[row.argmax()], drop=float(row.max()))
+        for token, row in zip(written, drops)
     ]
-    return {"look": look, "z": drops.astype(np.float32), "lines": lines, "table": [rows, columns]}
+    return {"look": look, "z": drops.astype(np.float32), "lines": lines, "table": [written, source]}
 
 
 def agree(rates: Mapping[str, np.ndarray]) -> dict:
@@ -334,10 +300,13 @@ def agree(rates: Mapping[str, np.ndarray]) -> dict:
     columns = [f"{layer}.{head}" for layer, head in np.ndindex(rates["agreement"].shape)]
     z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
     axes = {"query_axis": "", "key_axis": say("cross-attention head (layer.head)")}
-    look = looks.attention(rows, columns, say, **axes, value=CORRELATION, signed=True)
+    look = looks.attention(rows, columns, say, **axes, value=message("rank correlation"), signed=True)
     look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
     look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
     best = np.nan_to_num(rates["agreement"], nan=-2)
     layer, head = np.unravel_index(best.argmax(), best.shape)
-    line = say(AGREES, layer=int(layer), head=int(head), rate=float(best.max()))
+    text = message(
+        "In head {layer}.{head}, weights and direct effects order the source tokens most alike ({rate:.2f})."
+    )
+    line = say(text, layer=layer, head=head, rate=best.max())
     return {"look": look, "z": z, "line": line, "table": [rows, columns]}

@@ -14,11 +14,6 @@ STRETCH_HELP = message("Ends the colours at the largest weight of each map inste
 SHARE_HELP = message("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
 
 
-def options(chosen: View) -> maps.Options:
-    """The options of the maps as the maps take them."""
-    return maps.Options(chosen.summary, chosen.over, chosen.words, chosen.hide, chosen.share)
-
-
 def form(view: View) -> list[dict]:
     """The options as they are chosen, as menus.js shows them."""
 

@@ -1,13 +1,12 @@
-"""What the stage is told of one translation: the maps of all kinds, tokens, looks, words. Arrays in, one message out.
+"""What the stage is told of a translation: maps of all kinds, tokens, looks, words. Arrays in, one message out.
 
-Nothing is computed in the browser: it picks a slice, turns a value into a colour, writes a value down. Whatever is a
-mean, an entropy, a role or a choice of what to open first is made here. One exception: viz/stage/sampling.py.
+Whatever is a mean, an entropy, a role or a choice of what to open first is made here: the browser picks a slice, turns
+a value into a colour, writes a value down. One exception: viz/stage/sampling.py.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -16,74 +15,48 @@ from model.analysis import maps as analysis
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
 from viz.stage import effects, pictures, sampling, words
+from viz.stage.effects import Found
+from viz.stage.form import form
 from viz.stage.packing import Weights, pack, quantised
 from viz.stage.words import label, named
 from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
-from viz.views.maps import Maps
-from viz.views.view import NAMES
+from viz.views.maps import Maps, NextWords
+from viz.views.view import NAMES, View
 
 TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile: larger maps are drawn coarsely there
 TILES = 150_000  # cells of all tiles of a kind together, above which they have fewer
 BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
-_COLOURS = 256  # of a table
-_ONE_COLUMN = 0.5  # of the attention to a single key, above which a head is not opened at first
 Keep = Callable[[bytes], str] | None
 
 
 @dataclass(frozen=True)
 class Known:
-    """Of the heads of a kind: L lists of H short descriptions, as they are said; (layer, head) to open at first."""
+    """What was measured of the heads of a kind."""
 
-    roles: list[list[str]] | None = None
-    first: tuple[int, int] | None = None
+    roles: list[list[str]] | None = None  # L lists of H short descriptions, as they are said
+    first: tuple[int, int] | None = None  # (layer, head) to open at first
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Everything one message is made of; what is None or empty is not known, or was not asked for.
+    """Everything one message is made of; what is None or empty is not known, or was not asked for."""
 
-    Attributes:
-        result: the translation, or what has its tokens, maps, masks and positions.
-        built: by kind its maps, as the options make them.
-        probabilities: float (T,), of the written tokens.
-        candidates: T lists of (token, probability), the most probable first.
-        entropy: float (T,), of every step's distribution over the vocabulary, in nats.
-        rows: whether steps are named by the token "predicted" or "read".
-        stretch: whether colours end at the largest weight.
-        address: what the address of the page should say.
-        code: by kind, and by view, Python that makes the picture; `{layer}` and `{head}` stand for the opened head.
-        options, inside, next: as of `viz.stage.form`, `viz.stage.inside`, `viz.stage.sampling`.
-        rowwise: whether rows can be looked into: not where the model has no queries and keys of heads.
-        signed: whether the maps are differences or effects, which have no entropy and no other views.
-        aligned: whether the tokens of the translation have rows and columns of their own place, as where it is not
-            known what was predicted: then `rows` is "read".
-        masked: the kinds whose masks are known.
-        limits: by kind where the numbers of the maps end, else 1.
-        effects: the direct effects; or, in a sentence, why there are none.
-    """
-
-    result: Translation
-    built: Mapping[str, Maps]
-    probabilities: np.ndarray | None
-    candidates: Sequence[Sequence[tuple[str, float]]] = ()
-    entropy: np.ndarray | None = None
-    rows: str = "predicted"
-    stretch: bool = False
-    known: Mapping[str, Known] = field(default_factory=dict)
-    address: Mapping[str, str] = field(default_factory=dict)
+    result: Translation  # or what has its tokens, maps, masks and positions
+    view: View
+    built: Mapping[str, Maps]  # by kind, as of `built`
+    next_words: NextWords | None = None  # at every step
+    known: Mapping[str, Known] = field(default_factory=dict)  # by kind
+    address: Mapping[str, str] = field(default_factory=dict)  # what the address of the page should say
     notes: Sequence[str] = ()
-    code: Mapping[str, str] = field(default_factory=dict)
-    options: Sequence[dict] = ()
-    inside: Mapping[str, object] | None = None
-    rowwise: bool = True
-    signed: bool = False
-    aligned: bool = False
-    masked: Sequence[str] = KINDS
-    limits: Mapping[str, float] = field(default_factory=dict)
-    effects: effects.Found | str | None = None
-    next: Mapping[str, object] | None = None
+    code: Mapping[str, str] = field(default_factory=dict)  # Python by kind and by view; of the head {layer}, {head}
+    inside: Mapping[str, object] | None = None  # as of `viz.stage.inside`
+    next: Mapping[str, object] | None = None  # as of `viz.stage.sampling`
+    effects: Found | str | None = None  # the direct effects; or, in a sentence, why there are none
+    rowwise: bool = True  # rows can be looked into: the model has queries and keys of heads
+    aligned: bool = False  # it is not known what was predicted: each token of the translation has its own row
+    masked: Sequence[str] = KINDS  # whose masks are known
 
     @property
     def alone(self) -> bool:
@@ -103,7 +76,6 @@ def message(
     """The message of a translation.
 
     Args:
-        shown: what it is of.
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
         before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
         steering: what a page says that lets the visitor change something, as steer.js names it.
@@ -119,12 +91,15 @@ def message(
     spoken |= words.STEERING if steering is not None else {}
     spoken |= words.COMPARING if comparing is not None else {}
     with using(current()):  # asked once, not for each word
+        # Where it is not known what was predicted, there is no other name for a row.
+        options = [one for one in form(shown.view) if one["name"] != "rows" or not shown.aligned]
         header = _version(shown, keep) | {
+            "views": pictures.told(shown),
             "language": current(),
             "words": {name: say(text) for name, text in spoken.items()},
             "address": shown.address,
             "owned": [*NAMES, PARAMETER, *owned],
-            "options": shown.options,
+            "options": options,
             "setting": setting,
             "steering": steering,
         }
@@ -132,25 +107,26 @@ def message(
             both = {kind: (before.built[kind], made) for kind, made in shown.built.items() if kind in before.built}
             built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
             changed = effects.difference(before.effects, shown.effects)
-            change = replace(shown, built=built, signed=True, inside=None, known={}, effects=changed)
+            change = replace(shown, built=built, inside=None, known={}, effects=changed)
             if comparing is not None:
                 aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
                 header["comparing"] = comparing | {"aligned": aligned}
                 change = replace(change, code=comparing["code"])
-            header |= {"before": _version(before, keep), "difference": _version(change, keep)}
+            header["before"] = _version(before, keep) | {"views": pictures.told(before)}
+            header["difference"] = _version(change, keep) | {"views": {}}
         return pack(header)
 
 
 def _version(shown: Shown, keep: Keep) -> dict:
     """What is told of one translation, or of the difference of two."""
-    result = shown.result
+    result, found = shown.result, shown.next_words
     kinds = [_kind(shown, kind, keep) for kind in KINDS_SHOWN if kind in shown.built]
     target = {
         "start": " ".join(map(label, result.target_tokens[:1])),
-        "entropy": shown.entropy,
+        "probability": None if result.log_probabilities is None else np.exp(result.log_probabilities),
+        "entropy": found and found.entropy,
+        "candidates": [[[label(name), p] for name, p in row] for row in found.candidates] if found else [],
         "late": int(shown.aligned),
-        "probability": None if shown.probabilities is None else shown.probabilities.astype(np.float32),
-        "candidates": [[[label(name), p] for name, p in row] for row in shown.candidates],
     }
     return {
         "translation": result.text,
@@ -159,8 +135,6 @@ def _version(shown: Shown, keep: Keep) -> dict:
         "target": _line(result.predicted_tokens) | target,
         "kinds": kinds,
         "effects": _effects(shown, kinds, keep),
-        "colours": _colour_table(looks.DIVERGING if shown.signed else looks.SEQUENTIAL),
-        "views": {} if shown.signed else pictures.told(shown, [kind["code"] for kind in kinds]),
         "code": shown.code,
         "inside": shown.inside,
         "next": shown.next,
@@ -177,34 +151,32 @@ def _line(tokens: Sequence[str]) -> dict:
 def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> dict | None:
     """What is told of the direct effects, their maps as those of the weights of the same kinds."""
     found = shown.effects
-    if not isinstance(found, effects.Found):
+    if not isinstance(found, Found):
         return found and {"reason": say(found)}
     kinds = {}
     for told in of_weights:
         kind = told["code"]
         if made := found.built.get(kind):
-            limit = float(np.abs(made.weights).max()) or 1.0
             known = {kind: Known(told["roles"], tuple(told["first"]))}
-            drawn = replace(shown, built={kind: made}, signed=True, limits={kind: limit}, known=known)
-            kinds[kind] = _kind(drawn, kind, keep) | effects.of_kind(found, kind)
-            kinds[kind]["colours"] = _colour_table(looks.DIVERGING)
+            kinds[kind] = _kind(replace(shown, built={kind: made}, known=known), kind, keep)
+            kinds[kind] |= effects.of_kind(found, kind)
             if kind == "cross":  # whose memory mixes words
-                kinds[kind]["look"]["layout"]["xaxis"]["title"]["text"] = say(effects.ENCODER_POSITION)
+                kinds[kind]["look"]["layout"]["xaxis"]["title"]["text"] = say("encoder position (key)")
     return {"kinds": kinds} | effects.told(found, shown.result.source_tokens, shown.result.predicted_tokens)
 
 
-def built(result: Translation, options: maps.Options, rows: str) -> dict[str, Maps]:
-    """The maps of every kind that a model has; `rows` as of Shown."""
+def built(result: Translation, view: View) -> dict[str, Maps]:
+    """The maps of every kind that a model has, as the options of a view make them."""
+    options = maps.Options(view.summary, view.over, view.words, view.hide, view.share)
+    if view.words and (mark := analysis.word_mark([*result.source_tokens, *result.target_tokens])):
+        options = replace(options, mark=mark)
     made = {}
-    if options.merge:
-        mark = analysis.word_mark([*result.source_tokens, *result.target_tokens])
-        options = replace(options, mark=mark or options.mark)
     for kind in KINDS:
         try:
             weights, mask = result.attention(kind), result.mask(kind)
         except (ValueError, KeyError):  # a recurrent network has no self-attention, and perhaps none at all
             continue
-        queries, keys, others = maps.axis_tokens(result, kind, rows)
+        queries, keys, others = maps.axis_tokens(result, kind, view.rows)
         made[kind] = maps.build(weights, mask, queries, keys, options, others)
     return made
 
@@ -220,7 +192,7 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
         return 0, 0
     rows = weights[:, :, counted]
     entropy = (analysis.entropy(rows) / np.log(mask[counted].sum(axis=1))).mean(axis=-1)  # (L, H)
-    column = rows.mean(axis=2).max(axis=-1) > _ONE_COLUMN
+    column = rows.mean(axis=2).max(axis=-1) > 0.5
     return _smallest(entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0))
 
 
@@ -229,28 +201,26 @@ def _smallest(numbers: np.ndarray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _told_rows(sizes: np.ndarray, queries: Sequence[str], signed: bool) -> np.ndarray:
-    """The row of each head (L, H) that is worth a sentence: with the largest number, of words where there are any."""
-    dull = analysis.is_special(queries) | analysis.is_punctuation(queries)
-    return np.where(dull & (not signed) & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1).astype(np.uint16)
-
-
 def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
     """What the stage knows of one kind of attention."""
-    made, known, limit = shown.built[kind], shown.known.get(kind, Known()), shown.limits.get(kind, 1.0)
-    weights, (name, title) = made.weights, words.spoken(kind, shown.alone)
-    sizes = np.abs(weights) if shown.signed else weights
+    made, known = shown.built[kind], shown.known.get(kind, Known())
+    weights, signed, limit = made.weights, made.signed, made.limit
+    name, title = words.spoken(kind, shown.alone)
+    sizes = np.abs(weights) if signed else weights
     largest, shape = sizes.max(axis=(2, 3)), weights.shape[:2]
     single, plain = not made.options.axes, made.options == maps.Options(mark=made.options.mark)
     first = known.first if single else None
     if first is None:
-        first = _smallest(-largest) if shown.signed else first_head(weights, made.mask)
+        first = _smallest(-largest) if signed else first_head(weights, made.mask)
+    # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.
+    dull = analysis.is_special(made.queries) | analysis.is_punctuation(made.queries)
+    told = np.where(dull & (not signed) & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1).astype(np.uint16)
     said = None
     if not plain:
         said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
     return {
         **_places(shown, kind),
-        **_weights(shown, kind, limit, first, keep),
+        **_weights(made, BUDGET / len(shown.built), first, keep),
         "code": kind,
         "name": name,
         "title": title,
@@ -258,26 +228,27 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
         "layerNames": made.layer_names,
         "headNames": made.head_names,
         "single": single,
-        "signed": shown.signed,
+        "signed": signed,
         "plain": plain,
-        "inside": plain and shown.rowwise and not shown.signed,
+        "inside": plain and shown.rowwise and not signed,
         "steps": kind != "encoder_self",
         "queries": named(made.queries),
         "keys": named(made.keys),
         "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / limit, shown.signed),
+        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / limit, signed),
+        "colours": _colours(signed),
         "shown": None if made.shown.all() else made.shown,
         "removed": made.removed if made.options.hide else None,
-        "entropy": None if shown.signed else analysis.entropy(weights).mean(axis=-1),
+        "entropy": None if signed else analysis.entropy(weights).mean(axis=-1),
         "largest": largest,
         "limit": limit,
-        "top": float(largest.max() / limit) if shown.stretch and largest.max() > 0 else 1.0,
-        "stretch": shown.stretch,
+        "top": float(largest.max() / limit) if shown.view.stretch and largest.max() > 0 else 1.0,
+        "stretch": shown.view.stretch,
         "roles": known.roles if single and np.shape(known.roles) == shape else None,
-        "told": _told_rows(sizes, made.queries, shown.signed),
+        "told": told,
         "said": said,
         "first": first,
-        "look": _look(shown, kind, limit),
+        "look": _look(made, kind, shown.view.rows),
     }
 
 
@@ -288,34 +259,35 @@ def _places(shown: Shown, kind: str) -> dict:
     source, target = ([-1] * len(tokens) for tokens in (result.source_tokens, result.predicted_tokens))
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
     moved = [one if shown.aligned else [*one[1:], -1] for one in (rows, columns)]
-    steps = rows if shown.rows == "predicted" else moved[0]
+    read = shown.view.rows == "read"
     return {
         "source": {"row": rows if encoder else source, "column": source if decoder else columns},
-        "target": {"row": target if encoder else steps, "column": moved[1] if decoder else target},
+        "target": {"row": target if encoder else moved[0] if read else rows, "column": moved[1] if decoder else target},
         "start": columns[0] if decoder and not shown.aligned else -1,
-        "startRow": rows[0] if shown.rows == "read" and not encoder and not shown.aligned else -1,
+        "startRow": rows[0] if read and not encoder and not shown.aligned else -1,
     }
 
 
-def _weights(shown: Shown, kind: str, limit: float, first: tuple[int, int], keep: Keep) -> dict:
-    """The maps of a kind, or the first one and where the others can be fetched."""
-    weights, how = shown.built[kind].weights, (shown.signed, limit)
-    if keep is None or weights.size * 2 <= BUDGET / len(shown.built):
+def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> dict:
+    """The maps of a kind or, above a budget in bytes, the first one and where all can be fetched."""
+    weights, how = made.weights, (made.signed, made.limit)
+    if keep is None or weights.size * 2 <= budget:
         return {"weights": Weights(weights, *how)}
     address = keep(quantised(weights, *how).tobytes())
     return {"address": address, "shape": weights.shape, "opened": Weights(weights[first], *how)}
 
 
-def _look(shown: Shown, kind: str, limit: float) -> dict:
+def _look(made: Maps, kind: str, rows: str) -> dict:
     """The look of the opened head of a kind; the same for all its heads."""
-    made, notes = shown.built[kind], None
-    row_title, column_title = words.axes(kind, shown.rows)
+    notes = None
     if made.others is not None:
-        other = words.READS if shown.rows == "predicted" else words.WRITES
-        notes = [say(other, token=labels.quoted(label(token), say)) for token in made.others]
-    axes = {"query_axis": row_title, "key_axis": column_title}
-    how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": shown.signed, "limit": limit}
-    return looks.attention(list(map(label, made.queries)), list(map(label, made.keys)), say, **axes, **how)
+        text = say("<br>at the step that writes {token}")
+        if rows == "predicted":
+            text = say("<br>at the step that reads {token}")
+        notes = [text.format(token=labels.quoted(label(token), say)) for token in made.others]
+    tokens = list(map(label, made.queries)), list(map(label, made.keys))
+    how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": made.signed, "limit": made.limit}
+    return looks.attention(*tokens, say, **words.axes(kind, rows), **how)
 
 
 def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
@@ -334,20 +306,18 @@ def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
     return np.rint(128 + 127 * weights if signed else weights * 255).astype(np.uint8)
 
 
-def _colour_table(scale: Sequence[Sequence]) -> np.ndarray:
-    """The colours of a scale, uint8 (steps, 3), as the large map has them."""
-    places, colours = zip(*scale)
+@cache
+def _colours(signed: bool) -> np.ndarray:
+    """The colours of tiles, uint8 (steps, 3), as the large map has them."""
+    places, colours = zip(*(looks.DIVERGING if signed else looks.SEQUENTIAL))
     channels = np.array([list(bytes.fromhex(colour[1:])) for colour in colours]).T
-    at = np.linspace(0, 1, _COLOURS)
+    at = np.linspace(0, 1, 256)
     return np.stack([np.interp(at, places, one) for one in channels], axis=-1).round().astype(np.uint8)
 
 
 def known_roles(kind: str, roles: Sequence[Sequence[str]], say_role: Callable[[str], str]) -> list[list[str]]:
-    """The roles of `head_roles`, as they are said; those that say nothing are empty.
-
-    In the decoder the same token as the query is the word that the step reads, the last one that was written.
-    """
+    """The roles of `head_roles`, as they are said; those that say nothing are empty."""
     said = {"mixed": "", head_roles.NO_CHOICE: ""}
-    if kind == "decoder_self":
-        said |= {name: say(text) for name, text in words.WRITTEN_ROLES.items()}
+    if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
+        said |= {"same token": say("last written word"), "previous token": say("word before the last")}
     return [[said[role] if role in said else say_role(role) for role in row] for row in roles]

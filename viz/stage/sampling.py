@@ -4,8 +4,6 @@ While temperature, top-k and top-p are moved, the browser computes what is left 
 the numbers that are given here: a message each time would not follow a finger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -27,7 +25,6 @@ WORDS = messages(  # by the names that the browser code uses
     go_on="Continue the text",
     again="Draw again",
 )
-AT_THE_END, EVERY_STEP = message("After the text"), message("Every step")
 
 
 def told(

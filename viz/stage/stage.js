@@ -117,7 +117,7 @@ export class Stage extends Open {
     if (this.beside) this.beside.build();
     else this.lines.build(this.told, kind);
     if (!kind) return;
-    this.tiles.build(kind, kind.colours ?? this.told.colours);
+    this.tiles.build(kind);
     if (this.state.step !== null) this.tiles.paint(this.state.step);
   }
 

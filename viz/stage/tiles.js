@@ -14,8 +14,8 @@ export class Tiles {
     this.box = el("div.hl-heads", { ...about, ...listens });
   }
 
-  build(kind, colours) {
-    Object.assign(this, { kind, colours });
+  build(kind) {
+    this.kind = kind;
     const [layers, heads] = kind.layers;
     this.box.style.setProperty("--hl-columns", heads);
     this.box.classList.toggle("hl-many", heads > 16);
@@ -62,7 +62,7 @@ export class Tiles {
 
   /** Draws the maps, up to the row of a step where one is given. */
   paint(step = null) {
-    const { tiles, top, look, signed, steps, queries, keys } = this.kind;
+    const { tiles, colours, top, look, signed, steps, queries, keys } = this.kind;
     const zero = signed ? 128 : 0;
     const [, , height, width] = tiles.shape;
     const size = height * width;
@@ -75,7 +75,7 @@ export class Tiles {
         if (blocked && !blocked[i]) continue;
         const share = Math.round(zero + (tiles.values[place * size + i] - zero) / top);
         const colour = 3 * Math.max(0, Math.min(255, share));
-        picture.data.set(this.colours.values.subarray(colour, colour + 3), 4 * i);
+        picture.data.set(colours.values.subarray(colour, colour + 3), 4 * i);
         picture.data[4 * i + 3] = 255;
       }
       canvas.getContext("2d").putImageData(picture, 0, 0);

@@ -1,32 +1,12 @@
 """What the stage says: names of kinds and views, titles of axes, the lines under its pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from model.text.special import MARK
 from viz.figures import labels
-from viz.text.language import message, messages, say
+from viz.text.language import messages, say
 from viz.text.words import KINDS, PREDICTED_AXIS
 from viz.text.words_heads import SHORT_KINDS
-
-TEXT_SELF = message("Self"), message("Masked self-attention")  # of a model that only reads on
-WRITTEN_ROLES = {"same token": message("last written word"), "previous token": message("word before the last")}
-READS = message("<br>at the step that reads {token}")
-WRITES = message("<br>at the step that writes {token}")
-SIDES = {"source": message("Source"), "target": message("Translation")}
-AS_WAVES = message("{side} as waves")
-POSITIONS = message("Added to the embedding of each token: rows are positions, columns are dimensions.")
-WAVES = message("Each line is one dimension of the encoding, over the positions of the sentence.")
-CANDIDATES = message("The most probable next words at every step. Beam search may choose another one than the first.")
-PROBABILITY, OF_NEXT = message("probability"), message("probability of the word that follows")
-JUST_READ = message("word just read")
-FOLLOWING = message("The most probable next words after every word of the text.")
-ADDED = message("Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0.")
-BLOCKED = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
-EDITED_CELLS = message("{n} of {total} cells are blocked.")
-NO_MASK = message("The mask of this kind of attention is not known.")
-NOTHING_BLOCKED = message("Nothing is blocked: every query may attend to every key.")
 
 WORDS = messages(  # by the names that the browser code uses; it fills the places in braces
     heads="Heads",
@@ -151,14 +131,15 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
 
 def spoken(kind: str, alone: bool) -> tuple[str, str]:
     """The name of a kind on a button, and its title; `alone`: there is no source."""
-    name, title = TEXT_SELF if alone and kind == "decoder_self" else (SHORT_KINDS[kind], KINDS[kind].title)
-    return say(name), say(title)
+    if alone and kind == "decoder_self":
+        return say("Self"), say("Masked self-attention")
+    return say(SHORT_KINDS[kind]), say(KINDS[kind].title)
 
 
-def axes(kind: str, rows: str) -> tuple[str, str]:
-    """The titles of the rows and of the columns of a kind, where steps are named by the token "predicted" or "read"."""
+def axes(kind: str, rows: str) -> dict[str, str]:
+    """The titles of the axes of a kind, as figures take them; `rows` as of a View."""
     query = PREDICTED_AXIS if rows == "predicted" and kind != "encoder_self" else KINDS[kind].query_axis
-    return say(query), say(KINDS[kind].key_axis)
+    return {"query_axis": say(query), "key_axis": say(KINDS[kind].key_axis)}
 
 
 def label(token: str) -> str:

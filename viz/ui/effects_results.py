@@ -50,7 +50,6 @@ def found(
     return Found(
         stage_effects.built(effects, result, built, rows),
         effects,
-        against,
         None if others is None else request.translator.tokenizer.target.tokens(others.tolist()),
         **asked,
         lacks=() if request.is_plain else ("agree",),

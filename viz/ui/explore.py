@@ -11,7 +11,7 @@ import streamlit as st
 from viz.export import page
 from viz.figures import Drawn
 from viz.figures.drawn import titled
-from viz.stage.report import ADDRESS, Settings, link_to, report
+from viz.stage.alone import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import say
 from viz.ui import choices
@@ -106,7 +106,7 @@ def offer_report(
 
     Args:
         page: the path of the page that shows it.
-        changed: as for `viz.stage.report.Settings`.
+        changed: as for `viz.stage.alone.Settings`.
     """
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
@@ -120,7 +120,7 @@ def offer_report(
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
-    make = partial(report, result, settings, result.candidates, result.entropy)
+    make = partial(report, result, settings, result.next_words)
     label = say("Report of this sentence (HTML)")
     more = {"key": "report", "help": say(words.REPORT), "on_click": "ignore"}
     st.download_button(label, make, "headlight-report.html", "text/html", **more)

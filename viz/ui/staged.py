@@ -17,7 +17,6 @@ from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, pos
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
-from viz.stage.form import form, options
 from viz.stage.stage import stage
 from viz.text import words, words_heads
 from viz.text.language import current, say, using
@@ -161,7 +160,7 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
     known, found = made(result, "result"), {}
     for kind, maps_of in built.items():
-        axes = dict(zip(("query_axis", "key_axis"), stage_words.axes(kind, chosen.rows)))
+        axes = stage_words.axes(kind, chosen.rows)
         found[kind] = _heatmap(recipe, known, maps_of, kind, chosen, axes).code
         tokens = maps.axis_tokens(known, kind, chosen.rows)[:2]
         found[f"mask {kind}"] = recipe.plot("", mask_heatmap, known.mask(kind), *tokens, **axes).code
@@ -222,24 +221,20 @@ def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of the translation of a request; `rowwise`: also of its rows, where the model allows it."""
-    built, notes = stage_message.built(result, options(chosen), chosen.rows), []
+    built, notes = stage_message.built(result, chosen), []
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     return stage_message.Shown(
-        result=result,
-        built=built,
-        probabilities=np.exp(result.log_probabilities),
-        candidates=result.candidates,
-        entropy=result.entropy,
-        rows=chosen.rows,
-        stretch=chosen.stretch,
+        result,
+        chosen,
+        built,
+        result.next_words,
         known=known(request.checkpoint, current()),
         address=speaking.address(chosen.address()),
         notes=notes,
         code=code(result, built, recipe, chosen),
-        options=form(chosen),
         inside=inside_of(result, request, chosen.rows) if rowwise else None,
         rowwise=rowwise and isinstance(result.config, TransformerConfig),
         effects=effects_found(result, request, st.session_state[QUERY], built, chosen.rows, recipe),

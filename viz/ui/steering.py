@@ -85,7 +85,7 @@ def _done(request: Request, action: Mapping) -> Changes:
         case "keep":
             return replace(changes, locked=written[: int(action["step"]) + 1])
         case "write":
-            new = result.candidate_ids[int(action["step"])][int(action["rank"])]
+            new = result.next_words.candidate_ids[int(action["step"])][int(action["rank"])]
             return replace(changes, locked=(*written[: int(action["step"])], new))
         case "type":
             step, text = int(action["step"]), str(action["text"]).strip()

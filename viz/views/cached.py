@@ -23,7 +23,7 @@ from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_transl
 from viz.app.turns import TURNS, queued
 from viz.text.language import current, message, say, using
 from viz.views.changes import STACKS, Changes
-from viz.views.maps import next_words
+from viz.views.maps import NextWords, next_words
 from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
 
 Result = TypeVar("Result")
@@ -98,18 +98,16 @@ def preload() -> None:
 
 @dataclass(frozen=True)
 class Shown(Translation):
-    """A translation cut down to what pages draw, with `viz.views.maps.NextWords`."""
+    """A translation cut down to what pages draw."""
 
-    candidates: list[list[tuple[str, float]]]
-    candidate_ids: list[list[int]]
-    entropy: np.ndarray
+    next_words: NextWords  # at every step
 
 
 def cut(result: Translation, translator: Translator | Writer) -> Shown:
     """Cut a translation, or what a language model read, down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     kept = vars(result) | {"trace": drawn, "search": None}
-    return Shown(**kept, **next_words(result.trace["logits"], translator.tokenizer)._asdict())
+    return Shown(**kept, next_words=next_words(result.trace["logits"], translator.tokenizer))
 
 
 @dataclass(frozen=True)

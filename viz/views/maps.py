@@ -68,6 +68,8 @@ class Maps:
     head_names: list[str]
     value: str  # what a number is, in English
     options: Options  # that made them
+    signed: bool = False  # numbers are within [-limit, limit], else within [0, limit]
+    limit: float = 1.0
 
 
 def build(
@@ -210,6 +212,7 @@ def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
         layer_names=after.layer_names[:n_layers],
         head_names=after.head_names[:n_heads],
         value=message("B minus A") if replaced else message("after minus before"),
+        signed=True,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from model import load_translator
@@ -15,8 +14,9 @@ from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from viz.stage import message
 from viz.stage.packing import unpack
-from viz.views import maps
+from viz.views.view import View
 
+PLAIN = View()
 EQUAL = "too too tired tired."  # each twice, and another number of tokens than its translation
 
 
@@ -43,12 +43,10 @@ def result(tiny: Translator) -> Translation:
 
 @pytest.fixture
 def tell() -> Callable[..., dict]:
-    """What the stage is told of a translation: `tell(result, options, **more of message.Shown)`."""
+    """What the stage is told of a translation: `tell(result, view, **more of message.Shown)`."""
 
-    def told(result: Translation, options: maps.Options | None = None, keep=None, **more) -> dict:
-        made = message.built(result, options or maps.Options(), more.get("rows", "predicted"))
-        shown = message.Shown(result, made, np.exp(result.log_probabilities), **more)
-        return unpack(message.message(shown, keep))
+    def told(result: Translation, view: View = PLAIN, keep=None, **more) -> dict:
+        return unpack(message.message(message.Shown(result, view, message.built(result, view), **more), keep))
 
     return told
 

@@ -1,7 +1,5 @@
 """What the stage is told of direct effects equals what the translator computes, and of what has none it says why."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,21 +10,22 @@ from viz.stage.effects import Found
 from viz.stage.packing import unpack
 from viz.stage.words import label
 from viz.text.language import say
-from viz.views import maps
+from viz.views.view import View
 
 KINDS = ("cross", "decoder_self")
+PLAIN = View()
 
 
 @pytest.fixture
 def shown(tiny):
-    """A translation on the stage with its direct effects: `shown(result, against, options, **more of Found)`."""
+    """A translation on the stage with its direct effects: `shown(result, against, view, **more of Found)`."""
 
-    def made(result, against="runner-up", options=None, **more):
+    def made(result, against="runner-up", view=PLAIN, **more):
         of_all = tiny.effects(result, None if against == "mean" else against)
-        built = message.built(result, options or maps.Options(), "predicted")
+        built = message.built(result, view)
         others = None if of_all.others is None else tiny.tokenizer.target.tokens(of_all.others.tolist())
-        found = Found(effects.built(of_all, result, built, "predicted"), of_all, against, others, **more)
-        return message.Shown(result, built, np.exp(result.log_probabilities), effects=found)
+        found = Found(effects.built(of_all, result, built, "predicted"), of_all, others, **more)
+        return message.Shown(result, view, built, effects=found)
 
     return made
 
@@ -53,7 +52,7 @@ def test_every_map_is_the_effect_of_its_head(shown, tiny, result, kind, against)
 
 
 def test_a_head_did_as_much_when_keys_are_hidden(shown, tiny, result) -> None:
-    found = unpack(message.message(shown(result, options=maps.Options(hide=True))))["effects"]["kinds"]["cross"]
+    found = unpack(message.message(shown(result, view=View(hide=True))))["effects"]["kinds"]["cross"]
     wanted = tiny.effects(result, "runner-up").heads("cross")
     kept = [token != "</s>" for token in result.predicted_tokens]
     assert found["weights"].shape[-1] < wanted.shape[-1]

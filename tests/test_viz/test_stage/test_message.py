@@ -11,7 +11,8 @@ from model.analysis.maps import entropy as entropy_of
 from viz.stage import message
 from viz.stage.message import Known, first_head
 from viz.text.language import using
-from viz.views import maps
+from viz.views.maps import NextWords
+from viz.views.view import View
 
 KINDS = ("cross", "encoder_self", "decoder_self")
 
@@ -50,7 +51,7 @@ def test_every_head_is_the_recorded_one(tell, result, kind) -> None:
 @pytest.mark.parametrize("rows", ["predicted", "read"])
 def test_whose_row_and_whose_column_it_is(tell, result, rows) -> None:
     """The numbers of a token's own row and column are found under its name, however the rows are named."""
-    found = kinds(tell(result, rows=rows))
+    found = kinds(tell(result, View(rows=rows)))
     n_source, n_target = len(result.source_tokens), len(result.target_tokens)
     everywhere, nowhere = list(range(n_source)), [-1] * n_source
     cross, encoder, decoder = (found[kind] for kind in KINDS)
@@ -106,7 +107,7 @@ def test_what_there_is_to_see_of_masks_positions_and_candidates(tell, result) ->
     chances = softmax(result.trace["logits"])
     best = np.argsort(-chances, axis=-1)[:, :3]
     names = [[(f"w{i}", float(chances[t, i])) for i in row] for t, row in enumerate(best)]
-    views = tell(result, candidates=names)["views"]
+    views = tell(result, next_words=NextWords(names, best.tolist(), entropy_of(chances)))["views"]
     for one in views["mask"]:
         np.testing.assert_array_equal(one["z"], result.mask(one["kind"]))
         count = int((~result.mask(one["kind"])).sum())
@@ -152,7 +153,7 @@ class TestFirstHead:
         roles = [[f"r{layer}{head}" for head in range(4)] for layer in range(2)]
         known = kinds(tell(result, known={"cross": Known(roles, (0, 3))}))["cross"]
         assert known["first"] == [0, 3] and known["roles"] == roles
-        mean = kinds(tell(result, maps.Options(summary="mean"), known={"cross": Known(roles, (0, 3))}))["cross"]
+        mean = kinds(tell(result, View(summary="mean"), known={"cross": Known(roles, (0, 3))}))["cross"]
         assert mean["roles"] is None and mean["first"] != [0, 3], "a summary has no role"
 
 
@@ -160,13 +161,13 @@ class TestOptions:
     @pytest.mark.parametrize(("how", "make"), [("mean", np.mean), ("max", np.max), ("deviation", np.std)])
     @pytest.mark.parametrize(("over", "axes"), [("heads", 1), ("layers", 0), ("all", (0, 1))])
     def test_summaries(self, tell, result, how, make, over, axes) -> None:
-        for kind, told in kinds(tell(result, maps.Options(summary=how, over=over))).items():
+        for kind, told in kinds(tell(result, View(summary=how, over=over))).items():
             wanted = make(result.attention(kind).astype(np.float64), axis=axes)
             np.testing.assert_allclose(told["weights"].reshape(wanted.shape), wanted, atol=2e-5)
             assert not told["single"] and "No single head" in told["said"][0][0]
 
     def test_words(self, tell, result) -> None:
-        told = tell(result, maps.Options(merge=True))
+        told = tell(result, View(words=True))
         cross = kinds(told)["cross"]
         np.testing.assert_allclose(cross["weights"].sum(-1), 1, atol=1e-3)
         assert len(cross["keys"]) < len(result.source_tokens)
@@ -176,14 +177,14 @@ class TestOptions:
         assert [text.removeprefix("▁") for text in spelt] == cross["keys"]
 
     def test_hidden_tokens_and_what_they_took(self, tell, result) -> None:
-        cross = kinds(tell(result, maps.Options(hide=True)))["cross"]
+        cross = kinds(tell(result, View(hide=True)))["cross"]
         rows = len(cross["queries"])
         assert cross["source"]["column"][-1] == -1 and "</s>" not in cross["keys"]
         np.testing.assert_allclose(cross["removed"], result.attention("cross")[:, :, :rows, -1], atol=1e-6)
         np.testing.assert_allclose(cross["weights"].sum(-1) + cross["removed"], 1, atol=1e-3)
 
     def test_the_largest_weights_alone(self, tell, result) -> None:
-        cross = kinds(tell(result, maps.Options(share=60)))["cross"]
+        cross = kinds(tell(result, View(share=60)))["cross"]
         weights, shown = result.attention("cross"), cross["shown"].astype(bool)
         np.testing.assert_allclose(cross["weights"], weights, atol=2e-5)
         kept = np.where(shown, weights, 0)
@@ -193,7 +194,7 @@ class TestOptions:
         assert (kept.sum(-1) - least < 0.6 + 1e-5).all(), "and no more of it than is needed"
 
     def test_stretched_colours(self, tell, result) -> None:
-        for kind, told in kinds(tell(result, stretch=True)).items():
+        for kind, told in kinds(tell(result, View(stretch=True))).items():
             assert told["stretch"] and told["top"] == pytest.approx(float(result.attention(kind).max()))
         assert all(told["top"] == 1 for told in tell(result)["kinds"])
 
