@@ -533,7 +533,7 @@ VIOLATIONS = [
         "viz/stage/form.py",
         "from viz.views.view import streamlit\nimport streamlit\n",
     ),
-    (no_page_imports_a_page, "viz/pages/atlas/atlas.py", "from viz.pages.steer import search\n"),
+    (no_page_imports_a_page, "viz/pages/atlas/atlas.py", "from viz.pages.pitfalls import demos\n"),
     (no_page_imports_a_page, "viz/pages/atlas.py", "from viz.pages import masks\n"),
     (benchmarks_need_no_tests, "benchmarks/speed.py", "def f():\n    from tests.support import hostile\n"),
     (streamlit_stays_on_screen, "benchmarks/speed.py", "from streamlit.testing.v1 import AppTest\n"),

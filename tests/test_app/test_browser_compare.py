@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 from benchmarks.support.menu import go
 from tests.support import PATIENCE
 from tests.test_app.test_browser_stage import kind, part, ready, tile
-from viz.text.words_compare import B_EXAMPLE
 from viz.views.view import EXAMPLE
 
+B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 # What the picture of a version draws: null where it is blank.
 DRAWN = """version => {
   const plot = document.querySelector(`[data-testid=stage-side][data-version=${version}] .js-plotly-plot`);

@@ -14,11 +14,10 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from model import load_translator
+from model.measures import checks
 from tests.support import PATIENCE
 from tests.test_app.systems import save_comparison, save_language_model
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.text.words_check import ALL_HOLD, CLAIMS
-from viz.text.words_heads import TO_STEER
 
 WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
@@ -146,7 +145,7 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
     for view in ("Two measures", "Alike", "Contribution", "Alignment", "All heads"):
         choose(page, view)
         assert_nothing_sticks_out(page)
-    page.get_by_role("link", name=TO_STEER).click()
+    page.get_by_role("link", name="Switch heads off in this sentence, on the page Steer →").click()
     expect(page.get_by_test_id("stage-do")).to_be_visible()
 
 
@@ -233,6 +232,6 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
 
 def test_the_claims_are_a_table_that_is_read_aloud(page, app_server):
     look_at(page, f"{app_server}/check", *WIDE)
-    expect(page.get_by_text(ALL_HOLD)).to_be_visible()
-    expect(page.get_by_role("table").get_by_role("row")).to_have_count(1 + len(CLAIMS))
+    expect(page.get_by_text("All claims hold.")).to_be_visible()
+    expect(page.get_by_role("table").get_by_role("row")).to_have_count(1 + len(checks.CLAIMS))
     assert_it_fits(page)

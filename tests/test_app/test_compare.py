@@ -8,10 +8,9 @@ import pytest
 from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
-from viz.text import words_compare
 from viz.views.view import EXAMPLE
 
-A, B = EXAMPLE, words_compare.B_EXAMPLE
+A, B = EXAMPLE, "The animal didn't cross the street because it was too wide."
 KINDS = ("encoder_self", "decoder_self", "cross")
 EQUAL = "too too tired."
 
@@ -99,7 +98,7 @@ def test_tokens_are_aligned_in_order_also_where_some_are_equal(recorded, other):
 def test_equal_sentences_differ_in_nothing_and_the_page_says_what_to_do():
     at = open_page(text="A man is tired.")
     assert at.text_input(key="text-b").value == "A man is tired."
-    assert screen.stage(at)["comparing"]["note"] == words_compare.CHANGE_B
+    assert screen.stage(at)["comparing"]["note"] == "Nothing differs yet: change a word of sentence B."
     assert not any(side(at, "difference", kind)["weights"].any() for kind in KINDS)
 
 
@@ -129,7 +128,8 @@ class TestModels:
         return tmp_path
 
     def test_one_model_is_said_to_be_alone(self):
-        assert screen.stage(open_page(versus="model"))["comparing"]["note"] == words_compare.ONE_MODEL
+        note = screen.stage(open_page(versus="model"))["comparing"]["note"]
+        assert note.startswith("There is only one checkpoint, so both sides use the same model.")
 
     def test_they_are_compared_where_both_have_a_head(self, recorded, second):
         at = open_page(versus="model")

@@ -14,8 +14,8 @@ from tests.test_app import screen
 from tests.test_app.systems import save_language_model
 from viz.stage.sampling import SHOWN
 from viz.stage.words import label
-from viz.text import words_language_model as words
 
+TRAIN = "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm"
 TEXT = "the cat sat"
 
 
@@ -64,8 +64,9 @@ def assert_told(at, writer, text=TEXT, **drawn):
 def test_the_first_paint(writer):
     at = screen.open_page("language_model.py")
     assert not at.exception and not at.warning
-    assert_told(at, writer, words.EXAMPLE)
-    assert words.UNKNOWN.format(count=5, total=5, size=len(writer.tokenizer)) in screen.stage(at)["notes"]
+    assert_told(at, writer, "The game was released in")
+    unknown = f"5 of 5 words are not in the model's list of {len(writer.tokenizer):,} and are read as <unk>."
+    assert unknown in screen.stage(at)["notes"]
     assert not at.markdown and len(at.text) == 1, "the stage, and one line under it"
 
 
@@ -139,8 +140,10 @@ def test_rubbish_in_the_address_is_told_and_falls_back(writer, query):
 def test_without_a_model_one_sentence_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = screen.open_page("language_model.py")
-    assert [element.value for element in at.info] == [words.NO_MODEL]
-    assert [code.value for code in at.code] == [words.TRAIN]
+    assert [element.value for element in at.info] == [
+        "No language model found. To train one (the data first: python -m model download):"
+    ]
+    assert [code.value for code in at.code] == [TRAIN]
     assert not screen.has_stage(at)
 
 
@@ -159,4 +162,4 @@ def test_one_that_cannot_be_read_costs_a_sentence(tmp_path, monkeypatch, writer)
 def test_the_preset_that_the_page_names_exists():
     from model.training.presets import PRESETS
 
-    assert words.TRAIN.split()[4] in PRESETS
+    assert TRAIN.split()[4] in PRESETS

@@ -13,7 +13,6 @@ from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
-from viz.text import words_steer
 from viz.ui import explore
 from viz.views.changes import NAMES, prefix_code, read_prefix
 
@@ -96,8 +95,8 @@ class TestHeads:
 def cost(change: float) -> str:
     factor = f"{np.exp(abs(change)):.1f}"
     if factor == "1.0":
-        return words_steer.EQUAL
-    return (words_steer.LESS if change < 0 else words_steer.MORE).format(factor=factor)
+        return "The old translation is as probable as before."
+    return f"The old translation is {factor} times {'less' if change < 0 else 'more'} probable."
 
 
 class TestCells:
@@ -132,7 +131,7 @@ class TestCells:
         at = screen.do(open_page(), "cells", kind="decoder_self", cells=[[0, 1]], open=True)
         told = screen.stage(at)
         assert told["translation"] == plain.text, "a later word does not exist while it is written"
-        assert told["steering"]["future"] == words_steer.FUTURE
+        assert told["steering"]["future"].startswith("This mask opens the future")
         assert codes(at) == {"edits": "v1_ad0-1"}
 
 

@@ -13,7 +13,7 @@ MENU = {
         "open_file": message("Your own model"),
     },
     message("Change"): {
-        "steer/steer": message("Steer"),
+        "steer": message("Steer"),
         "masks": message("Masks"),
         "positions": message("Positions"),
     },

@@ -1,23 +1,23 @@
 """The page Compare: two translations beside each other on the stage, and their difference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st
 
 from model.analysis import comparison
-from viz.text import words, words_compare
-from viz.text.language import say
-from viz.text.words_compare import B_EXAMPLE, MODEL, SEARCH, SENTENCE, VERSUS
+from viz.text import words
+from viz.text.language import messages, say
 from viz.ui import choices, shared, staged
 from viz.views import cached, codes, maps, recipes, view
 from viz.views.made import made, with_imports
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
-NAMES = ("versus", "text-b", "model-b", "beam-b")  # in an address
+VERSUS = messages(sentence="Sentences", model="Models", search="Searches")
+OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # what then is chosen of B, in an address
+NAMES = ("versus", *OF.values())
 KEPT = "compare-kept"  # in the session: what was chosen of B, under these names
+B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
 def usual(names: list[str], a: View) -> dict:
@@ -25,7 +25,7 @@ def usual(names: list[str], a: View) -> dict:
     model = a.model or names[0]
     text = B_EXAMPLE if a.text == view.EXAMPLE else a.text
     other = next((name for name in names if name != model), model)
-    return {"versus": SENTENCE, "text-b": text, "model-b": other, "beam-b": 1}
+    return {"versus": "sentence", "text-b": text, "model-b": other, "beam-b": 1}
 
 
 def arrive(names: list[str], a: View) -> None:
@@ -47,50 +47,39 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
         state.setdefault(name, state[KEPT][name])
     hidden = {"label_visibility": "collapsed"}
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-b"):
-        said = {code: say(name) for code, name in VERSUS.items()}
-        label = say("What differs")
-        versus = st.segmented_control(label, list(said), key="versus", format_func=said.get, required=True, **hidden)
-        if versus == SENTENCE:
+        more = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
+        versus = st.segmented_control(say("What differs"), list(VERSUS), **more)
+        hidden["key"] = OF[versus]
+        if versus == "sentence":
             live = staged.LIVE if state.get("stage-live", True) else False
-            text = st.text_input(say("Sentence B"), key="text-b", live=live, **hidden)
-            b = replace(a, text=text or "")
-        elif versus == MODEL:
-            b = replace(a, checkpoint=st.selectbox(say("Model B"), names, key="model-b", **hidden))
+            b = replace(a, text=st.text_input(say("Sentence B"), live=live, **hidden) or "")
+        elif versus == "model":
+            b = replace(a, checkpoint=st.selectbox(say("Model B"), names, **hidden))
         else:
-            label, widths = say("Search of B"), list(words.BEAMS)
-            b = replace(a, beam=st.selectbox(label, widths, key="beam-b", format_func=recipes.decoded, **hidden))
+            more = {"format_func": recipes.decoded, **hidden}
+            b = replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **more))
     state[KEPT] |= {name: state[name] for name in NAMES}
     return versus, b
 
 
-def address(names: list[str], a: View, versus: str) -> dict[str, str]:
-    """What the address says of B, without defaults."""
-    of = {SENTENCE: "text-b", MODEL: "model-b", SEARCH: "beam-b"}[versus]
-    chosen, default = st.session_state[KEPT], usual(names, a)
-    return {name: codes.code(chosen[name]) for name in ("versus", of) if chosen[name] != default[name]}
+def answer(asked: tuple[str, Pair]) -> list[cached.Shown]:
+    return list(map(cached.compute, asked[1]))
 
 
-def answer(asked: tuple[str, Pair]) -> tuple[cached.Shown, cached.Shown]:
-    return tuple(map(cached.compute, asked[1]))
-
-
-def put(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], chosen: View, more: dict) -> None:
+def put(versus: str, pair: Pair, results: list[cached.Shown], chosen: View, more: dict) -> None:
     """Show both on the stage; more: what the address says beside what is shown."""
-    a, b = (
-        staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
-        for result, request in zip(results, pair)
-    )
-    a, b = replace(a, effects=None), replace(b, effects=None, address=dict(b.address) | more)
-    differing = {
-        SENTENCE: ("", ""),
-        MODEL: tuple(request.checkpoint for request in pair),
-        SEARCH: tuple(recipes.decoded(request.beam) for request in pair),
-    }[versus]
-    scores = (float(result.log_probabilities.sum(dtype="float64")) for result in results)
-    said = [say("log-probability {number:.2f}", number=score) for score in scores]
+    sides, names, about = [], [], []
+    for side, request, result in zip("AB", pair, results):
+        shown = staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
+        sides.append(replace(shown, effects=None, address=dict(shown.address) | more))
+        differing = {"sentence": "", "model": request.checkpoint, "search": recipes.decoded(request.beam)}[versus]
+        score = float(result.log_probabilities.sum(dtype="float64"))
+        names.append(f"{side} · {differing}" if differing else side)
+        about.append(" · ".join(filter(None, (differing, say("log-probability {number:.2f}", number=score)))))
+    a, b = sides
     comparing = {
-        "names": [" · ".join(filter(None, one)) for one in zip("AB", differing)],
-        "about": [" · ".join(filter(None, one)) for one in zip(differing, said)],
+        "names": names,
+        "about": about,
         "words": comparison.beside(*(result.text.split() for result in results)),
         "note": note(versus, pair),
         "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
@@ -101,13 +90,22 @@ def put(versus: str, pair: Pair, results: tuple[cached.Shown, cached.Shown], cho
 def note(versus: str, pair: Pair) -> str:
     """What this comparison does not tell, in a sentence; empty where there is nothing to say."""
     if pair[0] == pair[1]:
-        if versus == MODEL and len(staged.models()) < 2:
-            return say(words_compare.ONE_MODEL)
-        return say(words_compare.CHANGE_B if versus == SENTENCE else words_compare.EQUAL)
-    if versus != MODEL:
+        if versus == "model" and len(staged.models()) < 2:
+            return say(
+                "There is only one checkpoint, so both sides use the same model. To train another: python -m model "
+                "train --help"
+            )
+        if versus == "sentence":
+            return say("Nothing differs yet: change a word of sentence B.")
+        return say("Nothing differs: A and B are the same run.")
+    if versus != "model":
         return ""
     cards = [cached.translator(request.checkpoint).card for request in pair]
-    return words_compare.two_models(*((card.get("source"), card.get("target")) for card in cards))
+    a, b = ([card.get("source"), card.get("target")] for card in cards)
+    if a == b:
+        return say("Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.")
+    a, b = ("-".join(words.language(code, "?") for code in codes) for codes in (a, b))
+    return say("A translates {a}, B {b}: one of them reads a language it was not trained on.", a=a, b=b)
 
 
 def code(pair: Pair, kind: str, rows: str) -> str:
@@ -130,16 +128,16 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     """The row that says in what B differs, and the stage with both; arguments as of `staged.page`."""
     if came:
         arrive(names, chosen)
-    a = cached.Request.of(chosen, names[0])
+    a, state, default = cached.Request.of(chosen, names[0]), st.session_state, usual(names, chosen)
     versus, b = ask(names, a)
-    more = address(names, chosen, versus)
-    examples = SENTENCE, (a.example, replace(a.example, text=B_EXAMPLE))
-    answered = shared.compute_or_keep("compare-answered", (versus, (a, b)), answer, examples)
+    kept = state[KEPT]
+    more = {name: codes.code(kept[name]) for name in ("versus", OF[versus]) if kept[name] != default[name]}
+    example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
+    answered = shared.compute_or_keep("compare-answered", (versus, (a, b)), answer, example)
     if answered is None:
         return
     (versus, pair), results = answered
-    st.session_state["shown-text"] = results[0].text
-    st.session_state[view.KEPT] = chosen
+    state["shown-text"], state[view.KEPT] = results[0].text, chosen
     put(versus, pair, results, chosen, more)
     for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
         shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")

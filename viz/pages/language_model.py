@@ -1,7 +1,5 @@
 """The page Language model: the stage with one text, its next word first, and a continuation drawn by chance."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,14 +11,19 @@ from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text import errors, words
-from viz.text import words_language_model as said
-from viz.text.language import current, say, using
+from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, shared, speaking, staged
 from viz.views import cached, view
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.view import CHANCES, Chance, View, chance_of
 
-KIND = "decoder_self"
+EXAMPLES = (  # in the language of the model
+    "The game was released in",
+    "The river flows through the",
+    "The first season of the series",
+    "The storm moved",
+    "She was born in",
+)
 PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
@@ -39,7 +42,7 @@ def models() -> list[str]:
 def opened(names: list[str], came: bool) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
     state = st.session_state
-    shown, chance = state.get(KEPT, (View(text=said.EXAMPLE), Chance()))
+    shown, chance = state.get(KEPT, (View(EXAMPLES[0]), Chance()))
     asked = state.pop(staged.ASKED, False)
     if not came and not asked:
         return shown, chance
@@ -48,9 +51,8 @@ def opened(names: list[str], came: bool) -> tuple[View, Chance]:
     else:
         query = {name: value for name, value in state[staged.QUERY].items() if name not in ("text", "model")}
     if asked or any(name in query for name in (*view.NAMES, *CHANCES)):
-        start = shown if asked else View(text=said.EXAMPLE)
-        options = View(text=start.text, model=start.model)
-        (shown, problems), (chance, more) = view.read(query, names, options), chance_of(query)
+        start = View(shown.text, shown.model) if asked else View(EXAMPLES[0])
+        (shown, problems), (chance, more) = view.read(query, names, start), chance_of(query)
         choices.missed(problems + more if came else ())
     if came:
         state["beginning"], state["language-model"] = shown.text, shown.model if shown.model in names else names[0]
@@ -65,7 +67,7 @@ def ask(names: list[str], shown: View) -> View:
             say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, label_visibility="collapsed"
         )
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("beginning", dict(zip(said.EXAMPLES, said.EXAMPLES)))
+            controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
         name = names[0]
         if len(names) > 1:
             name = st.selectbox(say("Model"), names, key="language-model", label_visibility="collapsed", width=200)
@@ -95,7 +97,7 @@ def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     values, names = made(0, "drawn[best][:, None]"), made(0, "writer.tokenizer.tokens(best.tolist())")
     return {
         "words": recipe.then(*lines).plot("", bars, values, names, value="probability", token_axis="next word").code,
-        f"mask {KIND}": with_imports(*recipe.lines, f"print(conventions(result.mask({KIND!r}))['additive'])"),
+        "mask decoder_self": with_imports(*recipe.lines, "print(conventions(result.mask('decoder_self'))['additive'])"),
     }
 
 
@@ -107,18 +109,19 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     )
     request = cached.Request(name, text, 1)
     of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
-    after = ""
+    after, seed, notes = "", {}, []
     if chance.seed is not None:
-        written = continued(name, text, chance)
-        after = written.removeprefix(result.text)
-    unknown, total = result.target_tokens.count(writer.tokenizer.UNK), len(result.target_tokens) - 1
-    size = len(writer.tokenizer)
+        after, seed = continued(name, text, chance).removeprefix(result.text), {"seed": str(chance.seed)}
+    if unknown := result.target_tokens.count(writer.tokenizer.UNK):
+        line = message("{count} of {total} words are not in the model's list of {size:,} and are read as <unk>.")
+        total, size = len(result.target_tokens) - 1, len(writer.tokenizer)
+        notes = [say(line, count=unknown, total=total, size=size)]
     return replace(
         of_stage,
         result=replace(result, predicted_tokens=result.target_tokens),
         aligned=True,
-        address=speaking.address(shown.address() | ({} if chance.seed is None else {"seed": str(chance.seed)})),
-        notes=[say(said.UNKNOWN, count=unknown, total=total, size=size)] if unknown else [],
+        address=speaking.address(shown.address() | seed),
+        notes=notes,
         code=of_stage.code | code(recipe, result, text),
         next=sampling.told(logits, writer.tokenizer.tokens, (writer.tokenizer.unk_id,), chance, after),
     )
@@ -127,14 +130,16 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
 @st.fragment
 def live() -> None:
     with using(current()):  # asked once, not for each word
-        _live()
+        show()
 
 
-def _live() -> None:
+def show() -> None:
     names, state = models(), st.session_state
     if not names:
-        st.info(say(said.NO_MODEL))
-        st.code(said.TRAIN, "bash", wrap_lines=True)
+        st.info(say("No language model found. To train one (the data first: python -m model download):"))
+        st.code(
+            "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm", "bash", wrap_lines=True
+        )
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
     before, chance = opened(names, staged.arrives(PAGE, "beginning"))
@@ -148,13 +153,14 @@ def _live() -> None:
             f"language-model-answered-{name}",
             (name, shown.text),
             lambda asked: told(*asked, shown, chance),
-            (name, said.EXAMPLE),
+            (name, EXAMPLES[0]),
         )
     if answered is None:
         return
     (name, _), of_stage = answered
     staged.put(of_stage, owned=("seed",))
-    shared.small(f"{say(said.START)} {words.describe_card(name, cached.translator(name).card)}", "card")
+    start = say("<eos>, the end of the line before, comes first. <unk>, any word that the list lacks, is never drawn.")
+    shared.small(f"{start} {words.describe_card(name, cached.translator(name).card)}", "card")
 
 
 live()

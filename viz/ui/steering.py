@@ -18,7 +18,6 @@ from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.form import field
 from viz.stage.words import label
-from viz.text import words_steer
 from viz.text.language import message, say
 from viz.ui import staged
 from viz.views import cached, heads_results, maps
@@ -214,10 +213,12 @@ def spoken_cost(change: float) -> str:
     """How much less, or more, probable the old translation became, of the change in nats."""
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
-        return say(words_steer.EQUAL)
+        return say("The old translation is as probable as before.")
     rounded = "{x:.1f}" if factor < 10 else "{x:.0f}"
     said = say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}"
-    return say(words_steer.LESS if change < 0 else words_steer.MORE, factor=said)
+    if change < 0:
+        return say("The old translation is {factor} times less probable.", factor=said)
+    return say("The old translation is {factor} times more probable.", factor=said)
 
 
 def told(
@@ -238,7 +239,8 @@ def told(
     changes, edits, plain, before = request.changes, request.changes.edits, request.plain, None
     shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
     shown = replace(shown, address=dict(shown.address) | changes.address())
-    moved, stacks = say(words_steer.MOVED), [[code, say(name)] for code, name in change.STACK_NAMES.items()]
+    moved = say("Scale and shift the encodings that are added to the embeddings.")
+    stacks = [[code, say(name)] for code, name in change.STACK_NAMES.items()]
     steering = {
         "chips": chips(request),
         "off": list(map(astuple, edits.off)),
@@ -258,7 +260,10 @@ def told(
         steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
         steering["cost"] = spoken_cost(cost(request))
         if edits.without_future != edits:
-            steering["future"] = say(words_steer.FUTURE)
+            steering["future"] = say(
+                "This mask opens the future: a step may attend to later tokens. With teacher forcing a model can then "
+                "copy what it should predict. While it writes, later tokens do not exist yet, so nothing changes."
+            )
     if problem:
         steering["problem"] = problem
     if weighed:

@@ -1,0 +1,178 @@
+"""The page Steer: the stage, on which everything inside the model can be changed, and what becomes of it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.catalogue import available
+from viz.figures import search_tree
+from viz.figures.tree import column_width
+from viz.stage.stage import stage
+from viz.text import errors, words
+from viz.text.language import message, say
+from viz.ui import choices, controls, explore, shared, staged, steering
+from viz.ui.steering import ANSWERED, CHANGES, tree
+from viz.views import changes as change
+from viz.views import view
+from viz.views.cached import Request, Shown, compute
+from viz.views.changes import Changes
+from viz.views.made import made
+from viz.views.recipes import translation
+from viz.views.view import View
+
+OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
+WEIGHED = "steer-importance"  # whether tiles show what each head is worth
+STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
+TREE_LINE = message(
+    "Row n holds the candidates for the n-th token, the most probable beginning first. Dot: kept; star: finished; "
+    "cross: pruned; numbers are log-probabilities. Point at a node to see what its step attended to (mean of all "
+    "cross-attention heads); click one to lock the translation up to it."
+)
+
+
+def models() -> list[str]:
+    """The checkpoints whose inside can be changed, the default one first."""
+    changeable = available("transformer")
+    return [name for name in staged.models() if name in changeable]
+
+
+def present(model: str, chosen: View, query: Mapping[str, str]) -> Changes:
+    """The changes, without those that name words of another sentence; by the query, where it says more."""
+    state, of = st.session_state, (model, chosen.text)
+    if any(query.get(name) for name in change.NAMES):
+        try:
+            state[CHANGES] = change.read(query)
+        except ValueError as error:
+            shared.warn(f"{errors.sentence(error)} {say('Nothing is changed.')}")
+            state[CHANGES] = Changes()
+        state[OF] = of
+    found: Changes = state.get(CHANGES, Changes())
+    if state.get(OF, of) != of:
+        kept = found.wordless if state[OF][0] == model else Changes()
+        if kept != found:
+            state[LOST] = (state[OF][1], found)
+        state[CHANGES] = found = kept
+    state[OF] = of
+    return found
+
+
+def take_back() -> None:
+    """Go back to the sentence whose changes were dropped."""
+    state = st.session_state
+    state["sentence"], state[CHANGES] = state.pop(LOST)
+    state[OF] = (state["stage-model"], state["sentence"])
+
+
+def on_did(action: dict) -> None:
+    """Something was changed on the stage, in what was shown there."""
+    state, request = st.session_state, st.session_state[ANSWERED]
+    if action.get("do") == "importance":
+        state[WEIGHED] = not state.get(WEIGHED, False)
+        return
+    try:
+        new = steering.after(request, action)  # one that the model refuses is not kept
+    except ValueError as error:
+        state["steer-problem"] = errors.sentence(error)
+        return
+    state[CHANGES] = new
+    state.pop(LOST, None)
+
+
+def show(names: list[str], chosen: View, came: bool) -> None:
+    """The stage with what is changed, its model's card, report and search tree; arguments as of `staged.page`."""
+    state = st.session_state
+    model = chosen.model or names[0]
+    changes = present(model, chosen, state[staged.QUERY] if came else {})
+    if lost := state.get(LOST):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
+            shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
+            st.button(say("Undo these changes"), key="take-back", on_click=take_back)
+    asked = Request.of(chosen, model, changes=changes)
+    answered = shared.compute_or_keep(ANSWERED, asked, compute, asked.plain, asked.example)
+    if answered is None:
+        return
+    request, result = answered
+    state["shown-text"] = result.text
+    state[view.KEPT] = chosen
+    problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
+    stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
+        said = ()
+        if request.changes:
+            before = compute(request.plain).text or say("(nothing)")
+            names = ", ".join(text for _, text in steering.chips(request))
+            said = (
+                say("Changed: {changes}", changes=names),
+                say("Without the changes the model writes: {text}", text=before),
+            )
+        explore.offer_report(result, request, translation(request), "steer", said)
+    if request.reference is None:
+        with choices.part("search-tree"):
+            if st.toggle(say("Everything the search tried"), key="search-tree", help=say(TREE_LINE)):
+                show_tree(request, result)
+
+
+def lock(ids: list[int]) -> None:
+    st.session_state[CHANGES] = replace(st.session_state[ANSWERED].changes, locked=tuple(ids))
+
+
+def show_tree(request: Request, result: Shown) -> None:
+    title = say("Everything the search tried")
+    explore.heading(title, say(TREE_LINE))
+    search, attended = tree(request)
+    nodes, tokenizer = search.tree, request.translator.tokenizer.target
+    tokens = tokenizer.tokens(nodes.token)
+    with st.container(horizontal=True, gap="large"):
+        rescored = say(
+            "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power, as a "
+            "search does at its end."
+        )
+        more = {"step": 0.1, "help": rescored, "width": 280}
+        label = say("Length penalty of the ranking")
+        penalty = controls.slider(label, 0.0, 2.0, request.length_penalty, "rescore", **more)
+        deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
+        steps = None
+        if deepest > STEPS_AT_ONCE:
+            last = deepest - STEPS_AT_ONCE
+            first = controls.slider(say("First row drawn"), 0, last, 0, key="first", width=280)
+            steps = (first, first + STEPS_AT_ONCE)
+    ranked = search.rescored(penalty).hypotheses
+    texts = [tokenizer.decode(one.ids) for one in ranked]
+    edits, known = ", edits" if request.changes.edits else "", made(nodes, "nodes")
+    lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
+    recipe = translation(request).then(*lines)
+    plot = recipe.plot(
+        title,
+        search_tree,
+        made(np.array, "np.array")(known.log_probability),
+        known.parent,
+        made(tokens, "translator.tokenizer.target.tokens(nodes.token)"),
+        known.fate,
+        scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
+        looked_at=made(attended, f"looked_at(translator, result.source, nodes{edits})"),
+        keys=made(result, "result").source_tokens,
+        steps=steps,
+    )
+    explore.draw(plot, "tree", column_width(tokens), lambda node: lock(nodes.path(node)))
+    st.markdown(say("**Ranking of finished translations**"))
+    table = pd.DataFrame(
+        {
+            say("score"): [one.score for one in ranked],
+            say("log-probability"): [one.log_probability for one in ranked],
+            say("tokens"): [len(one.ids) + one.finished for one in ranked],
+            say("translation"): texts,
+        },
+        index=range(1, len(ranked) + 1),
+    )
+    st.dataframe(table, key="ranking")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
+        place = controls.pick(say("Translation"), names, "ranked", width=420)
+        st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
+
+
+staged.page("steer", models() or staged.models(), show)
