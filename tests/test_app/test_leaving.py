@@ -55,7 +55,7 @@ from viz.pages.training import here, live
 log = Path(os.environ["LOG"])
 live.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
 here.start(practice.Settings())
-run = st.session_state[here.NOW]
+(run,) = st.session_state[here.RUNS]
 run.pause()
 
 def follow():

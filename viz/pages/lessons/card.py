@@ -74,7 +74,6 @@ class OnStage:
     then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)  # what changes with the answer
     after: Request | None = None  # what is shown with the answer, where it is another one
     chosen: View = View()  # how the maps are drawn
-    page: str = ""  # where the link leads
 
     def draw(self, answered: bool) -> None:
         request, place, chosen = self._set(answered)
@@ -88,7 +87,7 @@ class OnStage:
     def link(self) -> tuple[str, Mapping[str, str]]:
         request, place, chosen = self._set(True)
         place = {name: str(one) for name, one in place.items() if name != "ring"}
-        return self.page, chosen.address() | request.changes.address() | place
+        return "steer" if request.changes else "", chosen.address() | request.changes.address() | place
 
     def _set(self, answered: bool) -> tuple[Request, dict, View]:
         request = self.after if answered and self.after else self.before

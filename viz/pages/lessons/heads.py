@@ -1,7 +1,7 @@
 """Break it: how many heads of the cross-attention a translation can do without."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,9 @@ from viz.views.view import View
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD = "Fahrrad"
 BOARD = list(np.ndindex(3, 8))  # layers and heads
-LAYER = BOARD[:8]
 # Off one after the other, each time the head that costs the old translation least (tests find the same).
-GREEDY = (
-    *((2, 0), (1, 1), (1, 6), (1, 5), (2, 1), (0, 5), (0, 6), (1, 3), (2, 3), (0, 4), (0, 3), (1, 7)),
-    *((0, 7), (0, 0), (2, 4), (0, 2), (1, 4), (0, 1), (2, 6), (2, 7), (1, 0), (1, 2), (2, 5), (2, 2)),
-)
+ORDER = "20 11 16 15 21 05 06 13 23 04 03 17 07 00 24 02 14 01 26 27 10 12 25 22"
+GREEDY = [(int(layer), int(head)) for layer, head in ORDER.split()]
 OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card the code of the visitor's edits; why not
 
 
@@ -42,7 +39,7 @@ def alone() -> int:
 @cached.remembered()
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
-    return next((n for n in range(1, len(GREEDY) + 1) if WORD not in steer(without(GREEDY[:n])).text), 25) - 1
+    return next(n for n in range(len(GREEDY)) if WORD not in steer(without(GREEDY[: n + 1])).text)
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Tiles:
     """The heads of the cross-attention, to be switched off, with both translations above."""
 
     name: str  # of the card, whose changes are kept apart from those of others
-    after: tuple = ()  # heads that are off with the answer, until the visitor switches some
+    after: Sequence[tuple[int, int]] = ()  # heads that are off with the answer, until the visitor switches some
 
     def draw(self, answered: bool) -> None:
         request, state = asks(SENTENCE.text, edits=Edits.from_code(self._edits(answered))), st.session_state
@@ -106,10 +103,10 @@ def each() -> dict:
     right=0,
     answer="“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less "
     "probable than before.",
-    picture=Tiles("layer", tuple(LAYER)),
+    picture=Tiles("layer", BOARD[:8]),
 )
 def layer() -> dict:
-    request = without(LAYER)
+    request = without(BOARD[:8])
     return {"text": steer(request).text, "factor": math.exp(-steering.cost(request))}
 
 
@@ -134,7 +131,7 @@ def played() -> dict:
     right=2,
     answer="“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
     "translation has lost {drop:.0f} nats.",
-    picture=Tiles("finale", tuple(BOARD)),
+    picture=Tiles("finale", BOARD),
 )
 def finale() -> dict:
     request = without(BOARD)

@@ -85,7 +85,7 @@ STORY = Story(
     right=2,
     answer="“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes "
     "“{on}”",
-    picture=OnStage(asks(DOG), after=asks(DOG, **OFF), page="steer"),
+    picture=OnStage(asks(DOG), after=asks(DOG, **OFF)),
 )
 def text() -> dict:
     return {"on": steer(asks(DOG)).text, "off": steer(asks(DOG, **OFF)).text}
@@ -99,7 +99,7 @@ def text() -> dict:
     right=1,
     answer="The same: “{text}” Attention without positions reads a bag of words. Shuffling the words only shuffles the "
     "encoder's output, to within {off:.0e}; with positions the difference is {on:.1f}.",
-    picture=OnStage(asks(MAN), after=asks(MAN, **OFF), page="steer"),
+    picture=OnStage(asks(MAN), after=asks(MAN, **OFF)),
 )
 def swapped() -> dict:
     off, on = position_results.shuffled(asks(DOG).checkpoint, DOG, SEED)[1]

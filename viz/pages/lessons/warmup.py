@@ -9,7 +9,7 @@ from viz.figures import Drawn, curves
 from viz.pages.lessons.card import HEIGHT, Figures, Story, card
 from viz.text.language import message, say
 from viz.views import grid_results
-from viz.views.grid_results import load, name_of
+from viz.views.grid_results import load, name_of, table
 
 PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
@@ -24,7 +24,7 @@ def _end(cell: GridCell) -> float:
 
 def _highest(norm: str = "post") -> list[float]:
     """The ends of the runs with the highest peak."""
-    return list(map(_end, grid_results.table([norm])[0]))
+    return list(map(_end, table([norm])[0]))
 
 
 def _board(norms: Sequence[str], picked: Sequence[GridCell]) -> Drawn:
@@ -46,24 +46,12 @@ def _picked() -> list[GridCell]:
 
 def pick(row: int, column: int) -> None:
     """Compare a run whose cell was clicked, or no longer."""
-    st.session_state[PICKED] = grid_results.toggled(_picked(), grid_results.table(POST)[row][column], MOST)
+    st.session_state[PICKED] = grid_results.toggled(_picked(), table(POST)[row][column], MOST)
 
 
-def _first(answered: bool) -> Drawn:
-    return _board(POST, grid_results.table(POST)[0]) if answered else _schedules(CORNERS)
-
-
-def _second(answered: bool) -> list[tuple[Drawn, int]]:
+def _compared(answered: bool) -> list[tuple[Drawn, int]]:
     board = _board(POST, _picked()), HEIGHT // 2 - 85
     return [board, (_curves(_picked() or [BAD]), HEIGHT // 2 + 75)] if answered else [board]
-
-
-def _third(answered: bool) -> Drawn:
-    return (_curves if answered else _schedules)((DECENT, GOOD))
-
-
-def _fourth(answered: bool) -> Drawn:
-    return _board(NORMS, [GridCell("pre", 0.1, 400)]) if answered else _board(POST, [])
 
 
 STORY = Story(
@@ -82,7 +70,7 @@ STORY = Story(
     right=1,
     answer="All with the peak {peak}, whatever their warmup: they end at {low:.2f} or above. What word frequencies "
     "alone give is {entropy:.2f}. Without any warmup a peak of {other} learns ({good:.2f}).",
-    picture=Figures(_first, "training"),
+    picture=Figures(lambda answered: _board(POST, table(POST)[0]) if answered else _schedules(CORNERS), "training"),
 )
 def fails() -> dict:
     ends = {"low": min(_highest()), "entropy": load().entropy, "good": _end(DECENT)}
@@ -97,7 +85,7 @@ def fails() -> dict:
     right=1,
     answer="How often each word occurs: that alone gives a loss of {entropy:.2f}, on the training loss with its label "
     "smoothing the flat line. The failed run ends at {bad:.2f}, the one that learns at {good:.2f}.",
-    picture=Figures(_second, "training", on_click=pick),
+    picture=Figures(_compared, "training", on_click=pick),
 )
 def floor() -> dict:
     return {"entropy": load().entropy, "bad": _end(BAD), "good": _end(GOOD)}
@@ -111,7 +99,7 @@ def floor() -> dict:
     right=0,
     answer="Without warmup; it learns, but ends at {some:.2f} instead of {good:.2f}. With warmup the model writes "
     "“{warm}” Warmup helps here; it is not what decides whether this run learns at all.",
-    picture=Figures(_third, "training"),
+    picture=Figures(lambda answered: (_curves if answered else _schedules)((DECENT, GOOD)), "training"),
 )
 def wrote() -> dict:
     warm = list(load().runs[GOOD].texts.values())[-1][0]
@@ -127,7 +115,9 @@ def wrote() -> dict:
     answer="Somewhat: {low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above. In the "
     "paper's formula a shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is one run "
     "with one seed.",
-    picture=Figures(_fourth, "training"),
+    picture=Figures(
+        lambda answered: _board(NORMS, [GridCell("pre", 0.1, 400)]) if answered else _board(POST, []), "training"
+    ),
 )
 def norms() -> dict:
     pre, post = _highest("pre"), _highest()

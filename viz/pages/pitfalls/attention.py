@@ -1,7 +1,5 @@
 """Mistakes in attention: heads, scores, masks, the maps themselves."""
 
-import math
-
 import torch
 from torch import Tensor, nn
 
@@ -28,19 +26,15 @@ FIRST = "encoder.layers.0.self_attention."
     right_picture="Attention between tokens: encoder layer 0, head 0",
 )
 def transpose(sentence: Sentence) -> Demo:
-    q, k, v = (sentence.tensor(FIRST + name) for name in "qkv")  # (H, S, K)
+    weights, q, k, v = (sentence.tensor(FIRST + name) for name in ("weights", *"qkv"))  # (H, S, S), (H, S, K)
     changed = v.clone()
     changed[:, -1] += 1  # at the last token: does it change the others?
-
-    def right(v: Tensor) -> tuple[Tensor, Tensor]:
-        weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1)
-        return weights, (weights @ v).transpose(0, 1)
 
     def wrong(v: Tensor) -> tuple[Tensor, Tensor]:
         return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
 
-    noticed = [gap(f(changed)[1][:-1], f(v)[1][:-1]) if v.size(1) > 1 else 0.0 for f in (right, wrong)]
-    weights, mistaken = right(v)[0], wrong(v)[0]
+    mistaken, context = wrong(v)
+    noticed = gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1]), gap(wrong(changed)[1][:-1], context[:-1])
     heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
     axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
     return Demo(

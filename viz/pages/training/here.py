@@ -19,7 +19,7 @@ from viz.views.made import Recipe
 
 REFRESH = 1.0  # seconds between two pictures of a run
 PAUSE_WIDTH = 110  # pixels
-NOW, BEFORE, PROBLEM = "practice", "practice-before", "practice-problem"  # in the session
+RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 LEAST = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
@@ -57,10 +57,9 @@ def described(settings: practice.Settings) -> str:
 
 def start(settings: practice.Settings) -> None:
     """Start a run; the one before stays to be compared with."""
-    before = st.session_state.get(NOW)
-    if before is None or not before.active:
-        run = LiveRun(settings, cached.presence(), TURNS.turn)
-        st.session_state[BEFORE], st.session_state[NOW] = before, run
+    runs = st.session_state.get(RUNS, [])
+    if not (runs and runs[0].active):
+        st.session_state[RUNS] = [LiveRun(settings, cached.presence(), TURNS.turn), *runs[:1]]
 
 
 def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
@@ -90,34 +89,33 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
 
 def here() -> None:
     pictures, beside = shared.picture_first()
-    run, head = st.session_state.get(NOW), 0
+    runs, head = st.session_state.get(RUNS), 0
     with beside:
-        buttons(ask(), run)
-        if run is not None:
-            head = controls.choose(say("Head"), range(run.settings.n_heads), "practice-head")
+        buttons(ask(), runs and runs[0])
+        if runs:
+            head = controls.choose(say("Head"), range(runs[0].settings.n_heads), "practice-head")
         note = say(
             "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
             "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
         )
         st.caption(note)
     with pictures:
-        if run is None:
+        if not runs:
             st.caption(say(NOT_STARTED))
             return
-        active = run.active
+        active = runs[0].active
         st.fragment(watch, run_every=REFRESH if active else None)(head, active)
-        try_it(run, head)
+        try_it(runs[0], head)
 
 
 def watch(head: int, was_active: bool) -> None:
     """Draw how the run stands; while it is active this part of the page draws itself again and again."""
-    run, before = st.session_state[NOW], st.session_state.get(BEFORE)
+    run, *_ = runs = st.session_state[RUNS]
     frame = run.frame()
     st.progress(min(1.0, frame.step / practice.MAX_STEPS), progress(frame))
     left, right = st.columns(2, gap="medium")
     with left:
-        runs = {say("this run"): (run, frame)}
-        show_loss(runs | ({say("the run before"): (before, before.frame())} if before else {}))
+        show_loss(dict(zip((say("this run"), say("the run before")), runs)))
     with right:
         step, text = frame.step - frame.step % practice.CHECK_EVERY, practice.SAMPLE  # of the last check
         line = say(
@@ -139,12 +137,10 @@ def progress(frame: Frame) -> str:
     return " · ".join(parts)
 
 
-def show_loss(runs: dict[str, tuple[LiveRun, Frame]]) -> None:
-    lines = {
-        f"{name}: {described(run.settings)}": np.stack([1 + np.arange(frame.step), np.maximum(frame.losses, LEAST)])
-        for name, (run, frame) in runs.items()
-        if frame.step
-    }
+def show_loss(runs: dict[str, LiveRun]) -> None:
+    losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
+    losses = {name: np.maximum(one, LEAST) for name, one in losses.items() if one.size}
+    lines = {name: np.stack([np.arange(1, len(one) + 1), one]) for name, one in losses.items()}
     if not lines:
         st.caption(say("The first step is not done yet."))
         return

@@ -39,9 +39,8 @@ class Noam:
 
     @property
     def name(self) -> str:
-        if self.factor == 1:
-            return say("Noam {d_model}, warmup {warmup:,}", **vars(self))
-        return say("Noam {d_model}, warmup {warmup:,}, × {factor:g}", **vars(self))
+        name = say("Noam {d_model}, warmup {warmup:,}", **vars(self))
+        return name if self.factor == 1 else name + say(", × {factor:g}", factor=self.factor)
 
 
 def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
@@ -65,8 +64,7 @@ def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: 
 
 def lines_at(rates: dict[str, Made], steps: np.ndarray) -> dict[str, np.ndarray]:
     """The curves at some steps, float (2, n) each: the steps and the rates."""
-    functions = value_of(rates)
-    return {name: np.array([steps, [rate(int(step)) for step in steps]]) for name, rate in functions.items()}
+    return {name: np.array([steps, list(map(rate, steps.tolist()))]) for name, rate in value_of(rates).items()}
 
 
 def ask() -> tuple[list[Noam], list[str], int, int]:
