@@ -34,7 +34,6 @@ def draw(
     key: str,
     column_width: int | None = None,
     on_click: Callable[..., None] | None = None,
-    figure: Drawn | None = None,
     height: int | None = None,
     least: int = 0,
     line: str | None = None,
@@ -42,13 +41,12 @@ def draw(
     """Show a figure, and the button beside it; the rest as for `viz.ui.plot.plot`.
 
     Args:
-        figure: it as drawn, where the page adds something to it.
         height, least: pixels, where they are not those of the figure.
         line: what it shows, under its title; None: there is no title over it.
     """
     if line is not None:
         heading(plot.title, line)
-    figure = figure or plot.draw(say)
+    figure = plot.draw(say)
     if height or least:
         figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)

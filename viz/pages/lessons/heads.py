@@ -22,7 +22,7 @@ WORD = "Fahrrad"
 BOARD = list(np.ndindex(3, 8))  # layers and heads
 # Off one after the other, each time the head that costs the old translation least (tests find the same).
 ORDER = "20 11 16 15 21 05 06 13 23 04 03 17 07 00 24 02 14 01 26 27 10 12 25 22"
-GREEDY = [(int(layer), int(head)) for layer, head in ORDER.split()]
+GREEDY = tuple((int(layer), int(head)) for layer, head in ORDER.split())
 OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card the code of the visitor's edits; why not
 
 
