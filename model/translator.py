@@ -20,7 +20,7 @@ from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.stepper import Stepper, lay_out
 from model.taps import record
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, Vocabulary, pad_ids
+from model.text.special import BOS_ID, EOS_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
 
@@ -232,14 +232,10 @@ class Translator(System):
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
         return beam_search(
             self.stepper,
-            pad_ids(sources),
+            state,
             width=beam,
             alpha=length_penalty,
-            bos_id=BOS_ID,
-            eos_id=EOS_ID,
-            pad_id=PAD_ID,
             max_lengths=[self._limit(ids) for ids in sources],
-            state=state,
             prefixes=prefixes,
         )
 

@@ -147,8 +147,8 @@ FAULTS = (
     Fault(
         "end token not counted in the length",
         "model/decoding/beam.py",
-        "length_penalty(len(path), self.alpha)",
-        "length_penalty(len(path) - finished, self.alpha)",
+        "len(one.ids) + one.finished",
+        "len(one.ids)",
         f"{_MODEL}decoding/test_searches.py",
     ),
     Fault(

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.config import NORM_POSITIONS, TransformerConfig
-from model.decoding.greedy import greedy
+from model.decoding import greedy
 from model.errors import Problem, check_characters
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
@@ -107,8 +107,7 @@ class Practice:
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
         """What the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile."""
         checked(text)
-        limits = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": LONGEST + 1}
-        ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), **limits)[0]
+        ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), LONGEST + 1)[0]
         # A special token in the middle is a mistake that a reader should see.
         written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
         return written, self._attention(text, ids)

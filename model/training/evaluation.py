@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from model.decoding import greedy, target_limit
 from model.gru import GruModel
 from model.language_model import LanguageModel
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
+from model.text.special import EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.batching import group_by_length, pad
 from model.training.data.corpora import Pair
@@ -99,7 +99,7 @@ def translate_all(model: EncoderDecoder, tokenizer: PairTokenizer, texts: Sequen
         numbers = order[start : start + _BATCH_TEXTS]
         src = pad_ids([sources[n] for n in numbers])  # (B, S)
         limit = target_limit(src.size(1), model.config.max_length)
-        outputs = greedy(model, src.to(device), bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=limit)
+        outputs = greedy(model, src.to(device), limit)
         for n, ids in zip(numbers, outputs, strict=True):
             translations[n] = tokenizer.target.decode(ids)
     return translations

@@ -181,7 +181,7 @@ class TestTeacherForcing:
 
     def test_free_running_is_greedy_decoding(self) -> None:
         model = model_of("attention")
-        found = greedy(model, SRC, bos_id=BOS_ID, eos_id=EOS_ID, pad_id=PAD_ID, max_length=T)
+        found = greedy(model, SRC, max_length=T)
         free = model(SRC, TGT, teacher_forcing=0).argmax(-1)
         for ids, row in zip(found, free.tolist()):
             if {PAD_ID, BOS_ID}.isdisjoint(row):
@@ -191,11 +191,10 @@ class TestTeacherForcing:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_beam_one_is_greedy_and_steps_are_the_pass(variant: str) -> None:
     model = model_of(variant)
-    ends = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID}
-    found = greedy(model, SRC, max_length=9, **ends)
-    searches = beam_search(model, SRC, width=1, alpha=0.0, max_lengths=[9] * B, **ends)
+    found = greedy(model, SRC, max_length=9)
+    searches = beam_search(model, model.start(SRC), width=1, alpha=0.0, max_lengths=[9] * B)
     assert [search.hypotheses[0].ids for search in searches] == found
-    wide = beam_search(model, SRC, width=3, alpha=0.0, max_lengths=[9] * B, **ends)
+    wide = beam_search(model, model.start(SRC), width=3, alpha=0.0, max_lengths=[9] * B)
     for row, search in enumerate(wide):
         best = search.hypotheses[0]
         written = [*best.ids, EOS_ID] if best.finished else best.ids

@@ -15,6 +15,7 @@ from model.decoding import greedy
 from model.decoding.sampling import restrict, sample
 from model.language_model import LanguageModel
 from model.taps import addresses, intervene, record
+from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.training.batching import batchify, windows
 from model.training.evaluation import text_perplexity
 from model.training.presets import PRESETS
@@ -227,9 +228,11 @@ class TestSampling:
     def test_without_chance_it_is_greedy(self) -> None:
         model = model_of("tutorial")
         prompt = torch.tensor([[5, 6]])
-        drawn = sample(model, model.start(prompt), torch.tensor([3]), length=5, temperature=0, never=(0, 3))
-        found = greedy(model, prompt, bos_id=3, eos_id=V - 1, pad_id=0, max_length=5)
-        until = drawn[0].index(V - 1) if V - 1 in drawn[0] else 5
+        drawn = sample(
+            model, model.start(prompt), torch.tensor([BOS_ID]), length=5, temperature=0, never=(PAD_ID, BOS_ID)
+        )
+        found = greedy(model, prompt, max_length=5)
+        until = drawn[0].index(EOS_ID) if EOS_ID in drawn[0] else 5
         assert drawn[0][:until] == found[0]
 
     def test_draws_follow_the_probabilities_and_the_seed(self) -> None:

@@ -17,7 +17,7 @@ from model.decoding import beam_search
 from model.interventions.edits import Edits, Head
 from model.positional import sinusoidal
 from model.taps import addresses, intervene, observed, record
-from model.text.special import BOS_ID, EOS_ID, PAD_ID
+from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translation import Translation
@@ -131,12 +131,9 @@ def test_what_is_recorded_is_what_decoding_saw_row_by_row(translator: Translator
     with record("decoder.*.weights", "logits") as steps, torch.no_grad():
         search = beam_search(
             translator.model,
-            src,
+            translator.model.start(src),
             width=1,
             alpha=0.6,
-            bos_id=BOS_ID,
-            eos_id=EOS_ID,
-            pad_id=PAD_ID,
             max_lengths=[2 * src.size(1) + 10],
         )[0]
     whole = translator.translate(TEXT, beam=1)

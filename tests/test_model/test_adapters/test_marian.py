@@ -173,13 +173,12 @@ def test_greedy_translations_are_theirs(pairs, name: str) -> None:
     for seed in range(2):
         theirs, translator, there = pairs(name, seed)
         sources = [[*translator.tokenizer.source.encode(text), EOS_ID] for text in SENTENCES]
-        rules = {"bos_id": BOS_ID, "eos_id": EOS_ID, "pad_id": PAD_ID, "max_length": 20}
-        at_once = greedy(translator.stepper, pad_ids(sources), **rules)
+        at_once = greedy(translator.stepper, pad_ids(sources), max_length=20)
         for src, ours in zip(sources, at_once, strict=True):
             expected = generated(theirs, there, src, 20, 1)[0]
             ended += expected[-1] == 0
             assert there[ours].tolist() == [index for index in expected if index != 0]
-            assert greedy(translator.model, torch.tensor([src]), **rules) == [ours]
+            assert greedy(translator.model, torch.tensor([src]), max_length=20) == [ours]
     assert ended or name != "not-shared"  # the others repeat themselves up to the limit
 
 

@@ -9,14 +9,13 @@ import pytest
 import torch
 
 from model.config import TransformerConfig
-from model.decoding import beam_search, greedy
+from model.decoding import Search, beam_search, greedy
 from model.decoding.beam import ROOT, length_penalty
 from model.decoding.sampling import sample
 from model.taps import record
 from model.transformer import Transformer
 
 PAD, BOS, EOS = 0, 1, 2
-IDS = {"bos_id": BOS, "eos_id": EOS, "pad_id": PAD}
 SOURCES = torch.tensor([[4, 5, 6, 3, EOS], [6, 4, EOS, PAD, PAD], [3, 3, 5, EOS, PAD]])
 
 
@@ -30,6 +29,10 @@ def tiny_model(seed: int, vocab_size: int = 7) -> Transformer:
         for parameter in model.parameters():
             parameter.mul_(1.7)
     return model.eval()
+
+
+def searched(model, src: torch.Tensor, **how) -> list[Search]:
+    return beam_search(model, model.start(src), **how)
 
 
 def log_probability(model: Transformer, src: torch.Tensor, written: list[int]) -> float:
@@ -50,7 +53,7 @@ def all_targets(vocab_size: int, max_length: int) -> list[list[int]]:
 def test_a_wide_beam_finds_what_brute_force_finds(seed: int, alpha: float) -> None:
     model, max_length = tiny_model(seed, vocab_size=6), 4
     targets = all_targets(6, max_length)
-    searches = beam_search(model, SOURCES.clamp(max=5), width=200, alpha=alpha, max_lengths=[max_length] * 3, **IDS)
+    searches = searched(model, SOURCES.clamp(max=5), width=200, alpha=alpha, max_lengths=[max_length] * 3)
     for src, search in zip(SOURCES.clamp(max=5), searches, strict=True):
         totals = [log_probability(model, src, target) for target in targets]
         expected = {
@@ -72,17 +75,17 @@ def test_brute_force_has_targets_of_every_length() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_beam_of_one_is_greedy(seed: int) -> None:
     model = tiny_model(seed)
-    outputs = greedy(model, SOURCES, max_length=9, **IDS)
-    searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3, **IDS)
+    outputs = greedy(model, SOURCES, max_length=9)
+    searches = searched(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3)
     assert [search.hypotheses[0].ids for search in searches] == outputs
 
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_a_batch_finds_what_single_sentences_find(width: int) -> None:
     model = tiny_model(1)
-    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3, **IDS)
+    together = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3)
     for src, search in zip(SOURCES, together, strict=True):
-        alone = beam_search(model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], **IDS)[0]
+        alone = searched(model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9])[0]
         assert [hypothesis.ids for hypothesis in search.hypotheses] == [h.ids for h in alone.hypotheses]
         assert search.tree.token == alone.tree.token
         assert search.tree.fate == alone.tree.fate
@@ -92,8 +95,8 @@ def test_a_batch_finds_what_single_sentences_find(width: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_wider_beam_never_scores_lower_here(seed: int) -> None:
     model = tiny_model(seed, vocab_size=6)
-    narrow = beam_search(model, SOURCES[:1].clamp(max=5), width=1, alpha=0.0, max_lengths=[4], **IDS)[0]
-    widest = beam_search(model, SOURCES[:1].clamp(max=5), width=200, alpha=0.0, max_lengths=[4], **IDS)[0]
+    narrow = searched(model, SOURCES[:1].clamp(max=5), width=1, alpha=0.0, max_lengths=[4])[0]
+    widest = searched(model, SOURCES[:1].clamp(max=5), width=200, alpha=0.0, max_lengths=[4])[0]
     finished = [hypothesis for hypothesis in narrow.hypotheses if hypothesis.finished]
     assert all(hypothesis.score <= widest.hypotheses[0].score + 1e-5 for hypothesis in finished)
 
@@ -101,7 +104,7 @@ def test_a_wider_beam_never_scores_lower_here(seed: int) -> None:
 @torch.no_grad()
 def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None:
     model = tiny_model(2)
-    search = beam_search(model, SOURCES[:1], width=3, alpha=0.6, max_lengths=[6], **IDS)[0]
+    search = searched(model, SOURCES[:1], width=3, alpha=0.6, max_lengths=[6])[0]
     tree = search.tree
     assert {"kept", "finished", "pruned"} == set(tree.fate)
     for node in range(1, len(tree.token)):
@@ -117,7 +120,7 @@ def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None
 
 
 def test_a_search_ends_with_as_many_finished_hypotheses_as_it_is_wide() -> None:
-    for search in beam_search(tiny_model(3), SOURCES, width=3, alpha=0.6, max_lengths=[60] * 3, **IDS):
+    for search in searched(tiny_model(3), SOURCES, width=3, alpha=0.6, max_lengths=[60] * 3):
         assert len(search.hypotheses) >= 3 or not all(hypothesis.finished for hypothesis in search.hypotheses)
         assert all(search.tree.path(h.node)[: len(h.ids)] == h.ids for h in search.hypotheses)
 
@@ -138,10 +141,10 @@ def test_a_hypothesis_cut_off_at_the_limit_says_so() -> None:
         def reorder(self, state, rows):
             return state[rows]
 
-    search = beam_search(Endless(), SOURCES[:1], width=2, alpha=0.6, max_lengths=[5], **IDS)[0]
+    search = searched(Endless(), SOURCES[:1], width=2, alpha=0.6, max_lengths=[5])[0]
     assert search.hypotheses[0].ids == [4] * 5
     assert not search.hypotheses[0].finished
-    assert greedy(Endless(), SOURCES[:1], max_length=5, **IDS) == [[4] * 5]
+    assert greedy(Endless(), SOURCES[:1], max_length=5) == [[4] * 5]
 
 
 def test_padding_and_start_are_never_written() -> None:
@@ -157,15 +160,15 @@ def test_padding_and_start_are_never_written() -> None:
         def reorder(self, state, rows):
             return state[rows]
 
-    outputs = greedy(Padder(), SOURCES, max_length=4, **IDS)
-    searches = beam_search(Padder(), SOURCES, width=4, alpha=0.0, max_lengths=[4] * 3, **IDS)
+    outputs = greedy(Padder(), SOURCES, max_length=4)
+    searches = searched(Padder(), SOURCES, width=4, alpha=0.0, max_lengths=[4] * 3)
     outputs += [hypothesis.ids for search in searches for hypothesis in search.hypotheses]
     assert not {PAD, BOS} & {token for output in outputs for token in output}
 
 
 def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
     with record("*.cross_attention.k") as trace:
-        beam_search(tiny_model(1), SOURCES, width=2, alpha=0.6, max_lengths=[8] * 3, **IDS)
+        searched(tiny_model(1), SOURCES, width=2, alpha=0.6, max_lengths=[8] * 3)
     assert len(trace) == 2
     assert all(len(trace.all(address)) == 1 for address in trace)
 
@@ -173,7 +176,7 @@ def test_cross_attention_keys_are_computed_once_for_a_whole_search() -> None:
 @pytest.mark.parametrize("width, max_length", [(0, 5), (-1, 5), (2, 0)])
 def test_refuses_an_impossible_beam(width: int, max_length: int) -> None:
     with pytest.raises(ValueError, match=f"must be at least 1, got {width} and {max_length}"):
-        beam_search(tiny_model(1), SOURCES, width=width, alpha=0.0, max_lengths=[max_length] * 3, **IDS)
+        searched(tiny_model(1), SOURCES, width=width, alpha=0.0, max_lengths=[max_length] * 3)
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
@@ -187,9 +190,9 @@ def test_logits_that_are_not_numbers_are_refused(wrong: float) -> None:
 
     says = "the model computed logits that are not numbers"
     with pytest.raises(ValueError, match=says):
-        beam_search(Broken(), SOURCES, width=2, alpha=0.6, max_lengths=[3] * 3, **IDS)
+        searched(Broken(), SOURCES, width=2, alpha=0.6, max_lengths=[3] * 3)
     # A model in training may be broken for a while, and is looked at all the same.
-    assert [len(ids) <= 3 for ids in greedy(Broken(), SOURCES, max_length=3, **IDS)] == [True] * 3
+    assert [len(ids) <= 3 for ids in greedy(Broken(), SOURCES, max_length=3)] == [True] * 3
     with pytest.raises(ValueError, match=says):
         sample(Broken(), None, torch.tensor([1]), length=2)
 
@@ -205,10 +208,10 @@ def test_length_penalty_is_wu_et_al_2016() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_greedy_decoding_after_its_own_prefix_is_the_same(seed: int) -> None:
     model = tiny_model(seed)
-    outputs = greedy(model, SOURCES, max_length=9, **IDS)
+    outputs = greedy(model, SOURCES, max_length=9)
     for length in range(9):
         prefixes = [output[:length] for output in outputs]
-        searches = beam_search(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes, **IDS)
+        searches = searched(model, SOURCES, width=1, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes)
         assert [search.hypotheses[0].ids for search in searches] == outputs
 
 
@@ -217,7 +220,7 @@ def test_greedy_decoding_after_its_own_prefix_is_the_same(seed: int) -> None:
 def test_a_wide_beam_finds_the_best_of_all_targets_with_a_prefix(prefix: list[int]) -> None:
     model = tiny_model(1, vocab_size=6)
     src = SOURCES[:1].clamp(max=5)
-    search = beam_search(model, src, width=200, alpha=0.6, max_lengths=[4], prefixes=[prefix], **IDS)[0]
+    search = searched(model, src, width=200, alpha=0.6, max_lengths=[4], prefixes=[prefix])[0]
     expected = {
         tuple(target[:-1]): log_probability(model, src[0], target)
         for target in all_targets(6, 4)
@@ -229,11 +232,9 @@ def test_a_wide_beam_finds_the_best_of_all_targets_with_a_prefix(prefix: list[in
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_a_batch_with_prefixes_of_its_own_finds_what_single_sentences_find(width: int) -> None:
     model, prefixes = tiny_model(1), [[4, 3, 5], [], [6, EOS]]
-    together = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes, **IDS)
+    together = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[9] * 3, prefixes=prefixes)
     for src, prefix, search in zip(SOURCES, prefixes, together, strict=True):
-        alone = beam_search(
-            model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], prefixes=[prefix], **IDS
-        )[0]
+        alone = searched(model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], prefixes=[prefix])[0]
         assert search.tree.token == alone.tree.token
         assert search.tree.total == pytest.approx(alone.tree.total, abs=1e-5)
         found = [[*h.ids, EOS] if h.finished else h.ids for h in search.hypotheses]
@@ -244,11 +245,11 @@ def test_a_batch_with_prefixes_of_its_own_finds_what_single_sentences_find(width
 @pytest.mark.parametrize("width", [1, 3])
 def test_a_whole_translation_as_prefix_is_found_with_its_score(width: int) -> None:
     model = tiny_model(2)
-    free = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, **IDS)
+    free = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3)
     best = [search.hypotheses[0] for search in free]
     assert any(hypothesis.finished for hypothesis in best)
     prefixes = [[*one.ids, EOS] if one.finished else one.ids for one in best]
-    locked = beam_search(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, prefixes=prefixes, **IDS)
+    locked = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, prefixes=prefixes)
     for search, expected in zip(locked, best, strict=True):
         (found,) = search.hypotheses
         assert (found.ids, found.finished) == (expected.ids, expected.finished)
@@ -266,15 +267,15 @@ def test_a_whole_translation_as_prefix_is_found_with_its_score(width: int) -> No
 )
 def test_refuses_an_impossible_prefix(prefix: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        beam_search(tiny_model(1), SOURCES[:1], width=2, alpha=0.0, max_lengths=[5], prefixes=[prefix], **IDS)
+        searched(tiny_model(1), SOURCES[:1], width=2, alpha=0.0, max_lengths=[5], prefixes=[prefix])
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0, 5.0])
 def test_ranking_anew_is_what_a_search_with_that_penalty_finds(alpha: float) -> None:
     model = tiny_model(3)
     for search, expected in zip(
-        beam_search(model, SOURCES, width=4, alpha=1.0, max_lengths=[20] * 3, **IDS),
-        beam_search(model, SOURCES, width=4, alpha=alpha, max_lengths=[20] * 3, **IDS),
+        searched(model, SOURCES, width=4, alpha=1.0, max_lengths=[20] * 3),
+        searched(model, SOURCES, width=4, alpha=alpha, max_lengths=[20] * 3),
         strict=True,
     ):
         assert search.rescored(alpha) == expected

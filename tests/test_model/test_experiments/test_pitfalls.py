@@ -122,11 +122,11 @@ class TestStartFromPadding:
         assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, cache), whole)
 
     def test_writing_from_the_start_token_is_greedy_decoding(self):
-        from model.decoding.greedy import greedy
+        from model.decoding import greedy
 
         with torch.no_grad():
             cache = self.model.start(SRC[:1])
-        expected = greedy(self.model, SRC[:1], bos_id=BOS_ID, eos_id=2, pad_id=PAD_ID, max_length=6)[0]
+        expected = greedy(self.model, SRC[:1], max_length=6)[0]
         assert pitfalls.write(self.model, cache, 6) == expected
         assert len(pitfalls.write(self.model, cache, 6, from_padding=True)) <= 6
 

@@ -42,8 +42,8 @@ def test_perplexity_of_a_model_that_diverged_is_still_a_number(model, tokenizer)
 
 
 def test_translations_come_in_the_order_of_the_texts(model, tokenizer, monkeypatch):
-    def echo(model, src, *, eos_id, **_):
-        return [row[: row.index(eos_id)] for row in src.tolist()]
+    def echo(model, src, max_length):
+        return [row[: row.index(EOS_ID)] for row in src.tolist()]
 
     monkeypatch.setattr(evaluation, "greedy", echo)
     texts = [source for source, _ in sentence_pairs(150, seed=9)]  # several batches

@@ -68,9 +68,8 @@ def test_what_is_shown_is_what_was_searched(translator: Translator) -> None:
     best = result.search.hypotheses[0]
     assert abs(float(result.log_probabilities.sum()) - best.log_probability) < 1e-4
     ids = [*translator.tokenizer.source.encode("green house sings"), EOS_ID]
-    again = beam_search(
-        translator.model, pad_ids([ids]), width=3, alpha=0.6, bos_id=1, eos_id=2, pad_id=0, max_lengths=[18]
-    )
+    state = translator.model.start(pad_ids([ids]))
+    again = beam_search(translator.model, state, width=3, alpha=0.6, max_lengths=[18])
     assert again[0].hypotheses[0].ids == best.ids
 
 
