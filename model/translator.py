@@ -2,11 +2,12 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from model import attribution, checkpoint
 from model.analysis.effects import Effects
@@ -48,43 +49,20 @@ class System:
         return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
 
     def _result(
-        self,
-        source: str,
-        source_ids: list[int],
-        ids: list[int],
-        read: list[int],
-        written: list[int],
-        logits: torch.Tensor,
-        trace: Mapping[str, torch.Tensor],
-        finished: bool = True,
-        search: Search | None = None,
+        self, read: list[int], written: list[int], logits: Tensor, trace: Mapping[str, Tensor], **others: Any
     ) -> Translation:
         """What is handed out of a pass in which ids were read and others written, with logits (1, T, V)."""
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         target = self.tokenizer.target
         return Translation(
-            source=source,
-            text=target.decode(ids),
-            source_tokens=self.tokenizer.source.tokens(source_ids),
             target_tokens=target.tokens(read),
             predicted_tokens=target.tokens(written),
             predicted_ids=written,
             log_probabilities=log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0].numpy(),  # (T,)
-            finished=finished,
             trace={address: as_array(value)[0] for address, value in trace.items()},
-            search=search,
             config=self.config,
+            **others,
         )
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A text, its ids, and what the encoder made of it, recorded."""
-
-    text: str
-    ids: list[int]
-    trace: dict[str, torch.Tensor]
-    state: Cache | GruState
 
 
 class Translator(System):
@@ -116,8 +94,7 @@ class Translator(System):
         Args:
             beam: width of the search; 1 is greedy decoding.
             length_penalty: exponent alpha (Wu et al. 2016); 0 compares bare log-probabilities.
-            edits: what is changed inside the model, for this call. Cells that open the future change nothing here: at
-                the time of a step later ones do not exist.
+            edits: changes for this call; cells that open the future change nothing, as later steps do not exist yet.
             prefix: ids that the translation begins with, without the start token; the end token may be the last.
 
         Raises:
@@ -131,42 +108,38 @@ class Translator(System):
         if edits:
             edits.check(self.config, len(ids), self._limit(ids))
             edits = edits.without_future
-        source = self._encode(tidied, ids, edits)
+        trace, state = self._encode(ids, edits)
         with edits.applied(self.config, "decoder"):
-            search = self._search([source.ids], beam, length_penalty, source.state.fresh(), [prefix])[0]
+            search = self._search([ids], state.fresh(), beam, length_penalty, [prefix])[0]
             best = search.hypotheses[0]
-            return self._record(source, best.ids, best.finished, search)
+            written = [*best.ids, EOS_ID] if best.finished else best.ids
+            return self._record(tidied, ids, trace, state, written, search)
 
     def source_ids(self, text: str) -> list[int]:
         """The ids that the encoder reads, the end token last; errors as for `translate`."""
         return self._read(text)[1]
 
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
-        """Record what the model computes when it is given a translation to read (teacher forcing).
+        """Record what the model computes when it reads a given translation (teacher forcing).
 
-        The target is a text, or an earlier translation, of which the very same tokens are read. Edits that open the
-        future count. Errors as for `translate`.
+        Of an earlier translation the very same tokens are read. Edits that open the future count. Errors as for
+        `translate`.
         """
         tidied, ids = self._read(text)
-        if isinstance(target, Translation):
-            written, finished = target.predicted_ids, target.finished
-        else:
-            written, finished = self._read(target, side=self.tokenizer.target)[1], True
+        given = isinstance(target, Translation)
+        written = target.predicted_ids if given else self._read(target, side=self.tokenizer.target)[1]
         if edits:
             edits.check(self.config, len(ids), len(written))
-        source = self._encode(tidied, ids, edits)
+        trace, state = self._encode(ids, edits)
         with edits.applied(self.config, "decoder"):
-            return self._record(source, written[:-1] if finished else written, finished, None)
+            return self._record(tidied, ids, trace, state, written)
 
     def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
         """The log-probability in nats of a given translation, its end token included where it has one; see `force`."""
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
     def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
-        """float32 (T, S), in nats: how much less probable each written word becomes without each source token.
-
-        See `model.attribution.occlusion`; the edits are those of the result.
-        """
+        """How much less probable each word becomes without each source token; see `model.attribution.occlusion`."""
         return attribution.occlusion(self.model, self.source_ids(result.source), result, edits)
 
     @torch.inference_mode()
@@ -189,14 +162,14 @@ class Translator(System):
                     raise ValueError(f"line {number + 1}: {error}") from None
         translations = [""] * len(texts)
         order = sorted(sources, key=lambda number: len(sources[number]))
-        size = max(1, 128 // beam) if beam > 0 else 1
+        size = max(1, 128 // max(1, beam))
         for start in range(0, len(order), size):
             numbers = order[start : start + size]
             batch = [sources[number] for number in numbers]
             with edits.applied(self.config, "encoder"):
                 state = self.stepper.start(pad_ids(batch))
             with edits.applied(self.config, "decoder"):
-                searches = self._search(batch, beam, length_penalty, state)
+                searches = self._search(batch, state, beam, length_penalty)
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
@@ -213,45 +186,56 @@ class Translator(System):
         return target_limit(len(ids), self.config.max_length)
 
     @torch.inference_mode()
-    def _encode(self, text: str, ids: list[int], edits: Edits) -> _Source:
+    def _encode(self, ids: list[int], edits: Edits) -> tuple[dict[str, Tensor], Cache | GruState]:
         with edits.applied(self.config, "encoder"), record() as trace:
             state = self.model.start(torch.tensor([ids]))
-        return _Source(text, ids, joined(self.model, trace), state)
+        return joined(self.model, trace), state
 
     def _search(
         self,
         sources: Sequence[list[int]],
+        state: Cache | GruState,
         beam: int,
         length_penalty: float,
-        state: Cache | GruState,
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Search]:
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
         if not 0 <= length_penalty <= 5:
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
-        return beam_search(
-            self.stepper,
-            state,
-            width=beam,
-            alpha=length_penalty,
-            max_lengths=[self._limit(ids) for ids in sources],
-            prefixes=prefixes,
-        )
+        limits = {"max_lengths": [self._limit(ids) for ids in sources], "prefixes": prefixes}
+        return beam_search(self.stepper, state, width=beam, alpha=length_penalty, **limits)
 
     @torch.inference_mode()
-    def _record(self, source: _Source, ids: list[int], finished: bool, search: Search | None) -> Translation:
+    def _record(
+        self,
+        source: str,
+        ids: list[int],
+        encoded: dict[str, Tensor],
+        state: Cache | GruState,
+        written: list[int],
+        search: Search | None = None,
+    ) -> Translation:
         """Record how the decoder reads a target, and put all together."""
-        # At the length limit the last token was written and never read.
-        written = [*ids, EOS_ID] if finished else ids
-        read = [BOS_ID, *written[:-1]]
+        read = [BOS_ID, *written[:-1]]  # what was written last is never read
         with record() as trace:
-            logits = self.model.read(torch.tensor([read]), source.state.fresh())  # (1, T, V)
-        arrays = source.trace | joined(self.model, trace)
-        return self._result(source.text, source.ids, ids, read, written, logits, arrays, finished, search)
+            logits = self.model.read(torch.tensor([read]), state.fresh())  # (1, T, V)
+        return self._result(
+            read,
+            written,
+            logits,
+            encoded | joined(self.model, trace),
+            source=source,
+            text=self.tokenizer.target.decode(written),
+            source_tokens=self.tokenizer.source.tokens(ids),
+            finished=written[-1] == EOS_ID,
+            search=search,
+        )
 
 
 class Writer(System):
+    """A loaded checkpoint of a language model."""
+
     model: LanguageModel
 
     @torch.inference_mode()
@@ -266,24 +250,24 @@ class Writer(System):
         ids = self._ids(text)
         with record() as trace:
             logits = self.model(torch.tensor([ids]))  # (1, T, V)
-        following = [*ids[1:], int(logits[0, -1].float().log_softmax(-1).argmax())]
-        return self._result("", [], ids[1:], ids, following, logits, trace)
+        following = [*ids[1:], int(logits[0, -1].argmax())]
+        others = {"source": "", "text": self.tokenizer.decode(ids[1:]), "source_tokens": []}
+        return self._result(ids, following, logits, trace, finished=True, search=None, **others)
 
     @torch.inference_mode()
     def distribution(self, text: str, unknown: bool = True, **chance: float) -> np.ndarray:
         """float32 (V,), summing to 1: how probable every word is as the next one, by the tokenizer's ids.
 
-        The text may be empty; chance is temperature, top_k and top_p of `model.decoding.sampling.restrict`. Without
-        `unknown` the probability of <unk> is 0. A ValueError if the text is too long, or a value is not allowed.
+        The text may be empty; chance is as for `model.decoding.sampling.restrict`. Without `unknown` the probability of
+        <unk> is 0. A ValueError if the text is too long, or a value is not allowed.
         """
-        start, last = self._begun(self._ids(text))
-        logits = self.model.step(start, last)[0].clone()  # (V,)
+        logits = self.model.step(*self._begun(self._ids(text)))[0].clone()  # (V,)
         if not unknown:
             logits[self.tokenizer.unk_id] = -torch.inf
         return restrict(logits, **chance).numpy()
 
     def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: float) -> str:
-        """The text (perhaps empty) and so many words drawn after it; one seed, one result. See `distribution`."""
+        """The text (perhaps empty) and `words` drawn after it; one seed, one result. See `distribution`."""
         if not 1 <= words <= 500:
             raise ValueError(f"words must be from 1 to 500, got {words!r}")
         ids = self._ids(text)
@@ -291,7 +275,7 @@ class Writer(System):
         drawn = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
         return self.tokenizer.decode([*ids[1:], *drawn])
 
-    def _begun(self, ids: list[int]) -> tuple[TextState, torch.Tensor]:
+    def _begun(self, ids: list[int]) -> tuple[TextState, Tensor]:
         """The state before the last id, and this one."""
         return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
 
