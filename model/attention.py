@@ -1,7 +1,4 @@
-"""Multi-head and additive attention: the equations, with a tap on every quantity.
-
-Shape letters: B batch, H heads, T queries, S keys, D d_model, K d_head.
-"""
+"""Multi-head and additive attention: the equations, with a tap on every quantity."""
 
 import math
 
@@ -35,14 +32,6 @@ class Dropout(nn.Dropout):
 
     Random bits come 64 at a time, 16 for each of four numbers: one by one, on a CPU, they took a sixth of a training
     step. What is kept is scaled by the probability that was really drawn with, so the mean is exact.
-
-    Example:
-        >>> x = torch.ones(1000)
-        >>> dropped = Dropout(0.25)(x)
-        >>> dropped.unique().tolist() == [0.0, torch.tensor(1 / 0.75).item()]
-        True
-        >>> Dropout(0.25).eval()(x) is x
-        True
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -60,7 +49,7 @@ class Dropout(nn.Dropout):
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (Vaswani et al. 2017, section 3.2.2).
 
-    Weights are dropped in training after the tap, so that recorded rows sum to 1. The paper's projections have no bias.
+    Dropout comes after the tap, so that recorded rows sum to 1. The paper's projections have no bias.
     """
 
     fuses = True  # a kind with equations of its own says False: fused attention and the stepper have only these
@@ -85,18 +74,17 @@ class MultiHeadAttention(nn.Module):
         self.tap_output = Tap("B T D")
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        """Let each position of x (B, T, D) read those of memory (B, S, D); mask bool, broadcastable to (B, H, T, S)."""
-        k, v = self.keys_values(memory)
-        return self.attend(x, k, v, mask)
+        """Positions x (B, T, D) attend to memory (B, S, D); mask bool, broadcastable to (B, H, T, S)."""
+        return self.attend(x, *self.keys_values(memory), mask)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Project what is read, (B, S, D), once for all queries: k and v, each (B, H, S, K)."""
+        """k and v, each (B, H, S, K), of memory (B, S, D), once for all queries."""
         k = self.tap_k(self._split(self.k_projection(memory)))  # (B, H, S, K)
         v = self.tap_v(self._split(self.v_projection(memory)))  # (B, H, S, K)
         return k, v
 
     def attend(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """Query with x (B, T, D) given keys and values (B, H, S, K); mask bool, broadcastable to (B, H, T, S)."""
+        """What x (B, T, D) reads given keys and values (B, H, S, K)."""
         q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
         attention = self._fused if self.fuses and not observed() else self.equations
         context = attention(q, k, v, mask)  # (B, H, T, K)
@@ -104,10 +92,7 @@ class MultiHeadAttention(nn.Module):
         return self.tap_output(self.output_projection(context))  # (B, T, D)
 
     def equations(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper, one operation per line: the context (B, H, T, K).
-
-        q is (B, H, T, K), k and v (B, H, S, K), the mask bool, broadcastable to (B, 1, T, S); None hides nothing.
-        """
+        """softmax(Q K^T / sqrt(d_k)) V, equation 1 of the paper: the context (B, H, T, K); no mask hides nothing."""
         mask = q.new_ones((), dtype=torch.bool) if mask is None else mask
         mask = mask[(None,) * (4 - mask.dim())]  # (1 or B, 1, 1 or T, 1 or S)
         mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
@@ -119,7 +104,7 @@ class MultiHeadAttention(nn.Module):
         return self.tap_context(weights @ v)  # (B, H, T, K)
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """The same in one call that never materialises the weights; for when nobody looks."""
+        """The same in one call without the weights, for when nobody looks."""
         dropout = self.dropout.p if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 
@@ -145,14 +130,11 @@ class AdditiveAttention(nn.Module):
         self.tap_context = Tap("B T M")
 
     def keys(self, memory: Tensor) -> Tensor:
-        """Project what is read, once for all queries: (B, S, M) to (B, S, D)."""
+        """The keys (B, S, D) of memory (B, S, M), once for all queries."""
         return self.tap_k(self.key_projection(memory))
 
     def forward(self, query: Tensor, keys: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        """Read the memory (B, S, M) with query (B, T, D) and keys (B, S, D): the context (B, T, M); H is 1.
-
-        mask is bool, (B, 1, 1, S), True = may attend.
-        """
+        """The context (B, T, M) of query (B, T, D), keys (B, S, D), memory (B, S, M), mask (B, 1, 1, S); H is 1."""
         q = self.tap_q(self.query_projection(query))  # (B, T, D)
         mask = self.tap_mask(mask.expand(-1, -1, q.size(1), -1))  # (B, 1, T, S)
         energy = torch.tanh(q[:, :, None] + keys[:, None])  # (B, T, S, D)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from torch import nn
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
 from model.config import Config, GruConfig
 from model.interventions.edits import Edits
-from model.language_model import AdaptiveSoftmax, LanguageModel
+from model.language_model import LanguageModel
 from model.text.special import BOS_ID
 from model.transformer import Transformer
 from model.translation import Translation
@@ -22,27 +23,20 @@ MOST = 16_000_000  # logits at a time: 64 MB
 
 @dataclass(frozen=True)
 class Lens:
-    """What a model would write if it stopped after a sublayer of the decoder.
+    """The k most probable words at each step, if a model stopped after a sublayer of the decoder."""
 
-    Attributes:
-        sublayers: N names: "input", "decoder.layers.0.self_attention", ...
-        words: (N, T, k), at each step the k most probable words, the most probable first.
-        ids, probabilities: (N, T, k) int64 and float32, theirs.
-    """
-
-    sublayers: list[str]
-    words: list[list[list[str]]]
-    ids: np.ndarray = field(repr=False)
-    probabilities: np.ndarray = field(repr=False)
+    sublayers: list[str]  # N names: "input", "decoder.layers.0.self_attention", ...
+    words: list[list[list[str]]]  # (N, T, k), the most probable first
+    ids: np.ndarray = field(repr=False)  # (N, T, k) int64
+    probabilities: np.ndarray = field(repr=False)  # (N, T, k) float32
 
 
 def split(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
-    """Split the logits of a result into direct effects, however much they miss; otherwise as `effects`."""
+    """As `effects`, however much they miss the logits."""
     _check(model.config, result, "direct effects")
-    last = model.output if isinstance(model, Transformer) else model.softmax
-    if isinstance(last, AdaptiveSoftmax):
+    last = model.output if isinstance(model, Transformer) else model.softmax.output
+    if not isinstance(last, nn.Linear):
         raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
-    last = last if isinstance(model, Transformer) else last.output
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
     matrix, bias = (None if value is None else value.detach().numpy() for value in (last.weight, last.bias))
     how = {"pre_norm": model.config.norm == "pre", "norm_eps": model.config.norm_eps}
@@ -53,10 +47,8 @@ def split(model: Transformer | LanguageModel, result: Translation, against: str 
 def effects(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
     """The direct effects on the logit of each written word: what every part of the decoder adds to it itself.
 
-    `result` has its whole trace, of an edited model too; `against` is as for `model.analysis.effects.direct_effects`.
-
-    Raises:
-        ValueError: if the model is not a Transformer with one output matrix, or the result is of another model.
+    `against` is as for `model.analysis.effects.direct_effects`. A ValueError if the model is not a Transformer with one
+    output matrix, or the result, which may be of the edited model, is of another one or lacks a part of its trace.
     """
     found = split(model, result, against)
     if not found.rest <= MISS * max(1, np.abs(found.logits).max()):
@@ -70,10 +62,7 @@ def lens(
 ) -> Lens:
     """Put the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
 
-    Keeps the k most probable words, which `words_of` names by their ids.
-
-    Raises:
-        ValueError: if the model is not a Transformer, the result is of another model, or k is not allowed.
+    Keeps the k most probable words, which `words_of` names by their ids. Errors as of `effects`, or k is not allowed.
     """
     _check(model.config, result, "the layer lens")
     if not 1 <= k <= model.config.vocab_size:
@@ -82,8 +71,8 @@ def lens(
     output, best = model.softmax if isinstance(model, LanguageModel) else model.output, []
     with _whole_trace():
         for residual in residuals:
-            hidden = model.decoder.norm(torch.from_numpy(result.trace[f"{residual}.stream"]))  # (T, D)
-            logits = output(hidden)  # (T, V)
+            stream = torch.from_numpy(result.trace[f"{residual}.stream"])  # (T, D)
+            logits = output(model.decoder.norm(stream))  # (T, V)
             best.append(logits.softmax(-1).topk(k))
         if not np.allclose(logits, result.trace["logits"], rtol=MISS, atol=MISS):
             raise ValueError("the result was made by another model: its logits are not those of its last stream")
@@ -101,9 +90,6 @@ def occlusion(model: Transformer, source: Sequence[int], result: Translation, ed
 
     Returns:
         float32 (T, S): the drop of the log-probability, in nats; negative where the word becomes more probable.
-
-    Raises:
-        ValueError: if the model is not a Transformer, or the result was made by another model or with other edits.
     """
     _check(model.config, result, "occlusion")
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])

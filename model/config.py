@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 
 DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
-# A configuration that asks for more than this is refused before anything is allocated.
 MAX_NUMBERS = 500_000_000
 MAX_LAYERS = 100
 MAX_TABLE = 20_000_000  # numbers of a table of positions, which is computed in float64: a second and 0.3 GB
 
-# What the annotation of a field says of its numbers: their type, what they must be, in words and as a test.
+# What the annotation of a field says of its numbers: their type, and what they must be, in words and as a test.
 Count = Amount = int
 Share = Chance = Part = Positive = Seconds = float
 _KINDS = {
@@ -29,16 +28,12 @@ _TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}  # else a
 
 
 def one_of(*names: str, default: str | None = None) -> Any:
-    """A field for one of these names; the first one unless said."""
+    """A field for one of these names, the first unless said."""
     return dataclasses.field(default=default or names[0], metadata={"names": names})
 
 
 class JsonConfig:
-    """A dataclass that is read from a JSON object and checked by what its fields say.
-
-    Raises:
-        ValueError: if a key is unknown or missing, or a value is not allowed; it names the field and the value.
-    """
+    """A dataclass read from a JSON object and checked by what its fields say; a ValueError names field and value."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -51,7 +46,7 @@ class JsonConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Build the configuration from a JSON object; keys left out take their defaults."""
+        """Keys left out take their defaults."""
         if not isinstance(values, dict):
             raise ValueError(f"{cls.__name__}: expected a JSON object, got {type(values).__name__}")
         known = {field.name: field for field in dataclasses.fields(cls)}
@@ -59,7 +54,9 @@ class JsonConfig:
             raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(known)}")
         for name, field in known.items():
             if name in values:
-                _check_type(cls.__name__, field, values[name])
+                kind = _KINDS.get(field.type, (field.type,))[0]
+                if not _is_of(values[name], kind):
+                    raise ValueError(f"{cls.__name__}: {name} must be of type {kind}, got {values[name]!r}")
             elif field.default is dataclasses.MISSING:
                 raise ValueError(f"{cls.__name__}: the key {name!r} is missing")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
@@ -69,14 +66,11 @@ class JsonConfig:
         return dataclasses.asdict(self)
 
 
-def _check_type(owner: str, field: dataclasses.Field, value: Any) -> None:
-    """Refuse a JSON value whose type is not the field's (an int may stand for a float)."""
-    kind = _KINDS.get(field.type, (field.type,))[0]
-    good = isinstance(value, _TYPES.get(kind, (list, tuple))) and isinstance(value, bool) <= (kind == "bool")
-    if good and kind == "tuple[str, ...]":
-        good = all(isinstance(one, str) for one in value)
-    if not good:
-        raise ValueError(f"{owner}: {field.name} must be of type {kind}, got {value!r}")
+def _is_of(value: Any, kind: str) -> bool:
+    """Whether a JSON value has a field's type; an int may stand for a float."""
+    if kind == "tuple[str, ...]":
+        return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+    return isinstance(value, _TYPES.get(kind, (list, tuple))) and isinstance(value, bool) <= (kind == "bool")
 
 
 class ModelConfig(JsonConfig):
@@ -94,11 +88,11 @@ class ModelConfig(JsonConfig):
         return self.vocab_size, self.vocab_size
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """The same with vocabularies of these sizes, which are one where both sides share theirs."""
+        """Of these sizes, which are one where both sides share theirs."""
         return dataclasses.replace(self, vocab_size=target)
 
     def check_loadable(self) -> None:
-        """Refuse sizes that no machine for this project could hold; nothing has been allocated yet."""
+        """Refuse sizes (at most these) that no machine for this project could hold, before anything is allocated."""
         layers, numbers = self._sizes()
         if layers > MAX_LAYERS:
             raise ValueError(f"at most {MAX_LAYERS} layers can be loaded")
@@ -108,15 +102,12 @@ class ModelConfig(JsonConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerConfig(ModelConfig):
-    """The sizes and choices of one encoder-decoder Transformer (Vaswani et al. 2017)."""
+class StackConfig(ModelConfig):
+    """What models made of the layers of Vaswani et al. 2017 have."""
 
-    architecture = "transformer"
     vocab_size: Count
     d_model: Count = 256
     n_heads: Count = 8
-    n_encoder_layers: Count = 3
-    n_decoder_layers: Count = 3
     d_ff: Count = 1024
     dropout: Share = 0.1
     norm: str = one_of(*NORM_POSITIONS)  # "pre": x + f(norm(x)); "post", the paper's: norm(x + f(x))
@@ -125,11 +116,10 @@ class TransformerConfig(ModelConfig):
     attention_bias: bool = True  # the paper's projections have none
     activation: str = one_of("relu", "gelu", "swish")
     positional: str = one_of("sinusoidal", "sinusoidal_concatenated", "none")  # model.positional.TABLES
-    max_length: Count = 512  # positions in the table, in tokens
+    max_length: Count = 512  # positions in the table: the longest text that is read at once, in tokens
     scale_embedding: bool = True  # embedding * sqrt(d_model), section 3.4 of the paper
     tie_embeddings: bool = True  # one table for source, target and output
     output_bias: bool = False
-    embedding_init: str = one_of("normal", "xavier")  # N(0, 1/d_model), so that scaled ones have variance 1; or uniform
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,19 +130,27 @@ class TransformerConfig(ModelConfig):
 
     @property
     def d_head(self) -> int:
-        """Width of one head: d_model / n_heads."""
         return self.d_model // self.n_heads
 
     def _sizes(self) -> tuple[int, int]:
-        attention, feed_forward = 4 * self.d_model**2, 2 * self.d_model * self.d_ff  # without biases and norms
-        encoder = self.n_encoder_layers * (attention + feed_forward)
-        decoder = self.n_decoder_layers * (2 * attention + feed_forward)
-        return max(self.n_encoder_layers, self.n_decoder_layers), self.vocab_size * self.d_model + encoder + decoder
+        layers = [number for name, number in vars(self).items() if name.endswith("_layers")]
+        layer = 8 * self.d_model**2 + 2 * self.d_model * self.d_ff  # of a decoder, without biases and norms
+        return max(layers), 2 * self.vocab_size * self.d_model + sum(layers) * layer
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(StackConfig):
+    """An encoder-decoder Transformer."""
+
+    architecture = "transformer"
+    n_encoder_layers: Count = 3
+    n_decoder_layers: Count = 3
+    embedding_init: str = one_of("normal", "xavier")  # N(0, 1/d_model), so that scaled ones have variance 1; or uniform
 
 
 @dataclass(frozen=True, kw_only=True)
 class GruConfig(ModelConfig):
-    """The sizes and choices of one recurrent encoder-decoder (Cho et al. 2014; Bahdanau et al. 2015)."""
+    """A recurrent encoder-decoder (Cho et al. 2014; Bahdanau et al. 2015)."""
 
     architecture = "gru"
     source_vocab_size: Count
@@ -179,24 +177,18 @@ class GruConfig(ModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageModelConfig(ModelConfig):
-    """The sizes and choices of one causal language model."""
+class LanguageModelConfig(StackConfig):
+    """A causal language model."""
 
     architecture = "language_model"
-    vocab_size: Count
+    n_layers: Count = 2
     d_model: Count = 200
     n_heads: Count = 2
-    n_layers: Count = 2
     d_ff: Count = 200
     dropout: Share = 0.2
     norm: str = one_of(*NORM_POSITIONS, default="post")
     final_norm: bool = False
-    norm_eps: Part = 1e-5
-    attention_bias: bool = True
-    activation: str = one_of("relu", "gelu", "swish")
-    positional: str = one_of("sinusoidal", "sinusoidal_concatenated", "none")
-    max_length: Count = 35  # positions: the longest text that is read at once, in tokens
-    scale_embedding: bool = True
+    max_length: Count = 35
     tie_embeddings: bool = False
     output_bias: bool = True
     cutoffs: tuple[int, ...] = ()  # ids at which groups of rarer words begin, for an adaptive softmax; none: a full one
@@ -204,8 +196,6 @@ class LanguageModelConfig(ModelConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.d_model % self.n_heads or self.d_model % 2:
-            raise ValueError(f"d_model must be even and a multiple of n_heads ({self.n_heads}), got {self.d_model}")
         if any(type(cutoff) is not int for cutoff in self.cutoffs) or list(self.cutoffs) != sorted(set(self.cutoffs)):
             raise ValueError(f"cutoffs must be whole numbers, each above the one before, got {self.cutoffs}")
         if self.cutoffs and not 0 < self.cutoffs[0] <= self.cutoffs[-1] < self.vocab_size:
@@ -214,24 +204,15 @@ class LanguageModelConfig(ModelConfig):
             raise ValueError('an adaptive softmax (cutoffs) needs init "normal", got "library"')
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """As of all; cutoffs that lie beyond the vocabulary go."""
-        cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
-        return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
-
-    def _sizes(self) -> tuple[int, int]:
-        layers = self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
-        return self.n_layers, 2 * self.vocab_size * self.d_model + layers
+        known = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
+        return dataclasses.replace(self, vocab_size=target, cutoffs=known)
 
 
 Config = TransformerConfig | GruConfig | LanguageModelConfig
 
 
 def read_model(values: dict[str, Any], default: str | None = None) -> Config:
-    """What `ModelConfig.to_dict` made; `default` is the architecture where it names none.
-
-    Raises:
-        ValueError: if the architecture is unknown, or a key or a value is not allowed.
-    """
+    """Read what `ModelConfig.to_dict` made; `default` is the architecture where it names none."""
     kinds = {kind.architecture: kind for kind in (TransformerConfig, GruConfig, LanguageModelConfig)}
     if not isinstance(values, dict):
         return kinds[default or "transformer"].from_dict(values)  # which refuses it in words

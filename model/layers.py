@@ -1,23 +1,22 @@
 """Feed-forward, residual connection, and the encoder and decoder layers made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.attention import Dropout, MultiHeadAttention
-from model.config import TransformerConfig
+from model.config import StackConfig
 from model.taps import Tap
 
+KeysValues = tuple[Tensor, Tensor]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
 
 
 class FeedForward(nn.Module):
     """FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3)."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.inner = nn.Linear(config.d_model, config.d_ff)
         self.outer = nn.Linear(config.d_ff, config.d_model)
@@ -33,12 +32,9 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """x + sublayer(x) with its normalisation, before or after.
+    """x + sublayer(x), normalised before (Xiong et al. 2020) or after (the paper)."""
 
-    pre-norm: x + dropout(sublayer(norm(x))) (Xiong et al. 2020); post-norm: norm(x + dropout(sublayer(x))) (the paper).
-    """
-
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.dropout = Dropout(config.dropout)
@@ -46,20 +42,20 @@ class Residual(nn.Module):
         self.tap_stream = Tap("B T D")
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """The residual stream x (B, T, D) after the sublayer, a function of (B, T, D) to (B, T, D)."""
+        """The residual stream x (B, T, D) after the sublayer."""
         if self.is_pre:
             return self.tap_stream(x + self.dropout(sublayer(self.norm(x))))
         return self.tap_stream(self.norm(x + self.dropout(sublayer(x))))
 
 
-def _attention(config: TransformerConfig) -> MultiHeadAttention:
+def _attention(config: StackConfig) -> MultiHeadAttention:
     return MultiHeadAttention(config.d_model, config.n_heads, config.dropout, config.attention_bias)
 
 
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.self_attention = _attention(config)
         self.feed_forward = FeedForward(config)
@@ -67,18 +63,15 @@ class EncoderLayer(nn.Module):
         self.residual_ff = Residual(config)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x (B, S, D) to the same; mask bool, broadcastable to (B, H, S, S), True = may attend."""
+        """x (B, S, D) to the same; mask bool, broadcastable to (B, H, S, S)."""
         x = self.residual_self(x, lambda x: self.self_attention(x, x, mask))
         return self.residual_ff(x, self.feed_forward)
-
-
-KeysValues = tuple[Tensor, Tensor]
 
 
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.self_attention = _attention(config)
         self.cross_attention = _attention(config)
@@ -95,11 +88,10 @@ class DecoderLayer(nn.Module):
         cross_mask: Tensor,
         remember: Callable[[KeysValues], KeysValues],
     ) -> Tensor:
-        """x (B, T, D) to the same; masks bool, broadcastable to (B, H, T, S), True = may attend.
+        """x (B, T, D) to the same; masks bool, broadcastable to (B, H, T, S).
 
-        Args:
-            cross: keys and values of the memory.
-            remember: given the keys and values of x, returns those to attend to: in cached decoding those of all steps.
+        cross has keys and values of the memory; remember makes of those of x what to attend to: in cached decoding
+        those of all steps.
         """
 
         def self_attention(x: Tensor) -> Tensor:

@@ -1,20 +1,17 @@
-"""The encoder-decoder Transformer of Vaswani et al. 2017, with taps.
-
-Shape letters: B batch, T target positions, S source positions, D d_model, V vocabulary.
-"""
-
-from __future__ import annotations
+"""The encoder-decoder Transformer of Vaswani et al. 2017, with taps."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
 from model import masks
 from model.attention import Dropout
-from model.config import LanguageModelConfig, TransformerConfig
+from model.config import StackConfig, TransformerConfig
 from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
@@ -25,7 +22,7 @@ from model.text.special import PAD_ID
 class InputEmbedding(nn.Module):
     """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5)."""
 
-    def __init__(self, embedding: nn.Embedding, config: TransformerConfig) -> None:
+    def __init__(self, embedding: Callable[[Tensor], Tensor], config: StackConfig) -> None:
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
@@ -38,11 +35,7 @@ class InputEmbedding(nn.Module):
         self.tap_stream = Tap("B T D")
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """ids (B, T), of which the first is at position `start`, to the first state of the residual stream (B, T, D).
-
-        Raises:
-            ValueError: if the ids go past the last position of the table.
-        """
+        """The residual stream (B, T, D) of ids (B, T) from position `start` on; a ValueError past the last position."""
         end = start + ids.size(1)
         if end > self.table.size(0):
             raise Problem("{n} tokens are too many: the model has positions for {most}", n=end, most=self.table.size(0))
@@ -56,8 +49,8 @@ class Stack(nn.Module):
 
     def __init__(
         self,
-        embedding: nn.Module,
-        config: TransformerConfig | LanguageModelConfig,
+        embedding: Callable[[Tensor], Tensor],
+        config: StackConfig,
         layer: type[nn.Module],
         n_layers: int,
         letter: str,
@@ -68,37 +61,11 @@ class Stack(nn.Module):
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.tap_output = Tap(f"B {letter} D")
 
-
-class Encoder(Stack):
-    """A stack that reads the source."""
-
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """ids (B, S) to the memory (B, S, D); mask bool, broadcastable to (B, H, S, S)."""
+        """ids (B, S) to (B, S, D), of an encoder the memory; mask bool, broadcastable to (B, H, S, S)."""
         x = self.input(ids)
         for layer in self.layers:
             x = layer(x, mask)
-        return self.tap_output(self.norm(x))
-
-
-class Decoder(Stack):
-    """A stack that reads the target and the memory."""
-
-    def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """ids (B, T), those after the cached ones, to (B, T, D); their keys and values are added to the cache.
-
-        mask is bool, for the self-attention, broadcastable to (B, H, T, length of the cache + T).
-        """
-        x = self.input(ids, start=cache.length)
-        x = self.from_layer(0, x, mask, cache)
-        cache.length += ids.size(1)
-        return x
-
-    def from_layer(self, first: int, x: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-        """Pass the stream (B, T, D) through the layers from that number on, and the norm after them."""
-        cross_mask = cache.cross_mask if observed() else cache.hides
-        for i in range(first, len(self.layers)):
-            remember = partial(cache.append, i)
-            x = self.layers[i](x, mask, cache.cross[i], cross_mask, remember)
         return self.tap_output(self.norm(x))
 
 
@@ -117,7 +84,7 @@ class Cache:
         """The cross mask, or None where it hides nothing: without one the fused attention is faster."""
         return None if self.cross_mask.all() else self.cross_mask
 
-    def fresh(self) -> Cache:
+    def fresh(self) -> Self:
         """Over the same memory, with nothing decoded yet."""
         return replace(self, own=[None] * len(self.own), length=0)
 
@@ -129,16 +96,34 @@ class Cache:
         self.own[layer] = new
         return new
 
-    def select(self, rows: Tensor) -> Cache:
-        """The cache with the rows of an index tensor, of any length."""
-
+    def select(self, rows: Tensor) -> Self:
         def take(pairs: list[KeysValues | None]) -> list[KeysValues | None]:
             return [pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows)) for pair in pairs]
 
         moved, sentences = replace(self, own=take(self.own)), self.sentences[rows]
-        if torch.equal(sentences, self.sentences):  # rows moved within their sentences: the memory did not
+        if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
             return moved
         return replace(moved, cross=take(self.cross), cross_mask=self.cross_mask[rows], sentences=sentences)
+
+
+class Decoder(Stack):
+    """A stack that reads the target and the memory."""
+
+    def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+        """ids (B, T) after those in the cache, which is extended, to (B, T, D).
+
+        mask is that of the self-attention, bool, broadcastable to (B, H, T, cached + T).
+        """
+        x = self.from_layer(0, self.input(ids, start=cache.length), mask, cache)
+        cache.length += ids.size(1)
+        return x
+
+    def from_layer(self, first: int, x: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+        """Pass the stream (B, T, D) through the layers from that number on, and the norm after them."""
+        cross_mask = cache.cross_mask if observed() else cache.hides
+        for i in range(first, len(self.layers)):
+            x = self.layers[i](x, mask, cache.cross[i], cross_mask, partial(cache.append, i))
+        return self.tap_output(self.norm(x))
 
 
 class Transformer(nn.Module):
@@ -155,32 +140,25 @@ class Transformer(nn.Module):
         self.config = config
         source = nn.Embedding(config.vocab_size, config.d_model)
         target = source if config.tie_embeddings else nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = Encoder(source, config, EncoderLayer, config.n_encoder_layers, "S")
+        self.encoder = Stack(source, config, EncoderLayer, config.n_encoder_layers, "S")
         self.decoder = Decoder(target, config, DecoderLayer, config.n_decoder_layers, "T")
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
         if config.tie_embeddings:
             self.output.weight = target.weight
         self.tap_logits = Tap("B T V")
-        self._initialise()
+        normal = partial(nn.init.normal_, std=config.d_model**-0.5)
+        initialise(self, nn.init.xavier_uniform_ if config.embedding_init == "xavier" else normal)
         name_taps(self)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """Predict every next target token from the tokens before it (teacher forcing).
+        """src (B, S) and tgt (B, T), the start token first, both padded, to logits (B, T, V) (teacher forcing).
 
-        Args:
-            src: (B, S) ids, padded with PAD_ID.
-            tgt: (B, T) ids, the start token first, padded with PAD_ID.
-
-        Returns:
-            (B, T, V) logits; row t is the prediction after reading tgt[:, :t + 1].
+        Row t is the prediction after reading tgt[:, :t + 1].
         """
         return self.read(tgt, self.start(src))
 
     def decode(self, tgt: Tensor, mask: Tensor | None, cache: Cache) -> Tensor:
-        """Logits (B, T, V) of target ids (B, T) that follow those in the cache, which is extended.
-
-        mask is bool, broadcastable to (B, H, T, cached + T); None hides nothing, where nobody looks.
-        """
+        """Logits (B, T, V) of target ids (B, T) after those in the cache; the mask as for the decoder, or none."""
         hidden = self.decoder(tgt, mask, cache)  # (B, T, D)
         return self.tap_logits(self.output(hidden))  # (B, T, V)
 
@@ -191,10 +169,7 @@ class Transformer(nn.Module):
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor, mask: Tensor | None = None) -> Cache:
-        """Run the encoder over src (B, S) and project its output for every decoder layer.
-
-        mask is bool, (B, 1, 1, S), of the encoder's and the cross-attention; that of the padding unless given.
-        """
+        """Encode src (B, S) for the decoder; the mask, bool (B, 1, 1, S), is that of the padding unless given."""
         mask = masks.padding_mask(src, PAD_ID) if mask is None else mask  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
         cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
@@ -202,26 +177,21 @@ class Transformer(nn.Module):
         return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
 
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
-        """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
+        """Tokens (B,) to logits (B, V); the state is extended."""
         mask = masks.causal_mask(1, state.length + 1, device=tokens.device)
         return self.decode(tokens[:, None], mask, state)[:, -1]
 
     def reorder(self, state: Cache, rows: Tensor) -> Cache:
         return state.select(rows)
 
-    def _initialise(self) -> None:
-        xavier(self)
-        for module in self.modules():  # after the output layer, whose matrix may be the embedding
-            if isinstance(module, nn.Embedding) and self.config.embedding_init == "xavier":
-                nn.init.xavier_uniform_(module.weight)
-            elif isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
-
-def xavier(model: nn.Module) -> None:
-    """Give all linear layers Xavier-uniform matrices and zero biases."""
+def initialise(model: nn.Module, table: Callable[[Tensor], Tensor]) -> None:
+    """Xavier-uniform matrices and zero biases of linear layers; then `table` for embeddings, shared ones too."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
+    for module in model.modules():
+        if isinstance(module, nn.Embedding):
+            table(module.weight)

@@ -134,7 +134,7 @@ def test_the_shared_rows_are_the_words_embeddings() -> None:
     adaptive = model.softmax.output
     table = torch.cat([adaptive.head.weight[:6], *(group[1].weight for group in adaptive.tail)])
     assert torch.equal(model.decoder.input.embedding(torch.arange(V)), table) and table.shape == (V, D)
-    hidden = model.decoder(IDS)[0, -1]
+    hidden = model.decoder(IDS, masks.causal_mask(T))[0, -1]
     head = (adaptive.head.weight @ hidden + adaptive.head.bias).log_softmax(0)
     inside = table[6:11] @ (adaptive.tail[0][0].weight @ hidden)
     assert_near(logits_of(model)[0, -1, 6:11], head[6] + inside.log_softmax(0))
