@@ -1,8 +1,6 @@
-"""SentencePiece's pieces (Kudo and Richardson 2018) to text and back, for imported translators: each language has its
-own model to cut with, both share a list of tokens, which has our special tokens first.
+"""SentencePiece's pieces (Kudo and Richardson 2018) for imported translators: each language has its own model to cut
+with, both share a list of tokens, which has our special tokens first.
 """
-
-from __future__ import annotations
 
 import base64
 import json
@@ -14,18 +12,14 @@ from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
-from model.text.special import MARK, SPECIAL_TOKENS, Vocabulary, as_unicode
+from model.text.special import MARK, SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, texts
 
 MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
 
 
 class PieceTokenizer(Vocabulary):
-    """One language of an imported translator.
-
-    Args:
-        tokens: the token of every id, the special tokens first.
-        model: a SentencePiece model file (.spm).
+    """One language of an imported translator, with the content of a SentencePiece model file (.spm).
 
     Raises:
         ValueError: if a token is empty or twice there, or the model is none or writes long texts for characters.
@@ -61,20 +55,11 @@ class PieceTokenizer(Vocabulary):
         return "".join(self._said(ids)).replace(MARK, " ").strip()
 
 
-class PieceTokenizers:
-    """Both languages of an imported translator."""
-
-    lowercase = False
-
-    def __init__(self, source: PieceTokenizer, target: PieceTokenizer) -> None:
-        self.source, self.target = source, target
-
+class PieceTokenizers(Pair):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """What `to_json` wrote; else a ValueError."""
-        tokens = values.get("tokens")
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise ValueError("the tokens must be a list of texts")
+        tokens = texts(values.get("tokens"), "the tokens")
         try:
             models = [base64.b64decode(values[side]) for side in ("source", "target")]
         except (KeyError, TypeError, ValueError):
@@ -82,7 +67,6 @@ class PieceTokenizers:
         return cls(*(PieceTokenizer(tokens, model) for model in models))
 
     def to_json(self) -> str:
-        """The SentencePiece models are in base64."""
         tokens = self.source.tokens(range(len(self.source)))
         sides = {"source": self.source, "target": self.target}
         models = {name: base64.b64encode(side.model).decode() for name, side in sides.items()}

@@ -1,6 +1,4 @@
-"""What every tokenizer shares: ids, marks, tokens by their ids, and rows of ids as a padded tensor."""
-
-from __future__ import annotations
+"""What every tokenizer shares."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -15,7 +13,7 @@ MARK = "\u2581"  # the space before a word, as in SentencePiece
 
 
 def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids as one (B, longest) int64 tensor, padded on the right with PAD_ID."""
+    """Rows of ids as one int64 tensor (B, longest), padded on the right."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
 
@@ -41,7 +39,7 @@ class Vocabulary:
         return self
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The tokens of ids; a ValueError names the first id that is not in the vocabulary."""
+        """The tokens of ids; a ValueError names one that is not in the vocabulary."""
         for index in ids:
             if not 0 <= index < len(self):
                 raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
@@ -58,6 +56,20 @@ class Vocabulary:
     def _said(self, ids: Sequence[int]) -> list[str]:
         """The tokens of ids without special ones."""
         return [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
+
+
+class Pair:
+    """The tokenizers of two languages."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
+        self.source, self.target, self.lowercase = source, target, source.lowercase
+
+
+def texts(value: object, what: str) -> list[str]:
+    """The value; a ValueError if it is not a list of texts."""
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"{what} must be a list of texts")
+    return value
 
 
 def as_unicode(text: str) -> str:

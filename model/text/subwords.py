@@ -4,8 +4,6 @@ A word's first piece starts with the mark U+2581 (as in SentencePiece), punctuat
 outside the alphabet becomes its UTF-8 bytes (`<0xF0>`): every text comes back, up to Unicode normalisation (NFC).
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections import Counter
@@ -33,16 +31,13 @@ class Tokenizer(Vocabulary):
     def train(cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False) -> Self:
         """Learn the merges from sentences of both languages (Sennrich et al. 2016).
 
-        Args:
-            vocab_size: entries, special and byte tokens included; a ValueError where that leaves no room for merges.
-            alphabet_size: how many of the most frequent characters are entries; rarer ones become bytes.
+        The vocabulary has special and byte tokens, the `alphabet_size` most frequent characters, and merges: a
+        ValueError where there is no room for these.
         """
         reserved = [*SPECIAL_TOKENS, *BYTE_TOKENS]
         if vocab_size <= len(reserved) + alphabet_size:
-            raise ValueError(
-                f"vocab_size must be above {len(reserved) + alphabet_size} (special, byte and character entries), "
-                f"got {vocab_size}"
-            )
+            least = f"{len(reserved) + alphabet_size} (special, byte and character entries)"
+            raise ValueError(f"vocab_size must be above {least}, got {vocab_size}")
         backend = _pipeline(models.BPE(unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True))
         parts = [part for text in texts for part in _mark(text.lower() if lowercase else text)]
         counts = Counter(character for part in parts for character in part)
@@ -62,8 +57,8 @@ class Tokenizer(Vocabulary):
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote; a ValueError if it is none, or special and byte tokens have other ids than here.
 
-        Only vocabulary, merges and our own key "lowercase" are taken: nothing else in the file (added tokens, dropout,
-        normalisers) can make typed text special or the segmentation random.
+        Of a file only vocabulary, merges and our own key "lowercase" are taken: no added tokens, dropout or normalisers
+        can make typed text special or the segmentation random.
         """
         try:
             values = json.loads(text)
@@ -92,16 +87,14 @@ class Tokenizer(Vocabulary):
         return json.dumps({"lowercase": True, **json.loads(text)}, indent=2, ensure_ascii=False)
 
     def pieces(self, text: str) -> list[str]:
-        """Words, digits and punctuation marks, inside which subwords are formed, each with the mark of its space."""
+        """Words, digits and signs, inside which subwords are formed, each with the mark of its space."""
         if not text:
             return []
-        text = text.lower() if self.lowercase else text
         pieces: list[str] = []
         # A mark that the text itself contains must not come back as a space: it stands apart, spelt in bytes.
-        for i, part in enumerate(_mark(text)):
-            if i:
-                pieces.append(_LITERAL_MARK)
-            pieces += [piece for piece, _ in self.backend.pre_tokenizer.pre_tokenize_str(part)]
+        for i, part in enumerate(_mark(text.lower() if self.lowercase else text)):
+            cut = self.backend.pre_tokenizer.pre_tokenize_str(part)
+            pieces += [_LITERAL_MARK] * (i > 0) + [piece for piece, _ in cut]
         return pieces
 
     def piece_ids(self, piece: str) -> list[int]:
@@ -110,7 +103,7 @@ class Tokenizer(Vocabulary):
         return [token.id for token in self.backend.model.tokenize(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text without special tokens; bytes that are not UTF-8 become U+FFFD. Unknown ids are a ValueError."""
+        """Text without special tokens; bytes that are not UTF-8 become U+FFFD."""
         text = self.backend.decoder.decode(self._said(ids))
         return text[1:] if text.startswith(" ") else text
 
@@ -121,8 +114,7 @@ _LITERAL_MARK = "<mark>"
 
 def _mark(text: str) -> list[str]:
     """NFC text with spaces as marks and one in front, cut where it contains a mark itself."""
-    unicode_text = as_unicode(text)
-    parts = unicodedata.normalize("NFC", unicode_text).split(MARK)
+    parts = unicodedata.normalize("NFC", as_unicode(text)).split(MARK)
     parts[0] = " " + parts[0]
     return [part.replace(" ", MARK) for part in parts]
 

@@ -1,9 +1,4 @@
-"""Words to text and back: spaCy's blank tokenizers and a list of words, any other is `<unk>`.
-
-Which words are written without a space before or after them is learnt from the text, to put translations together.
-"""
-
-from __future__ import annotations
+"""Words to text and back: spaCy's blank tokenizers and a list of words; any other word is `<unk>`."""
 
 import json
 import re
@@ -14,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from model.text.pieces import PieceTokenizers
-from model.text.special import SPECIAL_TOKENS, Vocabulary, as_unicode
+from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, texts
 from model.text.subwords import Tokenizer
 
 LANGUAGES = ("en", "de")
@@ -24,13 +19,8 @@ _KEYS = {"language": str, "lowercase": bool, "words": list, "no_space_before": l
 class WordTokenizer(Vocabulary):
     """The words of one language, "en" or "de", lowercased after they are cut where that is said.
 
-    Args:
-        words: those that are known; the special tokens come before them.
-        no_space_before: such as ",".
-        no_space_after: such as "(".
-
-    Raises:
-        ValueError: if the language is another, or a word is empty, twice there or that of a special token.
+    Which of them are written without a space before (",") or after them ("(") is learnt from the text. A ValueError if
+    the language is another, or a word is empty, twice there or that of a special token.
     """
 
     def __init__(
@@ -50,10 +40,10 @@ class WordTokenizer(Vocabulary):
         self._before, self._after = frozenset(no_space_before), frozenset(no_space_after)
 
     @classmethod
-    def train(cls, texts: Iterable[str], language: str, min_count: int, lowercase: bool) -> Self:
+    def train(cls, sentences: Iterable[str], language: str, min_count: int, lowercase: bool) -> Self:
         """The words seen at least min_count times, the most frequent first."""
         counts, before, after = Counter[str](), Counter[str](), Counter[str]()
-        for text in texts:
+        for text in sentences:
             space = True
             for place, part in enumerate(parsed := _cutter(language)(as_unicode(text)), start=1):
                 word = part.text.lower() if lowercase else part.text
@@ -68,14 +58,13 @@ class WordTokenizer(Vocabulary):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """What `to_dict` made; else a ValueError."""
         if not isinstance(values, dict) or set(values) != set(_KEYS):
             raise ValueError(f"not a list of words: the keys must be {', '.join(_KEYS)}")
         for key, kind in _KEYS.items():
-            value = values[key]
-            if not isinstance(value, kind) or (kind is list and not all(isinstance(word, str) for word in value)):
-                problem = "not a list of texts" if kind is list else repr(value)
-                raise ValueError(f"not a list of words: {key} is {problem}")
+            if kind is list:
+                texts(values[key], f"not a list of words: {key}")
+            elif not isinstance(values[key], kind):
+                raise ValueError(f"not a list of words: {key} is {values[key]!r}")
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,31 +89,24 @@ class WordTokenizer(Vocabulary):
         return "".join(words[:1] + [self._space(*pair) + pair[1] for pair in pairwise(words)])
 
     def _space(self, left: str, right: str) -> str:
-        """What stands between two words. What the lists say of plain words comes from the signs beside them ("house"
-        before a full stop, "aged" after a hyphen) and holds there only.
-        """
+        # What the lists say of plain words comes from the signs beside them ("house" before a full stop, "aged" after a
+        # hyphen) and holds there only.
         close_to_left = right in self._before and not (left.isalnum() and right.isalnum())
         close_to_right = left in self._after and not left.isalnum()
         return "" if close_to_left or close_to_right else " "
 
 
-class WordTokenizers:
-    def __init__(self, source: WordTokenizer, target: WordTokenizer) -> None:
-        self.source, self.target = source, target
-        self.lowercase = source.lowercase
-
+class WordTokenizers(Pair):
     def to_json(self) -> str:
         values = {"type": "words", "source": self.source.to_dict(), "target": self.target.to_dict()}
         return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 class TextWords(Vocabulary):
-    """All words of one long text, the most frequent first, as a language model counts them.
+    """All words of one long text, cut at its spaces, the most frequent first, as a language model counts them.
 
-    The text is cut at its spaces; `<eos>`, at the end of every line, and `<unk>` are words like any other.
-
-    Raises:
-        ValueError: if one of these is missing, or a word is empty, holds white space or is there twice.
+    `<eos>`, at the end of every line, and `<unk>` are words like any other. A ValueError if one of these is missing, or
+    a word is empty, holds white space or is there twice.
     """
 
     EOS, UNK = "<eos>", "<unk>"
@@ -152,10 +134,7 @@ class TextWords(Vocabulary):
         return [index for line in lines for index in [*map(self._id, line.split()), self.eos_id]]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of typed text, cut further where a piece is not a word, as the text itself is.
-
-        "The well-known cat." becomes The, well, @-@, known, cat, "."; line ends become `<eos>`.
-        """
+        """The ids of typed text, cut further where a piece is not a word: well-known to well, @-@, known."""
         ids: list[int] = []
         for number, line in enumerate(as_unicode(text).strip().split("\n")):
             ids += [self.eos_id] if number else []
@@ -191,10 +170,7 @@ def read_tokenizer(text: str) -> AnyTokenizer:
         return Tokenizer.from_json(text)  # which says what is wrong
     kind = values.get("type") if isinstance(values, dict) else None
     if kind == "text":
-        words = values.get("words")
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise ValueError("the words of a text must be a list of texts")
-        return TextWords(words)
+        return TextWords(texts(values.get("words"), "the words of a text"))
     if kind == "pieces":
         return PieceTokenizers.from_dict(values)
     if kind != "words":
@@ -208,7 +184,7 @@ MAX_STRINGS = 50_000  # that a cutter keeps: about 5 MB
 
 
 def _cutter(language: str):
-    """spaCy's rules for a language, which keep every word that they see: made again when these are too many."""
+    """spaCy's rules, which keep every word that they see: made again when these are too many."""
     cutter = _blank(language)
     if len(cutter.vocab.strings) > MAX_STRINGS:
         _blank.cache_clear()

@@ -68,7 +68,7 @@ def test_its_file_brings_it_back(words: WordTokenizer) -> None:
         (lambda values: values.pop("target"), "have the keys type, source and target"),
         (lambda values: values.update(source=3), "the keys must be language"),
         (lambda values: values["source"].pop("words"), "the keys must be language"),
-        (lambda values: values["source"].update(words=[3]), "words is not a list of texts"),
+        (lambda values: values["source"].update(words=[3]), "words must be a list of texts"),
         (lambda values: values["source"].update(lowercase="yes"), "lowercase is 'yes'"),
         (lambda values: values["source"].update(language="fr"), "one of en, de, got 'fr'"),
         (lambda values: values["source"]["words"].append("<unk>"), "must differ from each other"),
