@@ -1,13 +1,12 @@
 """The recurrent encoder-decoder of Cho et al. 2014, perhaps with the attention of Bahdanau et al. 2015.
 
-Every step is written out, with its gates as taps. A tap fires once a step: `joined` lays the steps side by side. Shape
-letters: B batch, S source, T target, E d_embedding, D d_hidden, M memory, V vocabulary; in a step S = 1 or T = 1.
+Its taps fire once per step: `joined` lays the steps side by side. Shape letters: S source, T target, E d_embedding,
+D d_hidden, M memory; in a step S = 1 or T = 1.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -25,36 +24,28 @@ class GruStep(nn.Module):
 
     r = sigmoid(W_r x + b_r + U_r h + c_r), u = sigmoid(W_u x + b_u + U_u h + c_u), h' = u * h + (1 - u) * candidate.
     The candidate of the library (`nn.GRU`) is tanh(W x + b + r * (U h + c)), that of Cho et al. 2014 (equation 8)
-    tanh(W x + b + U (r * h) + c): the results differ. `letter` is "S" in an encoder, "T" in a decoder.
+    tanh(W x + b + U (r * h) + c): the results differ.
     """
 
     def __init__(self, d_input: int, d_hidden: int, candidate: str, letter: str) -> None:
         super().__init__()
-        # Rows: r, then u, then the candidate, as in nn.GRU.
-        self.weight_ih = nn.Parameter(torch.empty(3 * d_hidden, d_input))
+        self.weight_ih = nn.Parameter(torch.empty(3 * d_hidden, d_input))  # rows: r, u, candidate, as in nn.GRU
         self.weight_hh = nn.Parameter(torch.empty(3 * d_hidden, d_hidden))
         self.bias_ih = nn.Parameter(torch.empty(3 * d_hidden))
         self.bias_hh = nn.Parameter(torch.empty(3 * d_hidden))
-        self.reset = {"library": self._library, "cho": self._cho}[candidate]
+        self.is_library = candidate == "library"
         self.tap_r, self.tap_u, self.tap_candidate, self.tap_hidden = (Tap(f"B {letter} D") for _ in range(4))
 
     def forward(self, x: Tensor, hidden: Tensor) -> Tensor:
-        """x (B, 1, d_input), hidden (B, 1, D) to the state after (B, 1, D)."""
+        """x (B, 1, d_input) and the state (B, 1, D) to the state after (B, 1, D)."""
         x_r, x_u, x_c = F.linear(x, self.weight_ih, self.bias_ih).chunk(3, dim=-1)  # (B, 1, D) each
         w_r, w_u, w_c = self.weight_hh.chunk(3)  # (D, D) each
         b_r, b_u, b_c = self.bias_hh.chunk(3)  # (D,) each
         r = self.tap_r(torch.sigmoid(x_r + F.linear(hidden, w_r, b_r)))
         u = self.tap_u(torch.sigmoid(x_u + F.linear(hidden, w_u, b_u)))
-        candidate = self.tap_candidate(torch.tanh(x_c + self.reset(r, hidden, w_c, b_c)))
+        reset = r * F.linear(hidden, w_c, b_c) if self.is_library else F.linear(r * hidden, w_c, b_c)
+        candidate = self.tap_candidate(torch.tanh(x_c + reset))
         return self.tap_hidden(u * hidden + (1 - u) * candidate)
-
-    @staticmethod
-    def _library(r: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        return r * F.linear(hidden, weight, bias)
-
-    @staticmethod
-    def _cho(r: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        return F.linear(r * hidden, weight, bias)
 
 
 class GruEncoder(nn.Module):
@@ -73,15 +64,9 @@ class GruEncoder(nn.Module):
         self.tap_summary = Tap("B 1 D")
 
     def forward(self, src: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        """Read the source.
+        """The states (B, S, M) and the summary (B, 1, D), the last of them, of src (B, S).
 
-        Args:
-            src: (B, S) ids.
-            real: (B, S) bool, False where the state is to stay as it was: at padding.
-
-        Returns:
-            The states (B, S, M), and the summary (B, 1, D): the last state, or what a layer makes of both directions'
-            last.
+        Where `real`, bool (B, S), is False, the state stays as it was: at padding.
         """
         x = self.dropout(self.tap_embedded(self.embedding(src)))  # (B, S, E)
         positions = range(src.size(1))
@@ -112,13 +97,11 @@ class GruState:
     keys: Tensor  # what attention compares with, (B, S, D); empty without attention
     mask: Tensor  # (B, 1, 1, S) bool, True where the source is not padding
 
-    def fresh(self) -> GruState:
-        """Over the same source, with nothing decoded yet."""
+    def fresh(self) -> Self:
         return replace(self, hidden=self.summary)
 
-    def select(self, rows: Tensor) -> GruState:
-        """The state with the rows of an index tensor, of any length."""
-        return GruState(**{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
+    def select(self, rows: Tensor) -> Self:
+        return replace(self, **{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
 
 
 class GruDecoder(nn.Module):
@@ -139,15 +122,12 @@ class GruDecoder(nn.Module):
     def forward(self, tokens: Tensor, state: GruState) -> Tensor:
         """tokens (B, 1), what each row wrote last, to logits (B, 1, V); the state is moved on."""
         x = self.dropout(self.tap_embedded(self.embedding(tokens)))  # (B, 1, E)
-        context = self._context(state)  # (B, 1, M or D)
+        if self.cross_attention is None:
+            context = self.tap_context(state.summary)  # (B, 1, D), the same at every step
+        else:
+            context = self.cross_attention(state.hidden, state.keys, state.memory, state.mask)  # (B, 1, M)
         state.hidden = self.gru(torch.cat([x, context], dim=-1), state.hidden)  # (B, 1, D)
         return self.output(torch.cat([x, state.hidden, context], dim=-1))  # (B, 1, V)
-
-    def _context(self, state: GruState) -> Tensor:
-        """What the step knows of the source: always the same, or what attention reads now."""
-        if self.cross_attention is None:
-            return self.tap_context(state.summary)
-        return self.cross_attention(state.hidden, state.keys, state.memory, state.mask)
 
 
 class GruModel(nn.Module):
@@ -170,16 +150,10 @@ class GruModel(nn.Module):
         name_taps(self)
 
     def forward(self, src: Tensor, tgt: Tensor, teacher_forcing: float = 1.0) -> Tensor:
-        """Predict every next target token.
+        """src (B, S) and tgt (B, T), the start token first, both padded, to logits (B, T, V).
 
-        Args:
-            src: (B, S) ids, padded with PAD_ID.
-            tgt: (B, T) ids, the start token first, padded with PAD_ID.
-            teacher_forcing: how probable it is that a step reads the target's token and not the one that the step
-                before found most probable, drawn once a step for the whole batch.
-
-        Returns:
-            (B, T, V) logits.
+        With probability `teacher_forcing`, drawn once per step for the whole batch, a step reads the target's token and
+        not the one that the step before found most probable.
         """
         return self.read(tgt, self.start(src), teacher_forcing)
 
@@ -195,13 +169,13 @@ class GruModel(nn.Module):
 
     def start(self, src: Tensor) -> GruState:
         real = src != PAD_ID
-        memory, summary = self.encoder(src, torch.ones_like(real) if self.config.run_over_padding else real)
+        memory, summary = self.encoder(src, real | self.config.run_over_padding)
         attention = self.decoder.cross_attention
         keys = attention.keys(memory) if attention is not None else memory[..., :0]
         return GruState(hidden=summary, summary=summary, memory=memory, keys=keys, mask=masks.padding_mask(src, PAD_ID))
 
     def step(self, state: GruState, tokens: Tensor) -> Tensor:
-        """Read one token per row (B,), move the state on, return the logits (B, V) of the next."""
+        """Tokens (B,) to logits (B, V); the state is moved on."""
         return self._step(tokens[:, None], state)[:, -1]
 
     def reorder(self, state: GruState, rows: Tensor) -> GruState:
@@ -213,14 +187,11 @@ class GruModel(nn.Module):
 
 def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     """What a recording saw by address, the steps of a recurrent model side by side in the order of the words."""
-    arrays, recorded = {}, {address: trace.all(address) for address in trace}
-    several = any(len(values) > 1 for values in recorded.values())
+    several = [address for address in trace if len(trace.all(address)) > 1]
     taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare
-    for address, values in recorded.items():
-        if len(values) == 1:
-            arrays[address] = values[0]
-            continue
-        letters = taps[address].shape.split()
-        steps = values[::-1] if ".backward_gru." in address else values  # from the last word to the first
+    arrays = dict(trace)
+    for address in several:
+        letters, steps = taps[address].shape.split(), trace.all(address)
+        steps = steps[::-1] if ".backward_gru." in address else steps  # from the last word to the first
         arrays[address] = torch.cat(steps, dim=letters.index("T" if "T" in letters else "S"))
     return arrays

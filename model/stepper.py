@@ -1,16 +1,10 @@
 """The decoder's steps for a search that nobody looks at: the model's own equations, without what is around them.
 
-A step reads one token per row. It takes as long as its matrices take to be read, and as its calls take: so matrices are
-read as float16 where that changes no number, and nn.Module, taps and dropouts are left out.
-
-Shape letters: B batch, H heads, K d_head, D d_model, V vocabulary.
+A step of one token per row takes as long as its matrices take to be read, and as its calls take: so matrices are read
+as float16 where that changes no number, and nn.Module, taps and dropouts are left out.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -27,23 +21,20 @@ FEW = 64  # rows; with more a product takes as long with matrices in float32
 class Stepper:
     """Decodes from a Transformer (the protocol of `model.decoding`); safe to share between threads.
 
-    Args:
-        model: whose parameters are used, also after they change in place. While something records or intervenes, or
-            while it is trained, it makes the steps itself, so that taps see them and dropout takes place; and always
-            where its attention has other equations.
+    The model's parameters are used, also after they change in place. While something records or intervenes, or while it
+    is trained, it makes the steps itself, so that taps see them and dropout takes place; and always where its attention
+    has other equations.
     """
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.start, self.reorder = model, model.start, model.reorder
-        attention = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
-        self._fuses = all(module.fuses for module in attention)
-        decoder, self._input, self._output = model.decoder, model.decoder.input, _product(model.output)
-        self._layers = [_Layer(i, layer) for i, layer in enumerate(decoder.layers)]
-        self._norm = _norm(decoder.norm) if isinstance(decoder.norm, nn.LayerNorm) else decoder.norm
+        self._fuses = all(module.fuses for module in model.modules() if isinstance(module, MultiHeadAttention))
+        self._input, self._output = model.decoder.input, _product(model.output)
+        self._layers = [_Layer(i, layer) for i, layer in enumerate(model.decoder.layers)]
 
     @torch.no_grad()
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
-        """Read one token per row (B,), extend the state, return the logits (B, V) of the next."""
+        """Tokens (B,) to logits (B, V); the state is extended."""
         if observed() or self.model.training or not self._fuses:
             return self.model.step(state, tokens)
         entry = self._input
@@ -53,7 +44,7 @@ class Stepper:
         for layer in self._layers:
             x = layer(x, state)
         state.length += 1
-        return self._output(self._norm(x))
+        return self._output(self.model.decoder.norm.forward(x))
 
 
 class _Layer:
@@ -67,7 +58,7 @@ class _Layer:
         self.outputs = [_product(linear) for linear in (own.output_projection, cross.output_projection)]
         self.outer, self.activation = _product(feed_forward.outer), feed_forward.activation
         residuals = layer.residual_self, layer.residual_cross, layer.residual_ff
-        self.is_pre, self.norms = residuals[0].is_pre, [_norm(residual.norm) for residual in residuals]
+        self.is_pre, self.norms = residuals[0].is_pre, [residual.norm.forward for residual in residuals]
 
     def __call__(self, x: Tensor, cache: Cache) -> Tensor:
         for norm, sublayer in zip(self.norms, (self._own, self._cross, self._feed_forward)):
@@ -88,20 +79,12 @@ class _Layer:
         return self.outer(self.activation(self.inner(x)))
 
 
-def _norm(norm: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
-    return partial(
-        torch.layer_norm, normalized_shape=norm.normalized_shape, weight=norm.weight, bias=norm.bias, eps=norm.eps
-    )
-
-
 class Product:
     """What linear layers make of the same input, side by side: (..., in_features) to (..., all out_features).
 
     A product with few rows takes as long as its matrix takes to be read. Where all its numbers are float16 numbers, as
     those of a saved checkpoint are, half the bytes say the same; it is still computed in float32 (FBGEMM, x86 only).
-
-    Args:
-        linears: their parameters are used, also after they change in place.
+    Parameters that change in place later are seen.
     """
 
     def __init__(self, *linears: nn.Linear) -> None:
@@ -133,19 +116,11 @@ class Linear(nn.Linear):
     product: Product | None
 
     def forward(self, x: Tensor) -> Tensor:
-        """(..., in_features) to (..., out_features)."""
         return F.linear(x, self.weight, self.bias) if self.product is None else self.product(x)
 
 
 def lay_out(model: nn.Module) -> nn.Module:
-    """Have all linear layers of a model read their matrices fastest (`Product`); values, shapes and sharing stay.
-
-    Args:
-        model: it is changed in place.
-
-    Returns:
-        The model.
-    """
+    """Have all linear layers of a model, changed in place, read their matrices fastest; values and sharing stay."""
     for module in model.modules():
         if type(module) is nn.Linear:
             if not _is_half(module.weight):  # libraries read W^T faster than W in x W^T
