@@ -1,7 +1,5 @@
 """Which checkpoints there are: by name, by architecture, by direction."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. JSON and safetensors only.
+"""A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. Nothing in it can run code.
 
-Nothing in it can run code, and every tensor's name, shape and type is checked before its data is read. manifest.json
-has the SHA-256 of these four: a file that was damaged, mixed up or changed is not loaded. It says nothing about who
-made them: whoever can change a file can change the manifest too.
+Every tensor's name, shape and type is checked before its data is read. manifest.json has the SHA-256 of these four: a
+file that was damaged, mixed up or changed is not loaded. It says nothing about who made them: whoever can change a file
+can change the manifest too.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ _MODELS = {TransformerConfig: Transformer, GruConfig: GruModel, LanguageModelCon
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A loaded checkpoint folder: the model in evaluation mode and float32; the card says where it comes from."""
+    """A loaded folder: the model in evaluation mode and float32; the card says where it comes from."""
 
     folder: Path
     model: nn.Module
@@ -62,8 +62,7 @@ def save(
 ) -> None:
     """Write a checkpoint folder; weights are rounded to weight_type, tensors with a number too large for it are not.
 
-    Raises:
-        ValueError: if a weight is not finite; nothing is written.
+    If a weight is not finite, a ValueError says so, and nothing is written.
     """
     weights = {}
     for name, value in model.named_parameters():
@@ -80,7 +79,7 @@ def save(
 
 
 def seal(folder: Path) -> dict[str, str]:
-    """Write the manifest of a folder's files as they are (a ValueError if one is missing), and return their SHA-256."""
+    """Write the manifest of a folder's files (a ValueError if one is missing), and return their SHA-256."""
     _check_links(folder)
     found = {name: sha256_of(folder / name) for name in LISTED}
     write_json(folder / MANIFEST, {"sha256": found})
@@ -95,7 +94,7 @@ def _check_links(folder: Path) -> None:
 
 
 def verify(folder: Path) -> None:
-    """Compare a folder with its manifest, if it has one; a ValueError if that is malformed, or a file is another."""
+    """Compare a folder with its manifest, if it has one; a ValueError if they differ."""
     path = folder / MANIFEST
     if not path.exists():
         return
@@ -113,13 +112,12 @@ def verify(folder: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """In hexadecimal."""
     with check_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep_scores(folder: Path, card: dict[str, Any], name: str, scores: dict[str, Any]) -> None:
-    """Write the scores of a test set, by `model.measures.evaluate`, on a checkpoint's card, which is changed."""
+    """Write the scores of a test set on a checkpoint's card, which is changed."""
     card.setdefault("scores", {})[name] = scores
     write_json(folder / CARD, card)
     if (folder / MANIFEST).exists():
@@ -148,8 +146,8 @@ def load(folder: Path) -> Checkpoint:
 class NoRandomNumbers(TorchFunctionMode):
     """In this block modules leave their parameters unset, for those that are set afterwards.
 
-    Drawing them took half the time of loading, from the one generator that all threads share. The meta device has no
-    numbers to draw, but to find that out torch imports its compiler: over a second.
+    Drawing them took half the time of loading, from the generator that all threads share. The meta device draws
+    nothing, but to find that out torch imports its compiler: over a second.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -170,11 +168,7 @@ def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:
 def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None) -> dict[str, Tensor]:
     """Read a safetensors file by name, checking its header before its data.
 
-    Args:
-        expected: shapes of exactly the tensors that must be in it; anything goes when left out.
-
-    Raises:
-        ValueError: if the file is missing or damaged, or a tensor is missing, unexpected, misshapen or not finite.
+    Where shapes are expected, exactly those tensors must be in it, with finite numbers; else a ValueError.
     """
     with check_file(path).open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -219,7 +213,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
 
 
 def check_file(path: Path, limit: int | None = None) -> Path:
-    """The path; a ValueError if it is not a plain file (a folder, a device, a pipe), or has more bytes than `limit`."""
+    """The path; a ValueError if it is not a plain file or has more bytes than `limit`."""
     if not path.is_file():
         why = "it is not a file" if path.exists() else "it does not exist"
         raise ValueError(f"the file {path} cannot be read: {why}")
@@ -229,7 +223,7 @@ def check_file(path: Path, limit: int | None = None) -> Path:
 
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
-    """Read a UTF-8 file; a ValueError names it when it is missing, has more bytes than `limit`, or is not text."""
+    """Read a UTF-8 file; a ValueError names one that is not."""
     try:
         return check_file(path, limit).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -257,7 +251,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> dict[str, Any]:
-    """Read a JSON object; a ValueError names the file when it is none."""
+    """Read a JSON object; a ValueError names a file that is none."""
     text = read_text(path, limit)
     try:
         values = json.loads(text, parse_int=_whole)
@@ -280,7 +274,6 @@ def write_json(path: Path, values: dict[str, Any]) -> None:
 
 
 def _named(path: Path, build, values):
-    """Put the file's name before what `build(values)` complains of."""
     try:
         return build(values)
     except ValueError as error:

@@ -3,8 +3,6 @@
 One convention: boolean, True = may attend, broadcastable to (B, H, T, S); rows are queries, columns are keys.
 """
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 
@@ -25,8 +23,7 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 def causal_mask(n_queries: int, n_keys: int | None = None, device: torch.device | None = None) -> Tensor:
     """(1, 1, T, S) bool: each query's own position and those before it (Vaswani et al. 2017, section 3.2.3).
 
-    With S > T (S is T unless said) the queries are the last T positions, as in cached decoding; fewer keys are a
-    ValueError.
+    With more keys than queries the queries are the last positions, as in cached decoding; fewer are a ValueError.
 
     Example:
         >>> causal_mask(3)[0, 0].int().tolist()
@@ -71,12 +68,10 @@ def everything(n_queries: int, n_keys: int) -> Tensor:
 
 
 def conventions(mask: Tensor) -> dict[str, Tensor]:
-    """The same mask as people meet it, to be shown and compared.
+    """The same mask as people meet it, by name.
 
-    Returns:
-        "keep", itself; "blocked", bool, True = blocked, as `nn.MultiheadAttention` and `nn.Transformer` read it;
-        "integers", int64, 1 = may attend, the `attention_mask` of many libraries; "additive", float32, to be added
-        to the scores: 0 = may attend, -inf = blocked.
+    "keep" is itself; "blocked" has True = blocked, as `nn.MultiheadAttention`; "integers" 1 = may attend, as the
+    `attention_mask` of many libraries; "additive" is added to the scores: 0 = may attend, -inf = blocked.
 
     Example:
         >>> conventions(causal_mask(2))["additive"][0, 0].tolist()

@@ -1,8 +1,7 @@
-"""Positional encodings as functions of n_positions and an even d_model (else a ValueError) to a table (n_positions,
-d_model), in float64: in float32 the dot product of two positions is a function of their offset only to about 3e-4.
-"""
+"""Positional encodings: of n_positions and an even d_model (else a ValueError) a table (n_positions, d_model), float64.
 
-from __future__ import annotations
+In float32 the dot product of two positions is a function of their offset only to about 3e-4.
+"""
 
 from collections.abc import Callable
 
@@ -40,31 +39,24 @@ def none(n_positions: int, d_model: int) -> Tensor:
 
 
 def literal_loop(n_positions: int, d_model: int) -> Tensor:
-    """A slip that is easy to make when the formula is written as a loop: the step of 2 is taken and doubled again.
+    """A slip that is easy to make in a loop over i = 0, 2, 4, ...: the step of 2 is taken and doubled again.
 
-    for i in 0, 2, 4, ...: sin(pos / 10000^(2i/d_model)) in column i and cos(pos / 10000^(2(i+1)/d_model)) in column i +
-    1. Frequencies fall twice as fast as the paper's, and sine and cosine of a pair have different ones.
+    sin(pos / 10000^(2i/d_model)) in column i, cos(pos / 10000^(2(i+1)/d_model)) in column i + 1: frequencies fall twice
+    as fast as the paper's, and sine and cosine of a pair have different ones.
     """
     return _waves("literal_loop", n_positions, d_model)
 
 
-# What a model can be built with.
-TABLES: dict[str, Callable[[int, int], Tensor]] = {
+TABLES: dict[str, Callable[[int, int], Tensor]] = {  # what a model can be built with
     "sinusoidal": sinusoidal,
     "sinusoidal_concatenated": sinusoidal_concatenated,
     "none": none,
 }
-
-
-# What can be looked at: the slip beside them.
-VARIANTS: dict[str, Callable[[int, int], Tensor]] = TABLES | {"literal_loop": literal_loop}
+VARIANTS = TABLES | {"literal_loop": literal_loop}  # what can be looked at: the slip beside them
 
 
 def frequencies(name: str, d_model: int) -> Tensor:
-    """How fast each column's wave turns, (D,) float64 in radians per position; 0 where there are no waves ("none").
-
-    Raises:
-        ValueError: if the name is not one of VARIANTS, or d_model is odd.
+    """How fast each column's wave turns, (D,) float64 in radians per position, by a name of VARIANTS.
 
     Example:
         >>> frequencies("sinusoidal", 4).tolist()
@@ -86,10 +78,9 @@ def frequencies(name: str, d_model: int) -> Tensor:
 
 
 def shifted(table: Tensor, name: str, offset: int) -> Tensor:
-    """The encodings (..., D) float64 of positions `offset` further on, from the encodings alone (of a name of TABLES).
+    """The encodings (..., D) float64 of positions `offset` further on, from the encodings alone, by a name of TABLES.
 
-    Every pair of sine and cosine is turned: the paper (section 3.5) chose sinusoids because PE(pos + k) is a linear
-    function of PE(pos).
+    Every pair of sine and cosine is turned: PE(pos + k) is a linear function of PE(pos) (the paper, section 3.5).
 
     Example:
         >>> torch.allclose(shifted(sinusoidal(4, 6), "sinusoidal", 2), sinusoidal(6, 6)[2:])
@@ -115,7 +106,6 @@ def _waves(name: str, n_positions: int, d_model: int) -> Tensor:
 
 
 def _columns(name: str, d_model: int) -> tuple[slice, slice]:
-    """The columns of the sines and those of the cosines."""
     if name == "sinusoidal_concatenated":
         return slice(0, d_model // 2), slice(d_model // 2, None)
     return slice(0, None, 2), slice(1, None, 2)

@@ -1,12 +1,7 @@
-"""How anything inside a model is observed or changed.
+"""How anything inside a model is observed or changed: `record()` reads, `intervene()` changes, both nest.
 
-A `Tap` is an identity in the forward pass: `weights = self.tap_weights(softmax(scores))`. Its address is its path in
-the module tree without `tap_`: `decoder.layers.0.cross_attention.weights`. `record()` reads, `intervene()` changes;
-both nest. What is active lives in a ContextVar and never on the module: one model serves many threads, unseen by each
-other.
+What is active lives in a ContextVar and never on the module: one model serves many threads, unseen by each other.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,9 +14,10 @@ Change = Callable[[Tensor], Tensor]
 
 
 class Tap(nn.Module):
-    """A named place in a forward pass; an identity unless somebody records or intervenes.
+    """An identity in a forward pass unless somebody looks: `weights = self.tap_weights(softmax(scores))`.
 
-    `shape` is in letters: B batch, H heads, T queries, S keys, D d_model, K d_head, F d_ff, V vocabulary.
+    Its address is its path in the module tree without `tap_`: `decoder.layers.0.cross_attention.weights`. `shape` has
+    the letters of `model`.
     """
 
     def __init__(self, shape: str) -> None:
@@ -30,7 +26,6 @@ class Tap(nn.Module):
         self.address = ""
 
     def __call__(self, value: Tensor) -> Tensor:
-        """`value`, or what the active hooks make of it."""
         # __call__ and not forward: taps are passed many times a step and need none of nn.Module's own hooks.
         for hook in _HOOKS.get():
             value = hook(self.address, value)
@@ -41,7 +36,7 @@ class Tap(nn.Module):
 
 
 class Trace(Mapping[str, Tensor]):
-    """What a `record()` block saw: address to the last tensor that passed; `all` gives every one."""
+    """What a `record()` block saw: the last tensor that passed by address; `all` gives every one, in order."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Tensor]] = {}
@@ -61,47 +56,40 @@ class Trace(Mapping[str, Tensor]):
         return len(self._values)
 
     def all(self, address: str) -> list[Tensor]:
-        """Every value that passed the address, in order."""
         return list(self._values.get(address, ()))
 
     def add(self, address: str, value: Tensor) -> None:
         self._values.setdefault(address, []).append(value)
 
 
-Hook = Callable[[str, Tensor], Tensor]
-_HOOKS: ContextVar[tuple[Hook, ...]] = ContextVar("tap_hooks", default=())
+_HOOKS: ContextVar[tuple[Callable[[str, Tensor], Tensor], ...]] = ContextVar("tap_hooks", default=())
 
 
 def observed() -> bool:
-    """Whether anything records or intervenes in this context, so that the written-out equations must run."""
+    """Whether anything records or intervenes, so that the written-out equations must run."""
     return bool(_HOOKS.get())
 
 
 @contextmanager
 def record(*patterns: str) -> Iterator[Trace]:
-    """Record what passes the taps at addresses (shell wildcards such as "*.weights"; all when none is given).
+    """Record copies of what passes the taps at addresses (shell wildcards such as "*.weights"; all if none is given).
 
-    Yields:
-        The Trace: detached copies, before dropout. Changes by an `intervene()` outside this block are seen, by one
-        inside it are not.
+    Changes by an `intervene()` outside this block are seen, by one inside it are not.
     """
     trace = Trace()
 
     def keep(address: str, value: Tensor) -> Tensor:
-        trace.add(address, (value.detach() if value.requires_grad else value).clone())
+        if not patterns or any(fnmatchcase(address, pattern) for pattern in patterns):
+            trace.add(address, (value.detach() if value.requires_grad else value).clone())
         return value
 
-    def keep_some(address: str, value: Tensor) -> Tensor:
-        wanted = any(fnmatchcase(address, pattern) for pattern in patterns)
-        return keep(address, value) if wanted else value
-
-    with _hooked(keep_some if patterns else keep):
+    with _hooked(keep):
         yield trace
 
 
 @contextmanager
 def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
-    """Change what passes the taps by functions of a copy of the tensor (some taps pass views of shared tables).
+    """Change what passes the taps by functions of a copy of the tensor.
 
     Raises:
         ValueError: during the pass, if a function returns something else than a tensor of the same shape and dtype.
@@ -124,13 +112,12 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
 
     with _hooked(visit):
         yield
-    silent = sorted(set(changes) - fired)
-    if silent:
+    if silent := sorted(set(changes) - fired):
         raise LookupError(f"no pass went through {silent[0]!r}: check the address (model.taps.addresses lists them)")
 
 
 @contextmanager
-def _hooked(hook: Hook) -> Iterator[None]:
+def _hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
     # New hooks go last: a recording opened inside an intervention sees the changed values.
     token = _HOOKS.set((*_HOOKS.get(), hook))
     try:
@@ -140,7 +127,7 @@ def _hooked(hook: Hook) -> Iterator[None]:
 
 
 def name_taps(model: nn.Module) -> None:
-    """Give every tap its address; to be called at the end of a model's constructor."""
+    """Give every tap its address, at the end of a model's constructor."""
     for path, module in model.named_modules():
         if isinstance(module, Tap):
             module.address = path.replace("tap_", "")

@@ -1,7 +1,5 @@
 """The result of one translation: texts, tokens, every recorded array, and the maps that people ask for."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping
@@ -16,12 +14,12 @@ from model.errors import Phrase, Problem
 
 KINDS = ("encoder_self", "decoder_self", "cross")
 IN_WORDS = dict(zip(KINDS, (Phrase("encoder self"), Phrase("decoder self"), Phrase("cross"))))
-MODULES = {  # by kind the stack and the module of its layers
+MODULES = {  # the stack and the module of its layers
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
-SIDES = {  # by kind the line that the rows (queries) and the line that the columns (keys) are tokens of
+SIDES = {  # the line that the rows (queries) and the line that the columns (keys) are tokens of
     "encoder_self": ("source", "source"),
     "decoder_self": ("target", "target"),
     "cross": ("target", "source"),
@@ -29,14 +27,14 @@ SIDES = {  # by kind the line that the rows (queries) and the line that the colu
 
 
 def module_of(kind: str, layer: int) -> str:
-    """The address of an attention module: "decoder.layers.0.cross_attention"."""
+    """An address: "decoder.layers.0.cross_attention"."""
     stack, module = MODULES[kind]
     return f"{stack}.layers.{layer}.{module}"
 
 
 @dataclass(frozen=True)
 class Translation:
-    """One translation and what the model computed for it; below S counts source_tokens and T target_tokens."""
+    """One translation and what the model computed for it; S counts source_tokens and T target_tokens."""
 
     source: str  # tidied
     text: str
@@ -51,23 +49,15 @@ class Translation:
     config: Config = field(repr=False)
 
     def attention(self, kind: str) -> np.ndarray:
-        """The attention weights, float32 (layers, heads, queries, keys): (L, H, S, S), (L, H, T, T) or (L, H, T, S).
-
-        Raises:
-            ValueError: if the kind is not one of KINDS, or the model has no such attention.
-        """
+        """The attention weights, float32 (layers, heads, queries, keys), of a kind of KINDS that the model has."""
         return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
 
     def mask(self, kind: str) -> np.ndarray:
-        """The mask of every layer and head, bool (queries, keys), True = may attend; errors as of `attention`."""
+        """The mask of every layer and head, bool (queries, keys), True = may attend."""
         return self.trace[f"{self.modules(kind)[0]}.mask"][0]
 
     def positional(self, side: str) -> np.ndarray:
-        """The positional encoding that was added, float32 (S, d_model) of the "source" or (T, d_model) of the "target".
-
-        Raises:
-            ValueError: if the side is another word, or the model has none.
-        """
+        """The positional encoding that was added, float32: "source" (S, d_model) or "target" (T, d_model)."""
         if side not in ("source", "target"):
             raise ValueError(f'the side is "source" or "target", got {side!r}')
         address = f"{'encoder' if side == 'source' else 'decoder'}.input.positions"
@@ -80,26 +70,21 @@ class Translation:
 
         Where the model has cross-attention also the source token with most of it, mean over all layers and heads.
         """
-        try:
-            cross = self.attention("cross").mean(axis=(0, 1))  # (T, S)
-        except ValueError:  # a recurrent network without attention
-            cross = None
-        rows = []
+        heads = ["step", "reads", "writes", "probability"]
         steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
-        for step, (read, written, probability) in enumerate(steps):
-            cells = [str(step), read, written, f"{probability:.1%}"]
-            if cross is not None:
-                key = int(cross[step].argmax())
-                cells.append(f"{self.source_tokens[key]} ({cross[step, key]:.2f})")
-            rows.append(_row(cells, "td"))
-        head = _row(_HEADS if cross is not None else _HEADS[:-1], "th")
+        rows = [[str(step), read, written, f"{chance:.1%}"] for step, (read, written, chance) in enumerate(steps)]
+        if any("cross_attention" in address for address in self.trace):
+            heads.append("looks at most")
+            for row, weights in zip(rows, self.attention("cross").mean(axis=(0, 1))):  # (S,)
+                row.append(f"{self.source_tokens[weights.argmax()]} ({weights.max():.2f})")
+        head, *body = (_row(cells, tag) for tag, cells in [("th", heads), *(("td", row) for row in rows)])
         return (
             f"<div><p>{html.escape(self.source)}</p><p><strong>{html.escape(self.text)}</strong></p>"
-            f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>"
+            f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div>"
         )
 
     def modules(self, kind: str) -> list[str]:
-        """The modules of a kind, one per layer: "decoder.layers.0.cross_attention", ...; errors as of `attention`."""
+        """The addresses of a kind's modules, one per layer."""
         if kind not in MODULES:
             raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {kind!r}")
         stack, module = MODULES[kind]
@@ -116,8 +101,5 @@ def as_array(value: torch.Tensor) -> np.ndarray:
     return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
 
 
-_HEADS = ("step", "reads", "writes", "probability", "looks at most")
-
-
-def _row(cells: list[str] | tuple[str, ...], tag: str) -> str:
+def _row(cells: list[str], tag: str) -> str:
     return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"

@@ -98,8 +98,8 @@ class Translator(System):
             prefix: ids that the translation begins with, without the start token; the end token may be the last.
 
         Raises:
-            ValueError: if there is nothing to translate, the text is too long, beam, penalty or prefix are not allowed,
-                or the edits do not fit the model and the sentence.
+            ValueError: for an empty or too long text, a beam, penalty or prefix that is not allowed, or edits that do
+                not fit the model and the sentence.
         """
         tidied, ids = self._read(text)
         last = len(self.tokenizer.target) - 1
@@ -111,8 +111,7 @@ class Translator(System):
         trace, state = self._encode(ids, edits)
         with edits.applied(self.config, "decoder"):
             search = self._search([ids], state.fresh(), beam, length_penalty, [prefix])[0]
-            best = search.hypotheses[0]
-            written = [*best.ids, EOS_ID] if best.finished else best.ids
+            written = search.tree.path(search.hypotheses[0].node)
             return self._record(tidied, ids, trace, state, written, search)
 
     def source_ids(self, text: str) -> list[int]:
@@ -120,10 +119,9 @@ class Translator(System):
         return self._read(text)[1]
 
     def force(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> Translation:
-        """Record what the model computes when it reads a given translation (teacher forcing).
+        """Record what the model computes when it reads a given translation (teacher forcing); see `translate`.
 
-        Of an earlier translation the very same tokens are read. Edits that open the future count. Errors as for
-        `translate`.
+        Of an earlier translation the very same tokens are read. Edits that open the future count.
         """
         tidied, ids = self._read(text)
         given = isinstance(target, Translation)
@@ -135,7 +133,7 @@ class Translator(System):
             return self._record(tidied, ids, trace, state, written)
 
     def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
-        """The log-probability in nats of a given translation, its end token included where it has one; see `force`."""
+        """The log-probability in nats of a given translation, its end token included where it has one."""
         return float(self.force(text, target, edits).log_probabilities.sum(dtype="float64"))
 
     def occlusion(self, result: Translation, edits: Edits = _NO_EDITS) -> np.ndarray:
@@ -175,7 +173,7 @@ class Translator(System):
         return translations
 
     def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
-        """Check and tidy a text, of the source unless said; return it and its ids with the end token."""
+        """A text, of the source unless said, tidied, and its ids with the end token."""
         check_characters(text, MAX_CHARACTERS)
         if not (tidied := tidy(text)):
             raise Problem("there is nothing to translate: type a sentence")
@@ -234,7 +232,7 @@ class Translator(System):
 
 
 class Writer(System):
-    """A loaded checkpoint of a language model."""
+    """A loaded language model."""
 
     model: LanguageModel
 

@@ -104,12 +104,11 @@ def beam_search(
     Args:
         alpha: exponent of the length penalty, by which sums of log-probabilities are divided.
         max_lengths: the most tokens of each source's translations, the end token counted.
-        prefixes: the tokens that each source's translations begin with, without the start token; the end token may be
-            the last.
+        prefixes: what each source's translations begin with, without the start token; the end token may be the last.
 
     Raises:
-        ValueError: if the width or a length limit is below 1, a prefix is longer than its limit or holds a token that
-            is never chosen, or the model computes logits that are not numbers.
+        ValueError: for a width or limit below 1, a prefix that is too long or holds a token that is never chosen, or
+            logits that are not numbers.
     """
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")

@@ -1,6 +1,4 @@
-"""What a model offers to be decoded from; the searches know nothing else of it."""
-
-from __future__ import annotations
+"""What a model offers to be decoded from."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -14,16 +12,13 @@ BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps
 
 
 def between_steps() -> None:
-    """Called by everything long between two of its steps: runs what the caller has put into BETWEEN_STEPS.
-
-    So others can compute in between, and work that nobody wants any more can be ended by raising.
-    """
+    """Called by everything long between two of its steps: what is in BETWEEN_STEPS lets others compute, or raises."""
     if (hook := BETWEEN_STEPS.get()) is not None:
         hook()
 
 
 def check_logits(logits: Tensor) -> Tensor:
-    """The logits (..., V); a ValueError if a row has no most probable token (NaN, infinity, or nothing but -inf)."""
+    """The logits (..., V); a ValueError if a row has no most probable token."""
     if not logits.amax(-1).isfinite().all():
         raise Problem(
             "the model computed logits that are not numbers: its weights or one of your changes are too large"
@@ -35,13 +30,13 @@ class Decodable(Protocol):
     """A model that predicts the next token of each row."""
 
     def start(self, src: Tensor) -> Any:
-        """Begin with source ids (B, S), padded; return a state."""
+        """A state over source ids (B, S), padded."""
 
     def step(self, state: Any, tokens: Tensor) -> Tensor:
-        """Read one token per row (B,), extend the state in place, return the logits (B, V) of the next token."""
+        """Read one token per row (B,), extend the state in place, return the logits (B, V) of the next."""
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
-        """Return the state with its rows taken from the given rows: an index tensor, of any length."""
+        """The state with the rows of an index tensor, of any length."""
 
 
 def target_limit(source_length: int, max_length: int) -> int:

@@ -1,7 +1,5 @@
 """Drawing the next token instead of searching: temperature, top-k (Fan et al. 2018), top-p (Holtzman et al. 2020)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -18,9 +16,6 @@ def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
         temperature: divides the logits; 0 leaves the most probable.
         top_k: only so many of the most probable tokens stay; 0: all.
         top_p: only the fewest most probable tokens stay that reach this sum (after temperature and top_k); 1: all.
-
-    Raises:
-        ValueError: if a value is not allowed, or logits are not numbers.
 
     Example:
         >>> restrict(torch.tensor([1.0, 2.0, 3.0]).log(), top_p=0.6).tolist()
@@ -58,9 +53,9 @@ def sample(
     seed: int = 0,
     **chance: float,
 ) -> list[list[int]]:
-    """Draw `length` tokens one after another, for each row of `tokens` (B,), which are read first, from `state` on.
+    """Draw `length` tokens, none of `never`, after each row of `tokens` (B,), which are read first.
 
-    chance is as for `restrict`; tokens of `never` are not drawn; the same seed gives the same.
+    chance is as for `restrict`; the same seed gives the same.
     """
     generator = torch.Generator().manual_seed(seed)
     drawn = []

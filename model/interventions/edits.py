@@ -1,7 +1,6 @@
 """Changes to a running Transformer as plain data: heads switched off, attention forced, masks edited.
 
-`Edits` can be compared, hashed and written into an address. Its changes hold in a teacher-forced pass and in cached
-decoding alike, for any number of batch rows.
+They hold in a teacher-forced pass and in cached decoding alike, for any number of batch rows.
 """
 
 import re
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Self
 
 from torch import Tensor
 
@@ -20,15 +20,12 @@ from model.translation import IN_WORDS, KINDS, MODULES, SIDES, module_of
 VERSION = "v1"
 MAX_CODE = 8000  # characters
 _LETTERS = {kind[0]: kind for kind in KINDS}
-_HEAD = re.compile(r"([ou])([edc])(\d{1,2})-(\d{1,2})", re.ASCII)
 _FORCE = re.compile(r"f([ed]?)(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)", re.ASCII)
-_CELL = re.compile(r"([ab])([edc])(\d{1,3})-(\d{1,3})", re.ASCII)
+_PLACE = re.compile(r"([ouab])([edc])(\d{1,3})-(\d{1,3})", re.ASCII)
 
 
 @dataclass(frozen=True, order=True)
 class Head:
-    """One head: kind of attention, layer and head, counted from 0."""
-
     kind: str
     layer: int
     head: int
@@ -36,19 +33,12 @@ class Head:
 
 @dataclass(frozen=True, order=True)
 class Force:
-    """Attention from a query to a key: w' = (1 - strength) w + strength onehot(key).
+    """Attention from a query to a key: w' = (1 - strength) w + strength onehot(key)."""
 
-    Attributes:
-        query: row of the maps; in the decoder the step t that reads target_tokens[t].
-        key: column; in the decoder's self-attention at most the query.
-        strength: from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals.
-        heads: (layer, head) of the heads that are forced; empty: all heads of all layers.
-    """
-
-    query: int
-    key: int
-    strength: float = 1.0
-    heads: tuple[tuple[int, int], ...] = ()
+    query: int  # row of the maps; in the decoder the step t that reads target_tokens[t]
+    key: int  # column; in the decoder's self-attention at most the query
+    strength: float = 1.0  # from 0 (nothing changes) to 1 (nothing else is read), kept to four decimals
+    heads: tuple[tuple[int, int], ...] = ()  # (layer, head) of those that are forced; empty: all of all layers
     kind: str = "cross"
 
     def __post_init__(self) -> None:
@@ -80,25 +70,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Edits:
-    """What is changed; the order in which things are given means nothing.
-
-    Attributes:
-        off: heads whose weights become 0, which equals zeroing their slice of the output projection.
-        uniform: heads that read everything equally that their mask lets them read.
-        forced: attention that is forced; a head that is off stays off.
-        cells: edited cells of the masks.
-
-    Raises:
-        ValueError: for edits that contradict each other.
+    """What is changed, in any order; a ValueError for edits that contradict each other.
 
     Example:
         >>> Edits(off=(Head("cross", 0, 3),), forced=(Force(4, 2, 0.8),)).code
         'v1_oc0-3_f4-2-0.8'
     """
 
-    off: tuple[Head, ...] = ()
-    uniform: tuple[Head, ...] = ()
-    forced: tuple[Force, ...] = ()
+    off: tuple[Head, ...] = ()  # their weights become 0, which equals zeroing their slice of the output projection
+    uniform: tuple[Head, ...] = ()  # they read everything equally that their mask lets them read
+    forced: tuple[Force, ...] = ()  # a head that is off stays off
     cells: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
@@ -120,8 +101,8 @@ class Edits:
         return any(vars(self).values())
 
     @property
-    def without_future(self) -> "Edits":
-        """The same without the cells that open the future: what a decoder can do that writes token by token."""
+    def without_future(self) -> Self:
+        """Those that a decoder can make that writes token by token: no cells that open the future."""
         return replace(self, cells=tuple(cell for cell in self.cells if not cell.shows_future))
 
     @property
@@ -138,8 +119,8 @@ class Edits:
         return "_".join([VERSION, *items]) if items else ""
 
     @classmethod
-    def from_code(cls, code: str) -> "Edits":
-        """Read what `code` wrote, or any text that somebody typed; a ValueError names the part that cannot be read."""
+    def from_code(cls, code: str) -> Self:
+        """Read what `code` wrote, or somebody typed; a ValueError names the part that cannot be read."""
         if not code:
             return cls()
         if len(code) > MAX_CODE:
@@ -153,10 +134,9 @@ class Edits:
         return cls(**found)
 
     def check(self, config: Config, n_source: int | None = None, n_target: int | None = None) -> None:
-        """Refuse with a ValueError what a model or a sentence does not have, and say what is allowed.
+        """Refuse with a ValueError what a model, or a sentence of so many source tokens and steps, does not have.
 
-        `n_source` and `n_target` are source tokens and steps; without them edits of single cells, which need one
-        sentence, are refused.
+        Edits of single cells, which need one sentence, are refused without one.
         """
         if not isinstance(config, TransformerConfig):
             raise Problem("only the heads of an encoder-decoder Transformer can be changed")
@@ -175,20 +155,18 @@ class Edits:
     def changes(self, config: TransformerConfig) -> dict[str, Change]:
         """The interventions that make these edits, which must fit the model (`check`); a mapping serves one thread."""
         first = 0  # the position of the decoder's first query in the pass that is running
-        counted = self.forced or any(cell.kind != "encoder_self" for cell in self.cells)
+        counted = any(edit.kind != "encoder_self" for edit in (*self.forced, *self.cells))
         masks: dict[str, Tensor] = {}
 
         def row_of(edit: Cell | Force, tensor: Tensor) -> int | None:
-            """The row of an edit among those of this pass; None where it has none."""
+            """The row of an edit in this pass, if it has one."""
             row = edit.query if edit.kind == "encoder_self" else edit.query - first
             return row if 0 <= row < tensor.size(-2) else None
 
         def of_layer(kind: str, layer: int) -> Iterator[tuple[str, Change]]:
             module = module_of(kind, layer)
-            off, uniform = (
-                [head.head for head in heads if (head.kind, head.layer) == (kind, layer)]
-                for heads in (self.off, self.uniform)
-            )
+            off = [head.head for head in self.off if (head.kind, head.layer) == (kind, layer)]
+            uniform = [head.head for head in self.uniform if (head.kind, head.layer) == (kind, layer)]
             cells = [cell for cell in self.cells if cell.kind == kind]
             forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
             counts = counted and (kind, layer) == ("decoder_self", 0)
@@ -228,8 +206,8 @@ class Edits:
     @contextmanager
     def applied(self, config: TransformerConfig, stack: str) -> Iterator[None]:
         """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
-        found = self.changes(config) if self else {}
-        found = {address: change for address, change in found.items() if address.startswith(f"{stack}.")}
+        changes = self.changes(config).items() if self else ()
+        found = {address: change for address, change in changes if address.startswith(f"{stack}.")}
         with intervene(found) if found else nullcontext():  # with nothing to change the fast paths stay open
             yield
 
@@ -252,15 +230,15 @@ def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -
 
 
 def _read(item: str) -> tuple[str, Head | Force | Cell]:
-    """One part of a code: the name of its list, and the edit."""
-    if match := _HEAD.fullmatch(item):
-        what, letter, layer, head = match.groups()
-        return {"o": "off", "u": "uniform"}[what], Head(_LETTERS[letter], int(layer), int(head))
+    """The name of a list of Edits, and an edit."""
+    if match := _PLACE.fullmatch(item):
+        what, letter, row, column = match.groups()
+        place = _LETTERS[letter], int(row), int(column)
+        if what in "ou":
+            return {"o": "off", "u": "uniform"}[what], Head(*place)
+        return "cells", Cell(*place, what == "a")
     if match := _FORCE.fullmatch(item):
         letter, query, key, strength, heads = match.groups()
         pairs = tuple(tuple(map(int, pair.split("-"))) for pair in heads.split("h")[1:])
         return "forced", Force(int(query), int(key), float(strength), pairs, _LETTERS[letter or "c"])
-    if match := _CELL.fullmatch(item):
-        what, letter, query, key = match.groups()
-        return "cells", Cell(_LETTERS[letter], int(query), int(key), what == "a")
     raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")
