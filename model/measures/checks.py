@@ -47,6 +47,23 @@ class Check:
         return self.deviation <= self.allowed
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What was translated, and its ids."""
+
+    translator: Translator
+    result: Translation
+    src: Tensor  # (1, S)
+    tgt: Tensor  # (1, T)
+
+    @property
+    def padded(self) -> tuple[Tensor, Tensor] | None:
+        """Both sides with some pads at their ends; None where the model has no positions left for them."""
+        if max(self.src.size(1), self.tgt.size(1)) + PADS > self.translator.config.max_length:
+            return None
+        return F.pad(self.src, (0, PADS), value=PAD_ID), F.pad(self.tgt, (0, PADS), value=PAD_ID)
+
+
 @torch.inference_mode()
 def check(translator: Translator, result: Translation) -> list[Check]:
     """Measure every claim, in the order of CLAIMS, on what an encoder-decoder Transformer translated, wholly recorded.
@@ -55,20 +72,10 @@ def check(translator: Translator, result: Translation) -> list[Check]:
     """
     if not isinstance(translator.config, TransformerConfig):
         raise Problem("the checks are for an encoder-decoder Transformer; this model is another one")
-    src = torch.tensor([translator.source_ids(result.source)])  # (1, S)
-    tgt = torch.tensor([[BOS_ID, *result.predicted_ids][: len(result.target_tokens)]])  # (1, T)
-    padded = _padded(translator, src, tgt)
-    return [
-        _rows(result),
-        _softmax(result),
-        _masked(translator, padded or (src, tgt)),
-        _future(translator, src, tgt),
-        _padding(translator, src, tgt, padded),
-        *_cached(translator, src, tgt, result),
-        _decoded(result),
-        _positions(translator, result),
-        _effects(translator, result),
-    ]
+    src = torch.tensor([translator.source_ids(result.source)])
+    tgt = torch.tensor([[BOS_ID, *result.predicted_ids][: len(result.target_tokens)]])
+    run = _Run(translator, result, src, tgt)
+    return [Check(claim, *measured(run)) for claim, measured in _MEASURED_BY.items()]
 
 
 def measure(translator: Translator, sources: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict:
@@ -111,131 +118,127 @@ def _largest(*differences: np.ndarray | float) -> float:
     return float(np.max([np.abs(values).max(initial=0.0) for values in map(np.asarray, differences)]))
 
 
-def _rows(result: Translation) -> Check:
+# What measures a claim returns its deviation, what is allowed, how many numbers were compared, and perhaps the control.
+
+
+def _rows(run: _Run) -> tuple:
     """Every row of every map sums to 1."""
-    sums = [result.attention(kind).sum(axis=-1, dtype=np.float64).ravel() for kind in KINDS]
-    return Check("rows", _largest(np.concatenate(sums) - 1), OF_WEIGHTS, sum(map(len, sums)))
+    sums = [run.result.attention(kind).sum(axis=-1, dtype=np.float64).ravel() for kind in KINDS]
+    return _largest(np.concatenate(sums) - 1), OF_WEIGHTS, sum(map(len, sums))
 
 
-def _softmax(result: Translation) -> Check:
+def _softmax(run: _Run) -> tuple:
     """Every map is the softmax of the recorded scores, taken again in float64."""
     worst, compared = 0.0, 0
-    for kind in KINDS:
-        for module in result.modules(kind):
-            scores = result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
-            weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            weights /= weights.sum(axis=-1, keepdims=True)
-            worst = _largest(worst, weights - result.trace[f"{module}.weights"])
-            compared += weights.size
-    return Check("softmax", worst, OF_WEIGHTS, compared)
+    for module in (module for kind in KINDS for module in run.result.modules(kind)):
+        scores = run.result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        worst = _largest(worst, weights - run.result.trace[f"{module}.weights"])
+        compared += weights.size
+    return worst, OF_WEIGHTS, compared
 
 
-def _padded(translator: Translator, src: Tensor, tgt: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Both sides with some pads at their ends; None where the model has no positions left for them."""
-    if max(src.size(1), tgt.size(1)) + PADS > translator.config.max_length:
-        return None
-    return F.pad(src, (0, PADS), value=PAD_ID), F.pad(tgt, (0, PADS), value=PAD_ID)
-
-
-def _masked(translator: Translator, batch: tuple[Tensor, Tensor]) -> Check:
+def _masked(run: _Run) -> tuple:
     """The weight of every masked cell, the sentence padded so that every kind of attention has some, is exactly 0."""
-    masked = mask_experiments.run(translator.model, *batch)
-    bare = mask_experiments.run(translator.model, *batch, padding=False, look_ahead=False)
+    batch = run.padded or (run.src, run.tgt)
+    masked = mask_experiments.run(run.translator.model, *batch)
+    bare = mask_experiments.run(run.translator.model, *batch, padding=False, look_ahead=False)
 
     def hidden(weights: dict[str, np.ndarray]) -> np.ndarray:  # by kind (1, L, H, T, S)
         """What is in the cells that the masks hide, of all layers and heads."""
         return np.concatenate([weights[kind][..., ~masked.masks[kind][0]].ravel() for kind in KINDS])
 
     cells = hidden(masked.weights)
-    return Check("masked", _largest(cells), 0.0, cells.size, _largest(hidden(bare.weights)))
+    return _largest(cells), 0.0, cells.size, _largest(hidden(bare.weights))
 
 
-def _future(translator: Translator, src: Tensor, tgt: Tensor) -> Check:
+def _future(run: _Run) -> tuple:
     """Replacing every later token changes no logits of the steps before; tried from every step on."""
-    n_steps = tgt.size(1)
+    model, n_steps = run.translator.model, run.tgt.size(1)
 
     def leak() -> tuple[float, int]:
         worst, compared = 0.0, 0
         for first in range(1, n_steps, CUTS_AT_A_TIME):
             between_steps()
             cuts = range(first, min(first + CUTS_AT_A_TIME, n_steps))
-            rows = tgt.repeat(1 + len(cuts), 1)  # the first row stays as it is
+            rows = run.tgt.repeat(1 + len(cuts), 1)  # the first row stays as it is
             for row, cut in enumerate(cuts, 1):
                 rows[row, cut:] = UNK_ID
-            logits = translator.model(src.expand(len(rows), -1), rows)  # (B, T, V)
+            logits = model(run.src.expand(len(rows), -1), rows)  # (B, T, V)
             for row, cut in enumerate(cuts, 1):
                 worst = _largest(worst, (logits[row, :cut] - logits[0, :cut]).numpy())
                 compared += logits[row, :cut].numel()
         return worst, compared
 
     deviation, compared = leak()
-    control = None
-    if compared:
-        with intervene(mask_experiments.without_look_ahead(translator.model)):
-            control, _ = leak()
-    return Check("future", deviation, OF_LOGITS, compared, control)
+    if not compared:
+        return deviation, OF_LOGITS, 0
+    with intervene(mask_experiments.without_look_ahead(model)):
+        return deviation, OF_LOGITS, compared, leak()[0]
 
 
-def _padding(translator: Translator, src: Tensor, tgt: Tensor, padded: tuple[Tensor, Tensor] | None) -> Check:
+def _padding(run: _Run) -> tuple:
     """Pads at the end of both sides, as a longer neighbour in a batch brings them, change no logits."""
-    if padded is None:
-        return Check("padding", 0.0, OF_LOGITS, 0)
-    deviation, control = (
-        mask_experiments.pad_difference(translator.model, src, tgt, PADS, padding=padding) for padding in (True, False)
-    )
-    return Check("padding", deviation, OF_LOGITS, tgt.size(1) * translator.config.vocab_size, control)
+    if run.padded is None:
+        return 0.0, OF_LOGITS, 0
+    pair = (run.translator.model, run.src, run.tgt, PADS)
+    deviation, control = (mask_experiments.pad_difference(*pair, padding=padding) for padding in (True, False))
+    return deviation, OF_LOGITS, run.tgt.size(1) * run.translator.config.vocab_size, control
 
 
-def _cached(translator: Translator, src: Tensor, tgt: Tensor, result: Translation) -> list[Check]:
+def _cached_logits(run: _Run) -> tuple:
     """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
-    state = translator.stepper.start(src)
-    logits = torch.cat([translator.stepper.step(state, token) for token in tgt.T])  # (T, V)
-    with record("decoder.*.weights", "logits") as full:
-        translator.model(src, tgt)
-    drawn, whole = result.trace["logits"], full["logits"][0].numpy()
-    checks = [Check("cached_logits", _largest(logits.numpy() - whole, drawn - whole), OF_LOGITS, whole.size)]
-    state, worst, compared = translator.model.start(src), 0.0, 0
-    for t, token in enumerate(tgt.T):
+    stepper, drawn = run.translator.stepper, run.result.trace["logits"]
+    state = stepper.start(run.src)
+    logits = torch.cat([stepper.step(state, token) for token in run.tgt.T]).numpy()  # (T, V)
+    whole = run.translator.model(run.src, run.tgt)[0].numpy()
+    return _largest(logits - whole, drawn - whole), OF_LOGITS, whole.size
+
+
+def _cached_maps(run: _Run) -> tuple:
+    """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
+    model, result = run.translator.model, run.result
+    with record("decoder.*.weights") as full:
+        model(run.src, run.tgt)
+    state, worst, compared = model.start(run.src), 0.0, 0
+    for t, token in enumerate(run.tgt.T):
         between_steps()
         with record("decoder.*.weights") as trace:
-            translator.model.step(state, token)
-        for kind in ("decoder_self", "cross"):
-            for module in result.modules(kind):
-                address = f"{module}.weights"
-                row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
-                drawn, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
-                worst = _largest(worst, row - whole[:, : row.shape[1]], drawn - whole)
-                compared += row.size
-    return [*checks, Check("cached_maps", worst, OF_WEIGHTS, compared)]
+            model.step(state, token)
+        for module in (*result.modules("decoder_self"), *result.modules("cross")):
+            address = f"{module}.weights"
+            row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
+            drawn, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
+            worst = _largest(worst, row - whole[:, : row.shape[1]], drawn - whole)
+            compared += row.size
+    return worst, OF_WEIGHTS, compared
 
 
-def _decoded(result: Translation) -> Check:
+def _decoded(run: _Run) -> tuple:
     """The search wrote every token with the log-probability that is recorded for it."""
-    if result.search is None:
-        return Check("decoded", 0.0, OF_LOGITS, 0)
-    tree = result.search.tree
-    decoded = np.array([tree.log_probability[node] for node in tree.nodes(result.search.hypotheses[0].node)])
-    same = len(decoded) == len(result.log_probabilities)
-    deviation = _largest(decoded - result.log_probabilities) if same else float("inf")
-    return Check("decoded", deviation, OF_LOGITS, len(decoded))
+    search, recorded = run.result.search, run.result.log_probabilities
+    if search is None:
+        return 0.0, OF_LOGITS, 0
+    decoded = np.array([search.tree.log_probability[node] for node in search.tree.nodes(search.hypotheses[0].node)])
+    deviation = _largest(decoded - recorded) if len(decoded) == len(recorded) else float("inf")
+    return deviation, OF_LOGITS, len(decoded)
 
 
-def _positions(translator: Translator, result: Translation) -> Check:
+def _positions(run: _Run) -> tuple:
     """The recorded positional encodings are those of the formula, computed again in float64."""
-    table = TABLES[translator.config.positional]
-    worst, compared = 0.0, 0
-    for side in ("source", "target"):
-        added = result.positional(side)
-        formula = table(len(added), translator.config.d_model).numpy()
-        worst, compared = _largest(worst, formula - added), compared + added.size
-    return Check("positions", worst, OF_WEIGHTS, compared)
+    config = run.translator.config
+    added = np.concatenate([run.result.positional(side) for side in ("source", "target")])
+    lengths = (len(run.result.source_tokens), len(run.result.target_tokens))
+    formula = np.concatenate([TABLES[config.positional](length, config.d_model) for length in lengths])
+    return _largest(formula - added), OF_WEIGHTS, added.size
 
 
-def _effects(translator: Translator, result: Translation) -> Check:
+def _effects(run: _Run) -> tuple:
     """What all parts of the decoder add directly to the logit of each written word makes up that logit."""
-    effects = attribution.split(translator.model, result, None)
+    effects = attribution.split(run.translator.model, run.result, None)
     allowed = OF_PARTS * max(1.0, float(np.abs(effects.logits).max()))
-    return Check("effects", effects.rest, allowed, len(effects.logits))
+    return effects.rest, allowed, len(effects.logits)
 
 
 _MEASURED_BY = {
@@ -244,8 +247,8 @@ _MEASURED_BY = {
     "masked": _masked,
     "future": _future,
     "padding": _padding,
-    "cached_logits": _cached,
-    "cached_maps": _cached,
+    "cached_logits": _cached_logits,
+    "cached_maps": _cached_maps,
     "decoded": _decoded,
     "positions": _positions,
     "effects": _effects,
