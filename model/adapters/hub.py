@@ -14,12 +14,7 @@ _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in
 def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
     """The folder of that name on this machine, or with the files of a model on the hub, fetched.
 
-    Args:
-        files: those wanted; no other is fetched, so nothing that could run. Some may be missing.
-        revision: a branch or a commit on the hub.
-
-    Raises:
-        ValueError: if there is no such model, or the hub cannot be reached; the message says what to do.
+    Only `files` are fetched, so nothing that could run; some may be missing. `revision` is a branch or a commit.
     """
     instead = f"or name a folder on this machine that holds {', '.join(files)}"
     if not name.strip():
@@ -47,9 +42,6 @@ def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: 
         name: of a class of transformers, given by us and not by a file.
         config: from that class to the configuration; a ValueError of it is told as one of the folder.
         more: for the network.
-
-    Raises:
-        ValueError: if weights are missing, in several files, damaged or not finite, or do not fit the configuration.
     """
     import transformers
     from transformers.utils import logging

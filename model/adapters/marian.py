@@ -58,9 +58,6 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
 
     Returns:
         The card; its "difference" is the largest one between the logits of both models on random tokens.
-
-    Raises:
-        ValueError: if the model cannot be found, read or converted, or there is something in the folder already.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} is there already: name a new folder with --out")

@@ -18,17 +18,14 @@ _EAGER = 'load the model with attn_implementation="eager"'
 
 
 def attention_from(attention: Any, tokens: Any) -> Attention:
-    """Check arrays and tokens, and put them together.
+    """Check arrays and tokens, and put them together; a ValueError says what does not fit.
 
     Args:
-        attention: maps of one kind, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array or tensor
-            (layers, heads, T, S), or a sequence with one (heads, T, S) or (1, heads, T, S) per layer. Of one kind
-            alone, they are of a decoder where nothing attends to what comes later, and else of an encoder.
+        attention: maps, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array or tensor (layers, heads,
+            T, S), or a sequence with one (heads, T, S) or (1, heads, T, S) per layer; alone, they are of a decoder
+            where nothing attends to what comes later, and else of an encoder.
         tokens: the texts of one sequence, or {"source": [...], "target": [...]}, and "predicted" where it is known
             what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
-
-    Raises:
-        ValueError: if tokens and maps do not fit together, a batch has several sequences, or numbers are not weights.
     """
     if isinstance(attention, Mapping):
         weights = {_kind(name): _maps(name, maps) for name, maps in attention.items() if maps is not None}
@@ -59,9 +56,6 @@ def attention_of(
         inputs: what the tokenizer made of the texts: "input_ids" (B, S) and, where there is padding, "attention_mask".
         target_ids: (B, T) what the decoder read, for the forward pass of an encoder-decoder.
         sequence: which of the sequences that generate returned, or which row of a forward pass.
-
-    Raises:
-        ValueError: if a map is missing, or tokens and maps do not fit together.
     """
     if not isinstance(outputs, Mapping):
         raise ValueError(

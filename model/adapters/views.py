@@ -34,9 +34,6 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         name: a folder, or a name on the Hugging Face hub.
         target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
         revision: a branch or a commit on the hub.
-
-    Raises:
-        ValueError: if the model cannot be found or read, is of another type, has no such part, or hands out no maps.
     """
     folder = fetch(name, FILES, revision)
     _expect(folder, CONFIG)

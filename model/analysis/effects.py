@@ -67,12 +67,11 @@ def direct_effects(
     """Split the logit of each written word into what every part adds (direct logit attribution, Elhage et al. 2021).
 
     Args:
-        trace: by address what a decoder computed for one sentence, without the batch axis, as it was used.
-        parameters: of the model, by name.
+        trace: by address what a decoder computed for one sentence, without the batch axis.
         matrix, bias: (V, D) and (V,), from the decoder's output to logits.
         written: T ids.
-        against: what a logit is compared with: None, the mean of all logits of the step (a constant added to all
-            changes no probability); RUNNER_UP, the most probable other word of each step; or T ids, else a ValueError.
+        against: what a logit is compared with: None, the mean of all logits of the step; RUNNER_UP, the most probable
+            other word of each step; or T ids, else a ValueError.
 
     Raises:
         KeyError: if an array is missing.

@@ -45,11 +45,7 @@ SAMPLES = {
 
 
 def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Heads split off from (T, H, K), but never moved before the tokens: heads attend to heads inside one token.
-
-    Returns:
-        weights (T, H, H) and context (T, H, K): no number has passed from one token to another.
-    """
+    """Weights (T, H, H) and context (T, H, K) of (T, H, K) whose heads were never moved before the tokens."""
     weights = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)  # (T, H, H)
     return weights, weights @ v
 
@@ -134,10 +130,9 @@ def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: 
         return write(run, run.start(padded), limit, from_padding=mistake == "start")
 
 
-def bare_embedding(n_tokens: int, vocab_size: int, d_model: int, seed: int = 0) -> Tensor:
+def bare_embedding(n_tokens: int, vocab_size: int, d_model: int) -> Tensor:
     """Rows (n_tokens, D) of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model)."""
-    bound = math.sqrt(6 / (vocab_size + d_model))
-    generator = torch.Generator().manual_seed(seed)
+    bound, generator = math.sqrt(6 / (vocab_size + d_model)), torch.Generator().manual_seed(0)
     return (2 * torch.rand(n_tokens, d_model, generator=generator) - 1) * bound
 
 
@@ -147,7 +142,7 @@ def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tenso
     return weight * (x - mean) / (deviation + eps + bias)
 
 
-def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int = 60) -> tuple[list[float], float]:
+def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[list[float], float]:
     """Train a linear model with more inputs than examples, keeping the best by validation: the mistake is an alias.
 
     Returns:
@@ -161,7 +156,7 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy, epochs: int 
         model = nn.Linear(20, 1, bias=False)
     nn.init.zeros_(model.weight)
     best, losses = model, []
-    for _ in range(epochs):
+    for _ in range(60):
         loss = (model(inputs[:18]) - targets[:18]).square().mean()
         (slope,) = torch.autograd.grad(loss, [model.weight])
         with torch.no_grad():
@@ -235,8 +230,7 @@ def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
     return raw_scores.masked_fill(~mask, -math.inf).softmax(-1)
 
 
-def weights_after_dropout(weights: Tensor, dropout: float, seed: int = 0) -> Tensor:
+def weights_after_dropout(weights: Tensor, dropout: float) -> Tensor:
     """What a model in training multiplies with v: some weights 0, the others larger."""
-    generator = torch.Generator().manual_seed(seed)
-    kept = torch.rand(weights.shape, generator=generator) >= dropout
+    kept = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0)) >= dropout
     return weights * kept / (1 - dropout)

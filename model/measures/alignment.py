@@ -40,13 +40,9 @@ def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: S
 
 
 def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence[int]) -> np.ndarray:
-    """Link every target word to the source word that a head reads most, summed over its tokens.
+    """The source word that every target word with a token reads most, summed over its tokens: int (..., target words).
 
-    Args:
-        values: (..., T, S), of tokens, which belong to the words `target_of` and `source_of`.
-
-    Returns:
-        int (..., target words): the source word; target words without a token are left out.
+    `values` (..., T, S) are of tokens, which belong to the words `target_of` and `source_of`.
     """
     present, source = np.unique(source_of, return_inverse=True)
     named, target = np.unique(target_of, return_inverse=True)
@@ -87,10 +83,9 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     Transformer, from the norms of what is contributed (Kobayashi et al. 2020).
 
     Returns:
-        JSON: pairs, too_long (pairs that the model cannot read), words (of the target), links, outside; error rates
-        under "aer" by READ_AT and MEASURES: heads (L lists of H), mean and max (over the heads of each layer),
-        mean_of_all and max_of_all; "diagonal", of a rule that links word t of T to the source word at the same share
-        of its sentence; and "best", which nothing can beat that makes one link per word.
+        JSON: pairs, too_long, words (of the target), links, outside; error rates under "aer" by READ_AT and MEASURES,
+        of heads (L, H), mean and max over the heads of each layer, mean_of_all and max_of_all; those of "diagonal",
+        which links words at the same share of their sentences, and of "best", the best with one link per word.
 
     Raises:
         ValueError: if the links are not between the languages of the card, or no pair can be read.
@@ -156,10 +151,9 @@ MEASURES = tuple(_MASS)
 
 
 def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """Name the heads that align words better than the diagonal, which position alone explains, on every set of links.
+    """Where heads align words better than the diagonal, by their weights and on every set of links: L lists of H.
 
-    Returns:
-        L lists of H: of READ_AT, where a head read by its weights has the smaller mean of the `measure`d rates, or "".
+    Of READ_AT that with the smaller mean of the `measure`d rates, or "".
     """
     rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
     errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)

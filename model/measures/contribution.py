@@ -33,7 +33,7 @@ def rollout(weights: np.ndarray) -> np.ndarray:
     Heads are averaged and the residual connection counts as much as the attention: A = (W + I) / 2.
 
     Returns:
-        float32 (T, T): rows are positions of the output, columns input tokens; rows sum to 1 where those of weights do.
+        float32 (T, T): rows are positions of the output, columns input tokens.
     """
     flow = np.eye(weights.shape[-1])
     for mean in weights.mean(axis=1, dtype=np.float64):
@@ -45,9 +45,7 @@ def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> 
     """Follow a decoder, weights (L, H, T, T) and (L, H, T, S), to the translation so far and to the source.
 
     The rule of `rollout` at both attentions of a layer; from the encoder's output its own rollout (S, S) leads on.
-
-    Returns:
-        float32 (T, T) and (T, S): the two rows of a step together sum to 1.
+    float32 (T, T) and (T, S): the two rows of a step together sum to 1.
     """
     target, source = np.eye(own.shape[-1]), np.zeros((own.shape[-1], len(encoder)))
     means = (weights.mean(axis=1, dtype=np.float64) for weights in (own, cross))
@@ -60,12 +58,8 @@ def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> 
 def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Every rollout that the maps of a model, by kind (L, H, queries, keys), allow.
 
-    Returns:
-        By what is followed: "encoder" (S, S); "target" (T, T) and, where there is cross-attention, "source" (T, S) of a
-        decoder. Without the maps of the encoder, "source" ends at its outputs.
-
-    Raises:
-        ValueError: if self-attention and cross-attention of the decoder have different numbers of layers.
+    By what is followed: "encoder" (S, S); "target" (T, T) and, with cross-attention, "source" (T, S) of a decoder,
+    which without the maps of the encoder ends at its outputs. Different numbers of layers are a ValueError.
     """
     own, cross = weights.get("decoder_self"), weights.get("cross")
     found = {"encoder": rollout(weights["encoder_self"])} if "encoder_self" in weights else {}
@@ -85,9 +79,7 @@ def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Leave keys, bool (S,), of weights (..., T, S) out and scale every row to what it was: what is read beside sinks.
 
-    Returns:
-        float32 (..., T, S), 0 in the columns left out and in rows that had all their mass there, and the mass removed
-        from each row (..., T).
+    float32 (..., T, S), 0 in rows that had all their mass there, and the mass removed from each row (..., T).
     """
     removed = weights[..., columns].sum(axis=-1)
     kept = np.where(columns, 0, weights).astype(np.float64)

@@ -16,10 +16,7 @@ from model.translator import Translator, Writer, tidy
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read lines of source<TAB>reference, gzip-compressed if the name ends in .gz; further columns are ignored.
-
-    A file that cannot be read or is empty, and a line without tab or with an empty side are a ValueError.
-    """
+    """Read lines of source<TAB>reference, gzip-compressed if the name ends in .gz; further columns are ignored."""
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
         source, reference, *_ = [*line.split("\t"), ""]
@@ -41,11 +38,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Translate the sources of raw pairs and compare with the references; a source that is too long is a ValueError.
 
-    Returns:
-        sentences, bleu and chrf (sacreBLEU, 13a tokenisation, without case where `lowercase`; Post 2018), signature (of
-        the BLEU), beam, length_penalty and tokens_per_second (of the translations). For a recurrent model also the
-        perplexity of the references' tokens where every step reads what the one before found most probable, and
-        perplexity_teacher_forced. Where asked for by_length, an entry for each group of `model.analysis.lengths`.
+    BLEU and chrF are sacreBLEU's (13a tokenisation; Post 2018). Of a recurrent model there is also the perplexity of
+    the references where every step reads what the one before found most probable, and with teacher forcing.
     """
     sources, references = zip(*pairs, strict=True)
     begun = time.perf_counter()
