@@ -1,4 +1,4 @@
-"""A sentence under other positional encodings: scaled, shifted, switched off, its words shuffled."""
+"""Other positional encodings: scaled, shifted, off, learned (Gehring et al. 2017); and words in another order."""
 
 import random
 from contextlib import AbstractContextManager, nullcontext
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+from model.decoding.protocol import between_steps
 from model.positional import shifted
 from model.taps import Change, intervene, record
 from model.text.special import EOS_ID
@@ -15,6 +17,10 @@ from model.translator import Translator, tidy
 
 SIDES = ("encoder", "decoder")
 MAX_SCALE, MAX_SHIFT = 2.0, 100
+MAX_STEPS = 150
+LEARNED = 0.05  # nats: a loss below this ends the training
+SEED = 4  # with it every size that is shown learns in time
+INITIAL_STD = 0.02  # usual for embeddings of positions (BERT, GPT-2)
 
 
 def changed_positions(
@@ -81,3 +87,46 @@ def order_difference(translator: Translator, shuffled: Shuffle, scale: float) ->
             translator.model.start(torch.tensor([ids]))
     memory, of_shuffled = trace.all("encoder.output")  # (1, S, D)
     return float((of_shuffled - memory[:, shuffled.order]).abs().max())
+
+
+@dataclass(frozen=True)
+class LearnedPositions:
+    """A table before and after training."""
+
+    initial: np.ndarray  # (T, D) float64, random
+    trained: np.ndarray  # (T, D) float64
+    losses: np.ndarray  # cross entropy before each step, in nats; ln T where the head looks everywhere alike
+    hits: float  # the share of positions from 1 on whose largest weight is on the place before, after training
+
+
+def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
+    """Train a table P of T positions, at least 2, so that a head without a mask finds the place before each position.
+
+    Its weights are softmax((P W_q)(P W_k)^T / sqrt(d_model)), its loss the cross entropy of row t with key t - 1.
+    """
+    if n_positions < 2:
+        raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")
+    generator = torch.Generator().manual_seed(seed)  # of its own: the global one is everybody's
+    table = INITIAL_STD * torch.randn(n_positions, d_model, generator=generator)  # (T, D)
+    bound = d_model**-0.5  # as in nn.Linear
+    w_q, w_k = torch.empty(2, d_model, d_model).uniform_(-bound, bound, generator=generator)  # (D, D) each
+    initial = table.double().numpy().copy()
+    parameters = [weights.clone().requires_grad_() for weights in (table, w_q, w_k)]
+    table, w_q, w_k = parameters
+    optimizer = torch.optim.Adam(parameters, lr=0.01)
+    before = torch.arange(n_positions - 1)
+    losses = []
+    for _ in range(max_steps):
+        between_steps()
+        scores = (table @ w_q) @ (table @ w_k).T / d_model**0.5  # (T, T)
+        loss = F.cross_entropy(scores[1:], before)
+        losses.append(loss.item())
+        if losses[-1] < LEARNED:
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        scores = (table @ w_q) @ (table @ w_k).T
+        hits = (scores[1:].argmax(-1) == before).double().mean().item()
+    return LearnedPositions(initial, table.detach().double().numpy().copy(), np.array(losses), hits)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from model import positional
-from model.experiments import learned_positions
 from model.experiments import positions as experiments
 from tests.test_app import screen
 from tests.test_app.screen import labelled
@@ -41,7 +40,7 @@ def metrics(at):
 
 def table_of(name, n, d):
     if name.startswith("learned"):
-        learned = learned_positions.learn(n, d)
+        learned = experiments.learn(n, d)
         return learned.initial if name == "learned_start" else learned.trained
     return positional.VARIANTS[name](n, d).numpy()
 

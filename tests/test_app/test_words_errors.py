@@ -30,7 +30,6 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 OF_FILES = {
     "decoding/sampling.py",
     "experiments/inside.py",
-    "experiments/learned_positions.py",
     "experiments/practice.py",
     "interventions/edits.py",
     "training/schedules.py",
@@ -84,6 +83,7 @@ PROGRAMMERS = {
     "the positional encoding is one of …, got …",
     "token ids must be 0 to …, got …",
     'the side is "source" or "target", got …',
+    "with … positions there is no place before another: at least 2 are needed",
     "d_model must be even to pair sine and cosine, got …",
     # Addresses that nobody copied from the app.
     "the scale must be from 0 to …, got …",

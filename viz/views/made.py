@@ -24,7 +24,7 @@ _MODULES = {
     "model.adapters.attention_file": "read_attention",
     "model.analysis": "comparison head_roles lengths",
     "model.catalogue": "checkpoints_folder",
-    "model.experiments": "learned_positions",
+    "model.experiments": "positions",
     "model.experiments.masks": "conventions read_batch run worked_example",
     "model.experiments.positions": "changed_positions",
     "model.interventions.edits": "Edits",

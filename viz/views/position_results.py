@@ -6,7 +6,6 @@ import numpy as np
 
 from model import positional
 from model.analysis import maps as analysis
-from model.experiments import learned_positions
 from model.experiments import positions as experiments
 from viz.app.turns import in_turn
 from viz.text.language import message, messages
@@ -50,16 +49,16 @@ LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 
 @cached.remembered(8, message("Training …"))
-def learn(n_positions: int, d_model: int) -> learned_positions.LearnedPositions:
+def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
     """Train the learned table; equal sizes give equal tables."""
-    return in_turn(learned_positions.learn)(n_positions, d_model)
+    return in_turn(experiments.learn)(n_positions, d_model)
 
 
 def table(name: str, n_positions: int, d_model: int) -> Made:
     """An encoding by name, float64 (T, D)."""
     sizes = n_positions, d_model
     if name in LEARNED:
-        return getattr(the(learned_positions.learn)(*sizes).being(learn(*sizes)), LEARNED[name])
+        return getattr(the(experiments.learn)(*sizes).being(learn(*sizes)), LEARNED[name])
     return made(positional.VARIANTS, "VARIANTS")[name](*sizes).numpy()
 
 

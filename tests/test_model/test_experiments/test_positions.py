@@ -1,7 +1,8 @@
-"""The model under other positional encodings, against tables and models built for it."""
+"""The model under other positional encodings, against tables and models built for it; and a table that is learned."""
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 
 from model import load_translator
 from model.experiments import positions as experiments
+from model.experiments.positions import INITIAL_STD, LEARNED, MAX_STEPS, learn
 from model.positional import TABLES
 from model.taps import record
 from tests.test_app.conftest import SENTENCES, save_tiny
@@ -124,3 +126,37 @@ def test_without_positions_the_encoder_is_order_blind_and_the_translation_too(tr
     assert experiments.order_difference(translator, shuffle, 1.0) > 0.1
     both = (translate_elsewhere(translator, text, 0.0, 0, ("encoder",)) for text in (shuffle.text, shuffle.shuffled))
     assert len({result.text for result in both}) == 1
+
+
+# -- learned
+
+
+@pytest.mark.parametrize(("n_positions", "d_model"), [(2, 4), (12, 8), (50, 64)])
+def test_the_head_finds_the_place_before(n_positions, d_model) -> None:
+    result = learn(n_positions, d_model)
+    assert result.initial.shape == result.trained.shape == (n_positions, d_model)
+    assert result.losses[0] == pytest.approx(math.log(n_positions), abs=0.1)
+    assert result.losses[-1] < LEARNED and len(result.losses) <= MAX_STEPS
+    assert (result.losses[:-1] >= LEARNED).all() and result.hits == 1
+    assert result.initial.dtype == np.float64 and not np.allclose(result.initial, result.trained)
+
+
+def test_it_begins_at_random_and_the_same_seed_gives_the_same() -> None:
+    first, again, other = learn(30, 16, 3), learn(30, 16, 3), learn(30, 16, 3, seed=1)
+    np.testing.assert_array_equal(first.trained, again.trained)
+    assert not np.allclose(first.initial, other.initial)
+    assert first.initial.std() == pytest.approx(INITIAL_STD, rel=0.15)
+    assert len(first.losses) == 3
+
+
+def test_the_callers_random_numbers_are_not_touched() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(2)
+    torch.manual_seed(5)
+    learn(4, 4, 2)
+    assert torch.equal(torch.rand(2), expected)
+
+
+def test_one_position_has_none_before_it() -> None:
+    with pytest.raises(ValueError, match="with 1 positions there is no place before another"):
+        learn(1, 4)
