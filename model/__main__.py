@@ -1,6 +1,4 @@
-"""The commands: python -m model COMMAND. `python -m model COMMAND --help` explains each."""
-
-from __future__ import annotations
+"""python -m model COMMAND: which commands and options there are."""
 
 import argparse
 import os
@@ -33,11 +31,7 @@ Several processes, each with its share of every update's batches, each on a GPU 
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command: the words after `python -m model`, those of the command line when left out.
-
-    Returns:
-        The exit code: 0; 2 after an error that the caller can mend, told in one line on stderr; 130 after Ctrl-C.
-    """
+    """Run the command of the words after `python -m model`; the exit code is that of `carry_out`."""
     argv = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(argv)
     arguments.command_line = "python -m model " + shlex.join(argv)
@@ -45,7 +39,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def carry_out(arguments: argparse.Namespace) -> int:
-    """Call `arguments.run`, and tell errors as every command does; the exit code is that of `main`."""
+    """Call `arguments.run`, and return 0; 2 after an error that the caller can mend, told in one line on stderr; 130
+    after Ctrl-C.
+    """
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -74,45 +70,43 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Option = tuple[tuple[str, ...], dict[str, Any]]
-
-
-def _option(*names: str, **settings: Any) -> Option:
+def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What `add_argument` is given."""
     return names, settings
 
 
-def _value(name: str, default: float | str, metavar: str, does: str) -> Option:
+def _value(name: str, default: float | str, metavar: str, does: str):
     return _option(name, type=type(default), default=default, metavar=metavar, help=does)
 
 
-def _switch(name: str, does: str) -> Option:
+def _switch(name: str, does: str):
     return _option(name, action="store_true", help=does)
 
 
-def _path(name: str, does: str, metavar: str = "DIR", required: bool = True) -> Option:
+def _path(name: str, does: str, metavar: str = "DIR", required: bool = True):
     return _option(name, type=Path, required=required, metavar=metavar, help=does)
 
 
 _TEXT = _option("text", metavar="TEXT")
 _CHECKPOINT = _value("--checkpoint", DEFAULT_CHECKPOINT, "NAME", "default: %(default)s")
-_PENALTY = "exponent of the length penalty; default: %(default)s"
 _SEARCH = (
     _value("--beam", 4, "N", "width, 1 is greedy; default: %(default)s"),
-    _value("--length-penalty", 0.6, "A", _PENALTY),
+    _value("--length-penalty", 0.6, "A", "exponent of the length penalty; default: %(default)s"),
 )
 _RECORDED = (_TEXT, _option("--out", type=Path, required=True, metavar="FILE.npz"), _CHECKPOINT, *_SEARCH)
 _HUB = (
     _option("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub"),
     _option("--revision", metavar="NAME", help="a branch or a commit on the hub"),
 )
-_PAIRS = _path("--data", "lines of source<TAB>reference, raw text", "FILE[.gz]")
+_LINES = "lines of source<TAB>reference, raw text"
+_PAIRS = _path("--data", _LINES, "FILE[.gz]")
 _NEW = _path("--out", "the new checkpoint's folder")
 _OF_TRAIN = {
     "description": "Train a model, or go on with one.",
     "epilog": _TRAIN_EPILOG,
     "formatter_class": argparse.RawDescriptionHelpFormatter,
 }
-# By name what each does, and its options; the function of model.commands.handlers has the same name.
+# By name what each does, and its options.
 _COMMANDS = {
     "checkpoints": (
         "what can be loaded, with sizes and scores",
@@ -166,7 +160,7 @@ _COMMANDS = {
     ),
     "evaluate": (
         "score translations of a file with sacreBLEU; last line: JSON",
-        _path("--data", f"{_PAIRS[1]['help']}; of a language model a plain text, words apart by spaces", "FILE[.gz]"),
+        _path("--data", f"{_LINES}; of a language model a plain text, words apart by spaces", "FILE[.gz]"),
         _switch("--lowercase", "lowercase both sides before scoring"),
         _switch("--by-length", "also score short and long sentences apart"),
         _option("--save-as", metavar="NAME", help="keep the scores on the checkpoint's card under this name"),

@@ -1,10 +1,7 @@
-"""What `python -m model backtranslate` does: sentences of one language become pairs to train the other direction with.
-
-A later model learns to write what people wrote, and reads this one's translation (Sennrich et al. 2016, "Improving
-Neural Machine Translation Models with Monolingual Data").
+"""Sentences of one language become pairs to train the other direction with: a later model learns to write what people
+wrote, and reads this one's translation (Sennrich et al. 2016, "Improving Neural Machine Translation Models with
+Monolingual Data").
 """
-
-from __future__ import annotations
 
 import gzip
 import json
@@ -21,19 +18,13 @@ MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves 
 
 
 def backtranslate(
-    translator: Translator, data: Path, out: Path, resume: bool = False, beam: int = 4, length_penalty: float = 0.6
+    translator: Translator, data: Path, out: Path, resume: bool, beam: int, length_penalty: float
 ) -> tuple[int, int]:
     """Translate one sentence per line, and write pairs of English, a tab, German to NAME.tsv.gz.
 
     OUT.begun has a line that says what is translated with what, pairs, and after each chunk the number of sentences
-    read.
-
-    Returns:
-        The numbers of pairs, and of sentences left out: empty, too long, or with an empty translation.
-
-    Raises:
-        ValueError: if the checkpoint has no such direction, the data cannot be read, `out` is there already or is not
-            named as it should be, or there is something or nothing to resume.
+    read. Returns the numbers of pairs, and of sentences left out: empty, too long, or with an empty translation. A
+    ValueError says what does not fit together, or cannot be read or resumed.
     """
     languages = (translator.card.get("source"), translator.card.get("target"))
     if languages not in (("en", "de"), ("de", "en")):

@@ -1,18 +1,15 @@
 """What the commands of `python -m model` do. Each imports what it needs: `--help` and a wrong option answer at once."""
 
-from __future__ import annotations
-
-import argparse
 import json
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
 
-def checkpoints(arguments: argparse.Namespace) -> None:
+def checkpoints(arguments: Namespace) -> None:
     from model import translator
     from model.commands import table
 
@@ -29,7 +26,7 @@ def checkpoints(arguments: argparse.Namespace) -> None:
             print(f"{name} cannot be read: {error}")
 
 
-def seal(arguments: argparse.Namespace) -> None:
+def seal(arguments: Namespace) -> None:
     from model import checkpoint
 
     for folder in arguments.folders:
@@ -37,7 +34,7 @@ def seal(arguments: argparse.Namespace) -> None:
         checkpoint.load(folder)  # what cannot be loaded is told
 
 
-def average(arguments: argparse.Namespace) -> None:
+def average(arguments: Namespace) -> None:
     """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups)."""
     from model import checkpoint
     from model.training.loop import mean
@@ -68,8 +65,8 @@ def average(arguments: argparse.Namespace) -> None:
     print(f"{out}: the mean of {len(folders)}")
 
 
-def _load(arguments: argparse.Namespace, writes: bool | None = False):
-    """The checkpoint on the command line; `writes` says whether it must be a language model (None: either)."""
+def _load(arguments: Namespace, writes: bool | None = False):
+    """The checkpoint on the command line, which must be a language model if it `writes` (None: either)."""
     from model.translator import Writer, load_translator
 
     loaded = load_translator(arguments.checkpoint)
@@ -79,31 +76,30 @@ def _load(arguments: argparse.Namespace, writes: bool | None = False):
     return loaded
 
 
-def write(arguments: argparse.Namespace) -> None:
+def _search(arguments: Namespace) -> dict[str, float]:
+    return {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
+
+
+def write(arguments: Namespace) -> None:
     writer = _load(arguments, writes=True)
     chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
     print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
 
 
-def translate(arguments: argparse.Namespace) -> None:
-    translator = _load(arguments)
-    search = {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
+def translate(arguments: Namespace) -> None:
+    translator, search = _load(arguments), _search(arguments)
+    lines = (line.rstrip("\n") for line in sys.stdin)
     if arguments.json:
-        for text in arguments.texts or _stdin_lines():
+        for text in arguments.texts or lines:
             print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
     elif arguments.texts:
         for text in arguments.texts:
             print(translator.translate(text, **search).text)
     elif sys.stdin.isatty():
-        for line in _stdin_lines():
+        for line in lines:
             print(*translator.translate_lines([line], **search), flush=True)
     else:
-        print(*translator.translate_lines(list(_stdin_lines()), **search), sep="\n")
-
-
-def _stdin_lines() -> Iterator[str]:
-    for line in sys.stdin:
-        yield line.rstrip("\n")
+        print(*translator.translate_lines(list(lines), **search), sep="\n")
 
 
 def _words(result) -> dict[str, str | list[str]]:
@@ -121,12 +117,12 @@ def _as_json(translation) -> dict:
     }
 
 
-def trace(arguments: argparse.Namespace) -> None:
+def trace(arguments: Namespace) -> None:
     _, result = _recorded(arguments)
     _save(arguments.out, result, result.trace)
 
 
-def effects(arguments: argparse.Namespace) -> None:
+def effects(arguments: Namespace) -> None:
     from model.translator import Writer
 
     system, result = _recorded(arguments)
@@ -142,14 +138,14 @@ def effects(arguments: argparse.Namespace) -> None:
     _save(arguments.out, result, arrays)
 
 
-def _recorded(arguments: argparse.Namespace):
+def _recorded(arguments: Namespace):
     """The checkpoint, and its translation or reading of the text."""
     from model.translator import Writer
 
     system = _load(arguments, writes=None)
     if isinstance(system, Writer):
         return system, system.read(arguments.text)
-    return system, system.translate(arguments.text, arguments.beam, arguments.length_penalty)
+    return system, system.translate(arguments.text, **_search(arguments))
 
 
 def _save(path: Path, result, arrays) -> None:
@@ -161,7 +157,7 @@ def _save(path: Path, result, arrays) -> None:
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
-def import_(arguments: argparse.Namespace) -> None:
+def import_(arguments: Namespace) -> None:
     from model.adapters.marian import import_marian
 
     card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
@@ -171,7 +167,7 @@ def import_(arguments: argparse.Namespace) -> None:
     )
 
 
-def attention(arguments: argparse.Namespace) -> None:
+def attention(arguments: Namespace) -> None:
     from model.adapters.views import look
 
     attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
@@ -180,7 +176,7 @@ def attention(arguments: argparse.Namespace) -> None:
     print(f"{arguments.out}: {shapes}")
 
 
-def evaluate(arguments: argparse.Namespace) -> None:
+def evaluate(arguments: Namespace) -> None:
     from model import checkpoint
     from model.measures.evaluate import evaluate, evaluate_text, read_pairs
     from model.training.data.corpora import read_lines
@@ -192,15 +188,15 @@ def evaluate(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
         scores = evaluate_text(system, list(read_lines(arguments.data)))
     else:
-        search = (arguments.beam, arguments.length_penalty)
-        scores = evaluate(system, read_pairs(arguments.data), *search, arguments.lowercase, arguments.by_length)
+        options = {"lowercase": arguments.lowercase, "by_length": arguments.by_length}
+        scores = evaluate(system, read_pairs(arguments.data), **_search(arguments), **options)
     if arguments.save_as:
         kept = {**scores, "command": arguments.command_line}
         checkpoint.keep_scores(system.folder, system.card, arguments.save_as, kept)
     print(json.dumps(scores))
 
 
-def atlas(arguments: argparse.Namespace) -> None:
+def atlas(arguments: Namespace) -> None:
     from model.measures import atlas, kept
     from model.measures.evaluate import read_pairs
     from model.measures.word_links import read_linked_text
@@ -221,7 +217,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def check(arguments: argparse.Namespace) -> None:
+def check(arguments: Namespace) -> None:
     from model.measures import checks, kept
     from model.measures.evaluate import read_pairs
 
@@ -236,8 +232,7 @@ def check(arguments: argparse.Namespace) -> None:
     print(json.dumps(found))
 
 
-def train(arguments: argparse.Namespace) -> None:
-    """Train in one process or in those of torchrun."""
+def train(arguments: Namespace) -> None:
     from model.checkpoint import read_json
     from model.training.config import RunConfig
     from model.training.loop import Trainer
@@ -263,22 +258,21 @@ def train(arguments: argparse.Namespace) -> None:
             raise SystemExit(130) from None  # one process says it for all
 
 
-def backtranslate(arguments: argparse.Namespace) -> None:
+def backtranslate(arguments: Namespace) -> None:
     from model.commands.backtranslate import backtranslate
 
-    translator = _load(arguments)
-    search = (arguments.beam, arguments.length_penalty)
-    pairs, left_out = backtranslate(translator, arguments.data, arguments.out, arguments.resume, *search)
+    files = (arguments.data, arguments.out, arguments.resume)
+    pairs, left_out = backtranslate(_load(arguments), *files, **_search(arguments))
     print(f"{arguments.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
 
 
-def grid(arguments: argparse.Namespace) -> None:
+def grid(arguments: Namespace) -> None:
     from model.training.grid_recorder import record_grid
 
     record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
 
 
-def download(arguments: argparse.Namespace) -> None:
+def download(arguments: Namespace) -> None:
     from model.training.data.download import download
 
     download(arguments.name, arguments.data_dir)

@@ -1,7 +1,7 @@
-"""checkpoints/README.md: what ships, its figures beside published ones, and the commands, made from the cards."""
+"""checkpoints/README.md, made from the cards: what ships, and its figures beside published ones."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +55,22 @@ def write(folder: Path) -> Path:
 def line(folder: Path) -> str:
     """What a checkpoint is, how large, and its scores; errors as of `render`."""
     card, size = read_json(folder / CARD), check_file(folder / WEIGHTS).stat().st_size / 1e6
-    try:
+    with _complete(folder):
         scores = ", ".join(f"{test} {figure(score)}" for test, score in card.get("scores", {}).items())
         return f"{card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}"
+
+
+@contextmanager
+def _complete(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
 
 
 def _row(folder: Path) -> str:
     card, config = read_json(folder / CARD), read_json(folder / CONFIG)
-    try:
+    with _complete(folder):
         system = _SYSTEMS.get(config["architecture"], config["architecture"])
         system += " with attention" if config.get("attention") else ""
         scores: dict[str, Any] = card.get("scores", {})
@@ -76,8 +82,6 @@ def _row(folder: Path) -> str:
             "<br>".join(f"{test}: {text}" for (name, test), text in PUBLISHED.items() if name == folder.name) or "none",
             f"`{card['command']}`",
         )
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{folder / CARD} lacks what the table shows: {error}") from None
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
@@ -89,12 +93,6 @@ def _data(card: dict[str, Any]) -> str:
 
 
 def figure(score: dict[str, Any]) -> str:
-    """A score in words.
-
-    Example:
-        >>> figure({"bleu": 34.92, "beam": 1, "signature": "nrefs:1|case:lc|tok:13a"})
-        'BLEU 34.9 (greedy, lowercased)'
-    """
     parts = []
     if "bleu" in score:
         search = "greedy" if score["beam"] == 1 else f"beam {score['beam']}"

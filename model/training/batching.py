@@ -13,10 +13,8 @@ from model.training.config import TrainingConfig
 from model.training.data.corpora import Pair
 from model.training.data.noise import Pieces, SubwordSampler, main_clause, misspell, recase, subordinate_clause
 
-# Sentences are sorted by length inside pools of this size: nearly no padding, and an order that stays random.
-_POOL = 8192
-# Two sentences are joined only when both are short; long training examples are there by themselves.
-_JOIN_PIECES = 20
+_POOL = 8192  # pairs are sorted by length inside pools of this size: nearly no padding, and a random order
+_JOIN_PIECES = 20  # only short sentences are joined; long ones are there by themselves
 
 Example = tuple[list[int], list[int]]  # ids without start and end
 
@@ -39,7 +37,7 @@ class Batch:
 
 
 class TrainingStream:
-    """An endless, reproducible sequence of batches of corpora with weights, with the noise of a configuration.
+    """Reproducible passes over corpora with weights, with the noise of a configuration.
 
     A weight says how often a corpus is seen in one pass; fractions draw at random.
     """
@@ -106,10 +104,8 @@ class TrainingStream:
 
 
 def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0) -> Iterator[list[Example]]:
-    """Batches of examples of about equal length, the shortest first.
-
-    At most batch_tokens ids in each, padding, start and end included (one example always fits), and batch_pairs
-    examples, if not 0.
+    """Batches of about equal length, the shortest first, of at most batch_tokens ids, padding, start and end included
+    (one example always fits), and of at most batch_pairs examples, if not 0.
     """
     batch: list[Example] = []
     source_length = target_length = 0
@@ -155,13 +151,7 @@ class Window(Batch):
 
 
 def batchify(ids: Tensor, columns: int) -> Tensor:
-    """A text (N,) as (columns, length); what is left over is dropped. Nothing is learnt across columns.
-
-    Example:
-        >>> import torch
-        >>> batchify(torch.arange(26), 4)[1].tolist()
-        [6, 7, 8, 9, 10, 11]
-    """
+    """A text (N,) as (columns, length); what is left over is dropped. Nothing is learnt across columns."""
     length = len(ids) // columns
     if length == 0:
         raise ValueError(f"{len(ids)} tokens cannot be cut into {columns} columns")
@@ -181,7 +171,6 @@ class WindowStream:
         self._ids, self._config = ids, config
 
     def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[Window]:
-        """The pass of a number from 0; weights are not used."""
         columns, size = self._config.columns, self._config.window
         if not self._config.shuffle_windows:
             return windows(batchify(self._ids, columns), size)

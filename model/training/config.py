@@ -18,10 +18,9 @@ from model.config import (
     one_of,
     read_model,
 )
+from model.text.words import LANGUAGES
 from model.training import schedules
 from model.training.data.corpora import parse_mix
-
-LANGUAGES = ("en", "de")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,18 +30,18 @@ class TrainingConfig(JsonConfig):
     source: str = "en"
     target: str = "de"
     data: str = "tatoeba + 2*multi30k"  # what a pass consists of
-    final_data: str = ""  # what a pass consists of during the final decay, from the same corpora; as before when empty
+    final_data: str = ""  # the same during the final decay, from the same corpora; as before when empty
     steps: Count = 10_000
     batch_tokens: Count = 4096  # ids in a batch, padding included, source and target
     batch_pairs: Amount = 0  # pairs in a batch, at most; 0: as many as batch_tokens allows
     accumulate: Count = 1  # batches an update in each process, as if they were one
-    min_count: Amount = 0  # 0: subwords; else a vocabulary of the words of each side that are seen so often
-    lowercase: bool = False  # both sides, in training and, by the tokenizer, ever after
+    min_count: Amount = 0  # 0: subwords; else the words of each side that are seen so often
+    lowercase: bool = False  # both sides, by the tokenizer
     columns: Count = 20  # of a text for a language model: rows of a batch
     window: Count = 35  # tokens of a row
     shuffle_windows: bool = False  # in another order every pass, from another beginning
     max_length: Count = 100  # longer pairs are left out, in tokens per side
-    schedule: str = one_of(*schedules.NAMES)  # each explained in model.training.schedules
+    schedule: str = one_of(*schedules.NAMES)  # see model.training.schedules
     learning_rate: Positive = 1.0  # the peak; for "noam" the factor of the curve
     warmup: Amount = 2000  # steps until the peak, for every schedule
     decay: Amount = 0  # steps of the final decay, for "warmup_stable_decay"; between two drops, for "step_decay"
@@ -85,27 +84,23 @@ class TrainingConfig(JsonConfig):
             raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
 
     def rates(self, d_model: int) -> schedules.Schedule:
-        sizes = {"warmup": self.warmup, "steps": self.steps, "decay": self.decay}
-        return schedules.by_name(self.schedule, d_model=d_model, peak=self.learning_rate, **sizes)
+        sizes = {"d_model": d_model, "warmup": self.warmup, "steps": self.steps, "decay": self.decay}
+        return schedules.by_name(self.schedule, peak=self.learning_rate, **sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(JsonConfig):
-    """A model and how to train it: what a preset is, and what CONFIG.json holds.
+    """A model and how to train it: what a preset is, and what CONFIG.json holds."""
 
-    `model.vocab_size` is the size that a tokenizer of subwords is trained to; those of words become what is found.
-    """
-
-    model: Config
+    model: Config  # its vocab_size is what a tokenizer of subwords is trained to; those of words become what is found
     training: TrainingConfig
 
     def __post_init__(self) -> None:
         model, training = self.model, self.training
         words = training.min_count > 0
         if words != (type(model) is not TransformerConfig):
-            needs = "0 (subwords)" if words else "1 or more (words)"
-            kind = model.architecture
-            raise ValueError(f"min_count must be {needs} for the architecture {kind!r}, got {training.min_count}")
+            needs = f"{'0 (subwords)' if words else '1 or more (words)'} for the architecture {model.architecture!r}"
+            raise ValueError(f"min_count must be {needs}, got {training.min_count}")
         if words and training.bpe_dropout + training.bpe_dropout_target:
             raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
         # Of a pair one more for the start or the end token.

@@ -22,7 +22,7 @@ _BATCH_TOKENS, _BATCH_TEXTS, _BATCH_WINDOWS = 4096, 64, 16
 
 
 class Validation:
-    """Scores a model on n_pairs (0: never) from all over the validation sets, of which some are sorted by length."""
+    """Scores a model on n_pairs (0: none) from all over the validation sets, of which some are sorted by length."""
 
     def __init__(
         self, corpora: Mapping[str, Sequence[Pair]], tokenizer: PairTokenizer, n_pairs: int, lowercase: bool = False
@@ -32,9 +32,8 @@ class Validation:
         self._bleu = BLEU(lowercase=lowercase)
 
     def run(self, model: EncoderDecoder) -> dict[str, float]:
-        """For each corpus "valid_perplexity.NAME" (per token, teacher-forced), "valid_nats_per_character.NAME" (the
-        same loss, comparable between tokenizers) and "valid_bleu.NAME" (greedy, sacreBLEU); for a recurrent model also
-        "valid_free_perplexity.NAME", without teacher forcing.
+        """For each corpus perplexity (per token, teacher-forced), nats per character (the same loss, comparable between
+        tokenizers) and BLEU (greedy); for a recurrent model also the "free" perplexity without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():
@@ -106,7 +105,7 @@ def translate_all(model: EncoderDecoder, tokenizer: PairTokenizer, texts: Sequen
 
 
 class TextValidation:
-    """Perplexity on the validation text of a name: ids (N,), none turn it off; `first` is read before them."""
+    """Perplexity on ids (N,), none turn it off; `first` is read before them."""
 
     def __init__(self, name: str, ids: Tensor, first: int) -> None:
         self._name, self._ids, self._first = name, ids, first

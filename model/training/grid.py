@@ -1,8 +1,7 @@
 """The grid of small runs that tell a peak rate from its warmup: which cells there are, and how what they left is read.
 
 The paper's schedule ties the two: its peak is d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run
-with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020). `python -m model grid` makes a
-folder of grid.json, and grid.npz with the curves and the attention maps.
+with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020).
 """
 
 from collections.abc import Mapping
@@ -24,9 +23,7 @@ VALUES, ARRAYS = "grid.json", "grid.npz"
 NORMS = ("post", "pre")
 PEAKS = (0.001, 0.005, 0.02, 0.1)
 WARMUPS = (1, 20, 100, 400)  # steps; 1: none
-STEPS = 1000
 SNAPSHOTS = (30, 100, 200, 400, 700, 1000)  # steps after which texts and maps are kept
-VALIDATE_EVERY = 100
 CURVES = ("loss", "gradient_norm")
 MAP_UNIT = 255  # a weight of 1, in the maps' bytes
 
@@ -50,7 +47,7 @@ class GridCell:
             model=TransformerConfig(**sizes, d_ff=256, max_length=128, norm=self.norm, final_norm=self.norm == "pre"),
             training=TrainingConfig(
                 data="multi30k",
-                steps=STEPS,
+                steps=1000,
                 batch_tokens=1000,
                 schedule=self.schedule,
                 learning_rate=self.peak,
@@ -58,8 +55,8 @@ class GridCell:
                 clip_norm=1e9,  # none, as in the paper
                 precision="float32",
                 average_last=1,
-                average_every=STEPS,
-                validate_every=VALIDATE_EVERY,
+                average_every=1000,
+                validate_every=100,
                 validation_pairs=200,
                 seed=self.seed,
                 held_out=tuple(text for pair in EXAMPLES for text in pair),
@@ -73,8 +70,6 @@ EXAMPLES = (
     ("Two dogs are running through the snow.", "Zwei Hunde laufen durch den Schnee."),
     ("A woman is sitting on a bench and reading a book.", "Eine Frau sitzt auf einer Bank und liest ein Buch."),
 )
-# Norm, peak and warmup where a run neither clearly learns nor clearly fails, or where the story turns.
-SECOND_SEEDS = tuple(("post", 0.02, warmup) for warmup in WARMUPS) + (("post", 0.005, 1), ("post", 0.005, 20))
 
 
 def cells() -> list[GridCell]:
@@ -82,13 +77,13 @@ def cells() -> list[GridCell]:
     grid = [GridCell(norm, peak, warmup) for peak in reversed(PEAKS) for warmup in WARMUPS for norm in NORMS]
     # Without warmup the paper's decay begins at once, too: does it fail for want of warmup, or is it slow ever after?
     undecayed = [GridCell(norm, peak, 1, "constant") for peak in PEAKS for norm in NORMS]
-    return grid + undecayed + [GridCell(*seeded, seed=2) for seeded in SECOND_SEEDS]
+    # Where a run neither clearly learns nor clearly fails, or where the story turns.
+    unclear = [(0.02, warmup) for warmup in WARMUPS] + [(0.005, 1), (0.005, 20)]
+    return grid + undecayed + [GridCell("post", *turned, seed=2) for turned in unclear]
 
 
 @dataclass(frozen=True)
 class GridRun:
-    """What a run of the grid left."""
-
     cell: GridCell
     loss: np.ndarray  # (steps,) float32, training loss per token in nats, label smoothing included
     gradient_norm: np.ndarray  # (steps,) float32, before clipping
@@ -106,7 +101,7 @@ class GridRun:
 
     @property
     def final(self) -> float:
-        """The validation loss at the end, nats per token."""
+        """The last validation loss."""
         return list(self.validation.values())[-1]
 
     def maps(self, step: int, kind: str) -> np.ndarray:
@@ -116,22 +111,18 @@ class GridRun:
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid as read from its folder."""
-
     about: dict[str, Any]  # data with licence, the configuration, and the command
     examples: list[tuple[str, str]]
     source_tokens: list[str]  # of the first example, the end token last
     target_tokens: list[str]  # of its reference, the start token first
-    entropy: float  # nats per token of held-out captions for a model that has only learned how often each token comes
+    entropy: float  # nats per token for a model that has only learned how often each token comes
     entropy_smoothed: float  # the training loss of such a model
     runs: dict[GridCell, GridRun]
 
 
 def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The curves of runs (at least one) up to the last step that all have, in whole points.
-
-    Returns:
-        By name float (2, n), steps and values: the learning rate of every step, and means of the loss.
+    """Of runs, up to the last step that all have, the learning rate of every step, and means of the loss: by name float
+    (2, n), steps and values.
     """
     n = min(len(run.loss) for run in runs.values()) // EVERY * EVERY
     rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in runs.items()}

@@ -1,6 +1,6 @@
-"""Trains the cells of the grid one after the other and keeps, of each, what `grid` reads."""
+"""Trains the cells of the grid and keeps, of each, what `grid` reads."""
 
-from collections import Counter
+import copy
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from tqdm import tqdm
 
-from model.interventions.edits import layer_counts
-from model.taps import record
+from model.checkpoint import Checkpoint
 from model.text.special import BOS_ID, EOS_ID
-from model.text.words import PairTokenizer
 from model.training import grid, tasks
 from model.training.config import RunConfig
 from model.training.data.corpora import Pair, load_corpus
@@ -23,11 +20,12 @@ from model.training.evaluation import cross_entropy, translate_all
 from model.training.grid import GridCell
 from model.training.loop import Diverged, Step, Trainer
 from model.training.processes import alone
-from model.translation import KINDS, module_of
+from model.translation import KINDS
+from model.translator import Translator
 
 
 class CellTrainer(Trainer):
-    """Trains a cell on a task of its seed and keeps what it sees, of the present weights; writes nothing to `out`."""
+    """Keeps what it sees of the present weights, on a task of the cell's seed; writes nothing to `out`."""
 
     def __init__(self, cell: GridCell, task: tasks.Task, pairs: list[Pair], data_dir: Path, out: Path) -> None:
         self._task, self._pairs, self._cell = task, pairs, cell
@@ -53,9 +51,15 @@ class CellTrainer(Trainer):
             self._validation[step] = round(total / count, 4)
         if step in grid.SNAPSHOTS or step == config.steps:
             self._texts[step] = translate_all(self.model, self.tokenizer, [source for source, _ in grid.EXAMPLES])
-            self._maps.append(attention_maps(self.model, *example_ids(self.tokenizer)))
+            self._maps.append(self._attention())
         self.model.train()
         return True
+
+    def _attention(self) -> dict[str, np.ndarray]:
+        """By kind the maps (layers, heads, queries, keys) of the first example in bytes, of which 255 is 1."""
+        model = copy.deepcopy(self.model).cpu()  # a Translator lays out the weights anew
+        result = Translator(Checkpoint(self.out, model, self.tokenizer, {})).force(*grid.EXAMPLES[0])
+        return {kind: (result.attention(kind) * grid.MAP_UNIT).round().astype(np.uint8) for kind in KINDS}
 
     def result(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Train, and return what goes into grid.json and into grid.npz; a run that diverges ends there."""
@@ -65,45 +69,22 @@ class CellTrainer(Trainer):
         except Diverged:
             values["diverged"] = self.progress.step + 1
         values["seconds"] = round(self.progress.seconds, 1)
-        shapes = self._maps or [attention_maps(self.model, *example_ids(self.tokenizer))]  # even where there are none
+        shapes = self._maps or [self._attention()]  # even where there are none
         arrays = {name: np.array(curve, dtype=np.float32) for name, curve in self._curves.items()}
         arrays |= {kind: np.stack([maps[kind] for maps in shapes])[: len(self._maps)] for kind in KINDS}
         return values, {f"{self._cell.name}.{name}": array for name, array in arrays.items()}
 
 
-def example_ids(tokenizer: PairTokenizer) -> tuple[list[int], list[int]]:
-    source, reference = grid.EXAMPLES[0]
-    return [*tokenizer.source.encode(source), EOS_ID], [BOS_ID, *tokenizer.target.encode(reference)]
-
-
-@torch.no_grad()
-def attention_maps(model: nn.Module, source: list[int], target: list[int]) -> dict[str, np.ndarray]:
-    """Kind to the weights over one pair (layers, heads, queries, keys) in bytes, of which 255 is 1."""
-    with record("*.weights") as trace:
-        model(torch.tensor([source]), torch.tensor([target]))
-    maps = {}
-    for kind, n_layers in layer_counts(model.config).items():
-        weights = torch.cat([trace[f"{module_of(kind, layer)}.weights"] for layer in range(n_layers)])
-        maps[kind] = (weights * grid.MAP_UNIT).round().to(torch.uint8).numpy()
-    return maps
-
-
 def token_entropy(targets: Iterable[list[int]], vocab_size: int, smoothing: float) -> float:
     """The least loss in nats of a model that gives every token, end tokens included, a fixed probability."""
-    counts = Counter(index for ids in targets for index in (*ids, EOS_ID))
-    shares = np.zeros(vocab_size)
-    shares[list(counts)] = list(counts.values())
-    shares = (1 - smoothing) * shares / shares.sum() + smoothing / vocab_size
-    shares = shares[shares > 0]
-    return float(-(shares * np.log(shares)).sum())
+    counts = torch.tensor([index for ids in targets for index in (*ids, EOS_ID)]).bincount(minlength=vocab_size)
+    shares = (1 - smoothing) * counts.double() / counts.sum() + smoothing / vocab_size
+    return round(torch.special.entr(shares).sum().item(), 4)
 
 
 def record_grid(data_dir: Path, out: Path, command: str = "", resume: bool = False, only: str = "") -> None:
-    """Train the cells, of names that begin with `only`, that `out` does not have yet; after each, what there is can be
-    read and gone on from.
-
-    Raises:
-        ValueError: if data are missing, `out` holds another grid or one not to be resumed, or no cell is of that name.
+    """Train the cells whose names begin with `only`, and which `out` does not have yet; after each, what there is can
+    be read and gone on from. A ValueError if that cannot be.
     """
     wanted = [cell for cell in grid.cells() if cell.name.startswith(only)]
     if not wanted:
@@ -138,14 +119,14 @@ def _header(run: RunConfig, task: tasks.Task, data_dir: Path, command: str) -> d
     config, tokenizer = run.training, task.tokenizer
     pairs = load_corpus(data_dir, config.data, "train", (config.source, config.target))
     targets = [tokenizer.target.encode(target) for _, target in pairs]
-    source, target = example_ids(tokenizer)
+    source, target = grid.EXAMPLES[0]
     size = task.config.vocab_size
     return {
         "about": {"command": command, "data": task.about["data"], "run": run.to_dict()},
         "examples": [list(pair) for pair in grid.EXAMPLES],
-        "source_tokens": tokenizer.source.tokens(source),
-        "target_tokens": tokenizer.target.tokens(target),
-        "entropy": round(token_entropy(targets, size, 0.0), 4),
-        "entropy_smoothed": round(token_entropy(targets, size, config.label_smoothing), 4),
+        "source_tokens": tokenizer.source.tokens([*tokenizer.source.encode(source), EOS_ID]),
+        "target_tokens": tokenizer.target.tokens([BOS_ID, *tokenizer.target.encode(target)]),
+        "entropy": token_entropy(targets, size, 0.0),
+        "entropy_smoothed": token_entropy(targets, size, config.label_smoothing),
         "runs": [],
     }

@@ -1,7 +1,4 @@
-"""The training loop: resumable, interruptible, in one process or in several.
-
-The run's folder is a checkpoint folder (the averaged weights) with history.jsonl, and resume/ to go on from exactly.
-"""
+"""The training loop. A run's folder is a checkpoint of averaged weights with history.jsonl, and resume/ to continue."""
 
 import copy
 import time
@@ -31,7 +28,7 @@ Step = tuple[float, float, int, float]  # loss, gradient norm, tokens, seconds
 
 
 class Diverged(ValueError):
-    """A gradient is not finite: the run cannot go on."""
+    """A gradient is not finite."""
 
 
 class Trainer:
@@ -40,10 +37,8 @@ class Trainer:
     Args:
         out: the run's folder.
         command: the command line, for the card.
-        resume: continue from out/resume.
         start_from: a checkpoint folder with whose weights and tokenizer to begin.
         tokenizer: a folder whose tokenizer to use; its size is that of the vocabulary.
-        processes: those that train together; alone when left out.
 
     Raises:
         ValueError: if data or what to resume from is missing or damaged, or a run or checkpoint would be overwritten.
@@ -90,11 +85,10 @@ class Trainer:
             self._warm_start(begun.model)
         self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
         self.schedule = config.rates(getattr(self.run.model, "d_model", 1))
-        self.progress = Progress()
-        self.snapshots: list[dict[str, Tensor]] = []
+        self.progress, self.snapshots = Progress(), []
         if saved:
-            self.progress = saved.progress(self.run, self.processes.count)
-            self.snapshots = state.restore(saved, self.progress, self.model, self.optimizers)
+            trained = (self.run, self.processes.count, self.model, self.optimizers)
+            self.progress, self.snapshots = state.restore(saved, *trained)
             if self.processes.is_first:
                 state.forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
@@ -154,7 +148,7 @@ class Trainer:
                 last_save = time.monotonic()
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
-        """Show, validate and log the steps since the last time, if it is time to."""
+        """Show, validate and log the steps since the last report, if it is time to."""
         config, step = self.run.training, self.progress.step
         validates = step % config.validate_every == 0 or step == config.steps
         if step % _LOG_EVERY and not validates:
@@ -180,12 +174,14 @@ class Trainer:
     def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
         """Endless, from where the run stands, each with epoch, batch and final after it."""
         epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
-        mixes = {final: list(self._mix(final).values()) for final in (False, True)}
+        config = self.run.training
+        mix = parse_mix(config.data)
+        last = dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if config.final_data else mix
         while True:
             if self._is_final() != final:  # back again, too: a finished run may be given more steps
                 epoch, done, final = epoch + 1, 0, not final
             number = 0
-            for number, batch in enumerate(self.stream.epoch(epoch, mixes[final]), start=1):
+            for number, batch in enumerate(self.stream.epoch(epoch, list((last if final else mix).values())), start=1):
                 if number > done:
                     yield batch, (epoch, number, final)
                 if self._is_final() != final:
@@ -194,11 +190,6 @@ class Trainer:
                 if number == 0:
                     raise ValueError("the training data hold no sentence pair that is short enough")
                 epoch, done = epoch + 1, 0
-
-    def _mix(self, final: bool) -> dict[str, float]:
-        config = self.run.training
-        mix = parse_mix(config.data)
-        return dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if final and config.final_data else mix
 
     def _is_final(self) -> bool:
         config = self.run.training
@@ -262,7 +253,7 @@ class Trainer:
         }
 
     def save(self) -> None:
-        """The first process writes the state to resume from, then the checkpoint with the averaged weights."""
+        """The first process writes the state to resume from, then the checkpoint."""
         if not self.processes.is_first:
             return
         values = {

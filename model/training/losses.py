@@ -1,4 +1,4 @@
-"""What training minimises: cross entropy with its gradient written out, and modules from a batch to its mean."""
+"""What training minimises: cross entropy, and modules from a batch to its mean."""
 
 from typing import Any
 
@@ -16,17 +16,14 @@ from model.transformer import Transformer
 def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     """Mean cross entropy in nats per token of logits (B, T, V) and ids (B, T), of which padding does not count.
 
-    The target distribution is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary
+    The target distribution q is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary
     (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
     """
     return _SmoothedCrossEntropy.apply(logits.flatten(0, 1), targets.flatten(), smoothing)
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):
-    """`cross_entropy` of PyTorch in half the passes over the (N, V) numbers.
-
-    With z the logits and q the target distribution the loss is log sum exp(z) - q . z, and its gradient softmax(z) - q.
-    """
+    """`cross_entropy` of PyTorch in half the time: log sum exp(z) - q . z, with the gradient softmax(z) - q."""
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -63,14 +60,13 @@ class TranslationLoss(nn.Module):
         self.forcing = {"teacher_forcing": config.teacher_forcing} if isinstance(model, GruModel) else {}
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """src (B, S); tgt (B, T + 1), start and end token included."""
-        logits = self.model(src, tgt[:, :-1], **self.forcing)  # (B, T, V)
+        logits = self.model(src, tgt[:, :-1], **self.forcing)  # (B, T - 1, V)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return smoothed_cross_entropy(logits, tgt[:, 1:], self.smoothing)
 
 
 class NextWordLoss(nn.Module):
-    """Cross entropy of tgt (B, T), what follows each of src (B, T)."""
+    """Cross entropy of tgt (B, T), what follows each id of src (B, T)."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__()

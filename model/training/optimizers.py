@@ -1,4 +1,4 @@
-"""The optimisers of a configuration: Adam, plain SGD, or Muon for the matrices of the layers with Adam for the rest."""
+"""Adam, plain SGD, or Muon for the matrices of the layers with Adam for the rest."""
 
 from collections import defaultdict
 
@@ -16,9 +16,9 @@ _MOMENTUM = 0.95
 class Muon(torch.optim.Optimizer):
     """Steps along the orthogonalised momentum of each matrix (Jordan et al. 2024), as long as those of AdamW.
 
-    As `torch.optim.Muon` with nesterov, without weight decay and with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025),
-    but the iteration may be in float32 (in bfloat16 it takes thirty times as long on a processor without instructions
-    for it), and matrices of one shape go through it together.
+    As `torch.optim.Muon` without weight decay and with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025), but matrices
+    of one shape go through the iteration together, and in float32 on a processor without instructions for bfloat16,
+    where that takes thirty times as long.
     """
 
     def __init__(self, parameters: list[nn.Parameter], dtype: torch.dtype = torch.float32) -> None:
@@ -39,7 +39,7 @@ class Muon(torch.optim.Optimizer):
                     matrix.add_(update.to(matrix.dtype), alpha=-rate)
 
     def _look_ahead(self, matrix: nn.Parameter) -> Tensor:
-        """Nesterov's: the gradient after one more step of the momentum."""
+        """Nesterov's."""
         if not (state := self.state[matrix]):
             state["momentum_buffer"] = torch.zeros_like(matrix)
         momentum = state["momentum_buffer"]
@@ -48,7 +48,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalised(x: Tensor) -> Tensor:
-    """Matrices (N, rows, columns) with all singular values between about 0.5 and 1.5, by Newton-Schulz iterations."""
+    """Bring the singular values of matrices (N, rows, columns) to about 0.5 to 1.5, by Newton-Schulz iterations."""
     if x.size(1) > x.size(2):
         return orthogonalised(x.mT).mT
     a, b, c = _COEFFICIENTS
@@ -82,5 +82,5 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
 
 
 def layer_matrices(model: nn.Module) -> dict[str, nn.Parameter]:
-    """The two-dimensional parameters of the layers by name: neither embeddings nor what makes the logits."""
+    """By name: neither embeddings nor what makes the logits."""
     return {name: value for name, value in model.named_parameters() if value.ndim == 2 and ".layers." in name}

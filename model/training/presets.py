@@ -1,7 +1,5 @@
 """The runs that have names: what ships in checkpoints/, the reference systems, and a tiny one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -30,8 +28,7 @@ def _like(run: RunConfig, model: dict[str, Any] | None = None, **training: Any) 
     return RunConfig(model=replace(run.model, **(model or {})), training=replace(run.training, **training))
 
 
-# For the app: small enough for two cores, with noise that makes it robust to careless typing. Batches are large because
-# Muon takes a fixed time per step.
+# For the app: small enough for two cores, robust to careless typing; batches are large, as Muon takes a time per step.
 _EN_DE = _run(
     TransformerConfig(vocab_size=8000),
     **_STABLE,
@@ -52,8 +49,7 @@ _EN_DE = _run(
     validation_pairs=600,
     held_out=HELD_OUT,
 )
-# An encoder-decoder of three and three layers on a tenth of WMT16, in batches of 128 pairs of at most 64 tokens. Its 30
-# passes are of 3,199 batches. Which tokenizer cuts the text is up to `--tokenizer`; its size replaces vocab_size.
+# A reference: 30 passes of 3,199 batches of 128 pairs, a tenth of WMT16. The size of --tokenizer replaces vocab_size.
 _S4 = _run(
     TransformerConfig(
         vocab_size=58_101,
@@ -75,7 +71,7 @@ _S4 = _run(
     average_every=3_199,
     validate_every=3_199,
 )
-# The recurrent encoder-decoder of the reference: 10 passes of 227 batches of 128 pairs.
+# A reference: 10 passes of 227 batches of 128 pairs.
 _S3 = _run(
     GruConfig(source_vocab_size=7855, target_vocab_size=5893, run_over_padding=True, max_length=256),
     **_CAPTIONS,
@@ -106,7 +102,7 @@ PRESETS = {
     # With those that `model download` fetches.
     "en-de-public": _like(_EN_DE, data="tatoeba + multi30k"),
     "de-en": _like(_EN_DE, source="de", target="en"),
-    # A few minutes on a laptop, to see the whole path work.
+    # Minutes, to see the whole path work.
     "tiny": _run(
         TransformerConfig(vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128),
         data="multi30k",
@@ -117,7 +113,7 @@ PRESETS = {
         validate_every=200,
         validation_pairs=100,
     ),
-    # German to English on image captions, all in lower case: about 19 passes in 90 minutes of two cores.
+    # Image captions: about 19 passes in 90 minutes of two cores.
     "multi30k-de-en": _run(
         TransformerConfig(vocab_size=6000, d_ff=512, dropout=0.2, max_length=256),
         **_CAPTIONS,
@@ -135,9 +131,9 @@ PRESETS = {
     "s4-post": _like(_S4, {"norm": "post"}),
     "s3": _S3,
     "multi30k-de-en-gru": _GRU,
-    # Bahdanau et al. 2015: the encoder reads from both ends, and every step of the decoder reads all of its states.
+    # Bahdanau et al. 2015.
     "multi30k-de-en-gru-attention": _like(_GRU, {"attention": True, "bidirectional": True}),
-    # The tutorial's language model: three passes of 2,984 windows, its learning rate a twentieth less after each.
+    # The tutorial's: three passes of 2,984 windows, the learning rate a twentieth less after each.
     "s2": _run(
         LanguageModelConfig(vocab_size=33_278),
         **_WIKITEXT,
@@ -151,7 +147,7 @@ PRESETS = {
         average_every=2_984,
         validate_every=2_984,
     ),
-    # About eight passes in 90 minutes of two cores, which an adaptive softmax over shared tables makes possible.
+    # About eight passes in 90 minutes of two cores, thanks to an adaptive softmax over shared tables.
     "wikitext2-lm": _run(
         LanguageModelConfig(
             vocab_size=33_278,

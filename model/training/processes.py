@@ -22,7 +22,7 @@ _PATIENCE = timedelta(minutes=30)
 
 @dataclass(frozen=True)
 class Processes:
-    """This process, number `rank` of `count`; the first logs, validates and saves."""
+    """This process, number `rank` of `count`; the first logs, validates and saves. All must call `agree` and `sum`."""
 
     count: int
     rank: int
@@ -33,18 +33,17 @@ class Processes:
         return self.rank == 0
 
     def share(self, items: Sequence) -> Sequence:
-        """Its part, one in `count`, of a list that all processes have."""
+        """Its part of a list that all have."""
         return items[self.rank :: self.count]
 
     def agree(self, value: Any) -> Any:
-        """The first process's value; every process must call this."""
+        """The first process's value."""
         values = [value]
         if self.count > 1:
             distributed.broadcast_object_list(values, src=0)
         return values[0]
 
     def sum(self, *values: float) -> list[float]:
-        """Sums over the processes; every process must call this."""
         if self.count == 1:
             return list(values)
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -68,7 +67,7 @@ class Processes:
         return f"{self.count} processes, each {name}" if self.count > 1 else name
 
     def multiplies_bfloat16(self) -> bool:
-        """Whether the device has instructions for products of bfloat16 matrices."""
+        """Whether the device has instructions for it."""
         if self.device.type == "cuda":
             return True
         has = torch.cpu.get_capabilities()
@@ -86,7 +85,7 @@ def alone() -> Processes:
 
 @contextmanager
 def started() -> Iterator[Processes]:
-    """Join torchrun's processes for the block, or be `alone`; a ValueError if they are more than there are GPUs."""
+    """Join torchrun's processes, or be `alone`; a ValueError if they are more than there are GPUs."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield alone()
         return

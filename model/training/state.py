@@ -20,7 +20,7 @@ from model.training.optimizers import REMEMBERED
 
 HISTORY = "history.jsonl"  # a JSON object per line
 FILE = "state.safetensors"
-JSON = "json"  # its tensor with the rest, as bytes: run, progress, processes, tokenizer
+JSON = "json"  # its tensor with the rest, as bytes
 OLD_JSON = "state.json"  # where that once stood, the tokenizer in the checkpoint; still read
 # What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
 MAY_DIFFER = (
@@ -40,7 +40,7 @@ MAY_DIFFER = (
 
 @dataclass
 class Progress(JsonConfig):
-    """Where a run stands, saved with its state."""
+    """Where a run stands."""
 
     step: Amount = 0  # optimiser steps done
     epoch: Amount = 0  # the pass over the data, from 0
@@ -52,44 +52,10 @@ class Progress(JsonConfig):
 
 @dataclass(frozen=True)
 class Saved:
-    """What `save` wrote; the tokenizer as JSON text."""
-
     folder: Path
     values: dict[str, Any]
     tokenizer: str
     tensors: dict[str, Tensor]
-
-    def progress(self, run: RunConfig, n_processes: int = 1) -> Progress:
-        """Where the run stands; a ValueError if it is damaged, or began with something that may not change.
-
-        Keys that the saved configuration lacks had their defaults.
-        """
-        defaults = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}
-        try:
-            progress = Progress.from_dict(self.values["progress"])
-            model = read_model(self.values["run"]["model"], default="transformer")
-            begun = defaults | dict(self.values["run"]["training"])
-            batches = self.values.get("processes", 1) * begun.pop("accumulate")
-            if type(batches) is not int:
-                raise ValueError(f"{batches!r} is not a number of batches")
-        except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(self.folder, error) from None
-        out = self.folder.parent
-        if model != run.model:
-            raise ValueError(
-                f"{out} holds a run of a model of other sizes: resume it with the configuration it began with"
-            )
-        same = {name: now for name, now in vars(run.training).items() if name not in (*MAY_DIFFER, "accumulate")}
-        at_once = "accumulate times the number of processes"
-        same[at_once], begun[at_once] = run.training.accumulate * n_processes, batches
-        for name, now in same.items():
-            before = tuple(begun[name]) if isinstance(begun[name], list) else begun[name]
-            if before != now:
-                raise ValueError(
-                    f"{out} holds a run that began with {name} {before!r}, which cannot become {now!r}: "
-                    f"resume it with what it began with, where only these may differ: {', '.join(MAY_DIFFER)}"
-                )
-        return progress
 
 
 def _damaged(folder: Path, error: Exception) -> ValueError:
@@ -106,9 +72,7 @@ def save(
 ) -> None:
     """Write all that is needed to go on exactly; what was there before stays until that is done.
 
-    Args:
-        values: run and progress as dictionaries, processes, and the tokenizer as JSON text.
-        snapshots: the weights that the average is made of.
+    The values are run, progress, processes, and the tokenizer as JSON text; the average is made of the snapshots.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"model.{name}": value for name, value in model.named_parameters()}
@@ -126,7 +90,7 @@ def save(
 
 
 def read(folder: Path) -> Saved:
-    """What `save` wrote, or its predecessor of two files; a ValueError if it is missing or damaged."""
+    """What `save` wrote; a ValueError if it is missing or damaged."""
     tensors = checkpoint.read_tensors(folder / FILE)
     if JSON not in tensors:
         tokenizer = checkpoint.read_text(folder.parent / checkpoint.TOKENIZER)
@@ -150,13 +114,13 @@ def _remembered(
 
 
 def restore(
-    saved: Saved, progress: Progress, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
-) -> list[dict[str, Tensor]]:
-    """Set weights, the optimisers' state and the random state to what `save` wrote; returns the snapshots.
+    saved: Saved, run: RunConfig, n_processes: int, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
+) -> tuple[Progress, list[dict[str, Tensor]]]:
+    """Set weights, the optimisers' state and the random state; returns where the run stands, and the snapshots.
 
-    Raises:
-        ValueError: if tensors are damaged or incomplete, or of another step; nothing has been changed then.
+    A ValueError if the state is damaged or incomplete, or began with something that may not change.
     """
+    progress = _progress(saved, run, n_processes)
     path, tensors = saved.folder / FILE, saved.tensors
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
     remembered = list(_remembered(model, optimizers)) if progress.step else []
@@ -175,7 +139,34 @@ def restore(
             torch.cuda.set_rng_state(tensors["random.cuda"])
     except (RuntimeError, TypeError) as error:
         raise ValueError(f"{path} is damaged: the state of the random numbers is none ({error})") from None
-    return [_under(f"snapshot.{i}.", tensors) for i in range(count)]
+    return progress, [_under(f"snapshot.{i}.", tensors) for i in range(count)]
+
+
+def _progress(saved: Saved, run: RunConfig, n_processes: int) -> Progress:
+    begun = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}  # of keys that are not there
+    try:
+        progress = Progress.from_dict(saved.values["progress"])
+        model = read_model(saved.values["run"]["model"], default="transformer")
+        begun |= dict(saved.values["run"]["training"])
+        batches = saved.values.get("processes", 1) * begun["accumulate"]
+        if type(batches) is not int:
+            raise ValueError(f"{batches!r} is not a number of batches")
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(saved.folder, error) from None
+    out = saved.folder.parent
+    if model != run.model:
+        raise ValueError(f"{out} holds a run of a model of other sizes: resume it with the configuration it began with")
+    same = {name: now for name, now in vars(run.training).items() if name not in (*MAY_DIFFER, "accumulate")}
+    at_once = "accumulate times the number of processes"
+    same[at_once], begun[at_once] = run.training.accumulate * n_processes, batches
+    for name, now in same.items():
+        before = tuple(begun[name]) if isinstance(begun[name], list) else begun[name]
+        if before != now:
+            raise ValueError(
+                f"{out} holds a run that began with {name} {before!r}, which cannot become {now!r}: "
+                f"resume it with what it began with, where only these may differ: {', '.join(MAY_DIFFER)}"
+            )
+    return progress
 
 
 def _check(path: Path, name: str, tensor: Tensor | None, shape: torch.Size | None, step: int) -> None:

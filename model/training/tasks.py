@@ -33,8 +33,7 @@ class Task:
 def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes) -> Task:
     """Read the data of a run, and make a tokenizer, on which the processes agree, where none is given.
 
-    Raises:
-        ValueError: if data are missing, or the tokenizer is of another kind than the run asks for.
+    A ValueError if data are missing, or the tokenizer is of another kind than the run asks for.
     """
     if isinstance(run.model, LanguageModelConfig):
         return _language_model(run, data_dir, tokenizer)

@@ -1,1 +1,1 @@
-"""What training reads: corpora, downloads, noise, and padded batches in a seeded order. Begin with `corpora`."""
+"""What training reads. Begin with `corpora`."""

@@ -1,9 +1,7 @@
 """What is changed about the text of pairs, drawn from a seeded generator: subwords, typing errors, case, clauses.
 
-BPE-dropout (Provilkov et al. 2020) is drawn here and not in the `tokenizers` library, whose own ignores seeds and is
-saved into tokenizer.json, where it would make translations random. A main clause is joined with the subordinate clause
-of another pair (Jia and Liang 2016, "Data Recombination for Neural Semantic Parsing"): before one, it keeps its word
-order in English and German. Pieces are those of `Tokenizer.pieces`.
+A main clause is joined with the subordinate clause of another pair (Jia and Liang 2016, "Data Recombination for Neural
+Semantic Parsing"): before one, it keeps its word order in English and German. Pieces are those of `Tokenizer.pieces`.
 """
 
 import json
@@ -17,8 +15,7 @@ from model.text.words import WordTokenizer
 
 Pieces = tuple[list[str], list[str]]
 
-# Enough to differ between the occurrences of a word in a pass, few enough to be drawn once and reused.
-_VARIANTS = 12
+_VARIANTS = 12  # of a word in a pass, drawn once and reused
 
 # Both words begin a subordinate clause, and each is the other's translation more often than not.
 CONJUNCTIONS = (
@@ -41,7 +38,11 @@ _BOUND = frozenset(("it", "its", "itself", "you", "your", "yours", "yourself"))
 
 
 class SubwordSampler:
-    """Cuts words into subwords, leaving out each possible merge with probability `dropout`; words have none."""
+    """Cuts pieces into subwords, leaving out each possible merge with probability `dropout` (Provilkov et al. 2020).
+
+    The `tokenizers` library's own ignores seeds, and is saved into tokenizer.json, where it would make translations
+    random.
+    """
 
     def __init__(self, tokenizer: Tokenizer | WordTokenizer, dropout: float) -> None:
         self.tokenizer = tokenizer
