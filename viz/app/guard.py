@@ -5,8 +5,6 @@ And where a websocket's `Origin` is none that Streamlit knows, it asks a host on
 address while every visitor waits. So both are decided here, and Streamlit is never left with that question.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket

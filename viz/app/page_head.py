@@ -5,8 +5,6 @@ server, and what Streamlit makes of a component (a blob); fetch nothing from els
 server and of those that HEADLIGHT_FRAMED_BY names, as a course page that embeds it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -3,8 +3,6 @@
 This process starts the others, looks after them, and ends them; nothing here imports the app.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Loading while the server answers already: a browser fetches the code of the page in the meantime."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

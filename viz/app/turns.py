@@ -5,8 +5,6 @@ goes to the end of the queue (round-robin). So a beam of 16 over 128 tokens cost
 wait of one slice. Places are taken by functions that only compute: who has one waits for no lock and for no file.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import os

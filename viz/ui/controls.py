@@ -4,8 +4,6 @@ Controls take a label, a key (in session and address, see viz/ui/choices.py), wh
 option), what options are called where they are not sentences themselves, and further settings of the widget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 

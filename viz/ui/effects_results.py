@@ -1,7 +1,5 @@
 """Direct effects, the layer lens and left-out source tokens, computed when they are asked for, and remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

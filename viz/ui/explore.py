@@ -1,7 +1,5 @@
 """A figure of a page: its title, itself, and beside it what says, makes and keeps it; and the report of a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """All heads as a board, one head's card, which heads look alike, all as a table: of an atlas, a sentence or a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

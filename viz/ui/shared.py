@@ -1,7 +1,5 @@
 """What every page needs: its style and places, what is told when something fails, and text that others brought."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

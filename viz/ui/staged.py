@@ -1,7 +1,5 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

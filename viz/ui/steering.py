@@ -1,7 +1,5 @@
 """What a visitor changes inside the model: actions on the stage, and what the stage is told of what became of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace

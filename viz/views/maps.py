@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, groupby
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,22 +85,17 @@ def build(
     Words are merged first, then special tokens left out, then heads summarised, then small cells left blank, so a
     summary is one of what single heads would show. Nothing is renormalised.
     """
-    counts = weights.shape[:2]
-    special_rows, special_columns = analysis.is_special(queries), analysis.is_special(keys)
-    row_of, column_of = list(range(len(queries))), list(range(len(keys)))
+    counts, places = weights.shape[:2], [range(len(queries)), range(len(keys))]
+    special = [analysis.is_special(tokens) for tokens in (queries, keys)]
     if options.merge:
-        from_words, to_words = (analysis.words(tokens, options.mark) for tokens in (queries, keys))
-        row_of, column_of = from_words.of_token, to_words.of_token
-        weights = analysis.merge_words(weights, from_words, to_words)
-        rows, columns = np.nonzero(mask)
-        mask = np.zeros((len(from_words.names), len(to_words.names)), dtype=bool)
-        mask[np.array(row_of)[rows], np.array(column_of)[columns]] = True  # where any token may attend to any other
-        special_rows, special_columns = _first(special_rows, from_words), _first(special_columns, to_words)
+        merged = [analysis.words(tokens, options.mark) for tokens in (queries, keys)]
+        weights, mask = analysis.merge_words(weights, *merged), analysis.merge_words(mask, *merged) > 0
+        places, (queries, keys) = [one.of_token for one in merged], [one.names for one in merged]
+        special = [one[np.unique(of, return_index=True)[1]] for one, of in zip(special, places)]
         if others is not None:
-            grouped = groupby(zip(row_of, others, strict=True), key=lambda one: one[0])
-            others = [" ".join(token for _, token in group) for _, group in grouped]
-        queries, keys = from_words.names, to_words.names
-    rows, columns = (~one | (not options.hide or one.all()) for one in (special_rows, special_columns))
+            others = [" ".join(compress(others, np.equal(places[0], word))) for word in range(len(queries))]
+    rows, columns = kept = [~one | (not options.hide or one.all()) for one in special]
+    row_of, column_of = (np.where(on, np.cumsum(on) - 1, -1)[list(of)].tolist() for on, of in zip(kept, places))
     weights, removed = analysis.hide(weights, ~rows, ~columns)
     if options.axes:
         weights = analysis.aggregate(weights, SUMMARIES[options.summary], options.axes)
@@ -115,22 +110,13 @@ def build(
         keys=list(compress(keys, columns)),
         others=None if others is None else list(compress(others, rows)),
         removed=removed.astype(np.float32),
-        row_of=_drawn_at(row_of, rows),
-        column_of=_drawn_at(column_of, columns),
+        row_of=row_of,
+        column_of=column_of,
         layer_names=_names("layers", counts[0], options),
         head_names=_names("heads", counts[1], options),
         value=VALUES[options.summary],
         options=options,
     )
-
-
-def _drawn_at(of_token: list[int], kept: np.ndarray) -> list[int]:
-    return np.where(kept, np.cumsum(kept) - 1, -1)[of_token].tolist()
-
-
-def _first(marked: np.ndarray, words: analysis.Words) -> np.ndarray:
-    """Whether the first token of each word is marked."""
-    return marked[np.unique(words.of_token, return_index=True)[1]]
 
 
 def _names(axis: str, count: int, options: Options) -> list[str]:
@@ -201,7 +187,11 @@ def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
     weights, shown = np.zeros_like(own), np.zeros(own.shape, bool)
     weights[..., *here] = own[..., *here] - other[..., *there]
     shown[..., *here] = after.shown[:n_layers, :n_heads][..., *here] | before.shown[:n_layers, :n_heads][..., *there]
-    queries, keys = (_both_names(*one, found) for one, found in zip(names, pairs))
+    queries, keys = (list(new) for _, new in names)
+    for both, (old, new), found in zip((queries, keys), names, pairs):
+        for i, j in found:
+            if old[i] != new[j]:
+                both[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
     return replace(
         after,
         weights=weights,
@@ -214,14 +204,6 @@ def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
         value=message("B minus A") if replaced else message("after minus before"),
         signed=True,
     )
-
-
-def _both_names(old: Sequence[str], new: Sequence[str], pairs: Pairs) -> list[str]:
-    names = list(new)
-    for i, j in pairs:
-        if old[i] != new[j]:
-            names[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
-    return names
 
 
 class NextWords(NamedTuple):
