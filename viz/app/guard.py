@@ -1,8 +1,8 @@
 """Who may talk to the app: requests by a name that is its own, and websockets from its own pages.
 
 A foreign page can point a name of its own at this machine (DNS rebinding); the browser then says that name in `Host`.
-And where a websocket's `Origin` is none that Streamlit knows, it asks a host on the internet for this machine's own
-address while every visitor waits. So both are decided here, and Streamlit is never left with that question.
+And for a websocket whose `Origin` it does not know, Streamlit asks a host on the internet for this machine's own
+address while every visitor waits: that question is never left to it.
 """
 
 import os
@@ -95,7 +95,7 @@ def own_names() -> set[str]:
 
 
 def _place(origin: str) -> str:
-    """Host and port of an origin, as in a Host header; nothing where it is not an origin, as "null"."""
+    """Host and port of an origin, as in a Host header; nothing for what is not an origin, as "null"."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -103,8 +103,6 @@ def _place(origin: str) -> str:
 
 
 def _no_sniffing(send: Send) -> Send:
-    """Tells browsers to take every answer for what it says that it is."""
-
     async def told(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message)["x-content-type-options"] = "nosniff"

@@ -22,7 +22,6 @@ from viz.ui import choices, shared  # noqa: E402
 
 
 def groups() -> dict[str, list[st.Page]]:
-    """The pages of the menus, by group."""
     first = next(iter(next(iter(MENU.values()))))
     return {
         say(group): [

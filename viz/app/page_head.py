@@ -82,11 +82,9 @@ def _is_page(message: Message) -> bool:
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:
-    """What browsers may do with a page.
+    """What browsers may do with a page: run these scripts, which stand in it, and no others.
 
-    Args:
-        scripts: that stand in the page; no others do anything.
-        host: by which it was asked for: some browsers take 'self' for pages only, not for websockets.
+    `host`: by which it was asked for: some browsers take 'self' for pages only, not for websockets.
     """
     hashes = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts)
     allowed = {

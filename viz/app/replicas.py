@@ -27,15 +27,12 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9_.-]*[a-z0-9])?", re.I)
 
 
 def serve(hosts: str, replicas: str, port: str) -> None:
-    """Serve until Ctrl-C or SIGTERM.
+    """Serve until Ctrl-C or SIGTERM; a ValueError says what is wrong with the three, or keeps it from running.
 
     Args:
         hosts: names and addresses by which the class opens the app, with commas between them.
         replicas: how many processes, 1 to 16; they listen on this machine only, on the ports after `port`.
         port: where the proxy listens, on all addresses of this machine.
-
-    Raises:
-        ValueError: for what is wrong with the three, a port that is taken, no Caddy, or processes that do not stay.
     """
     names = names_in(hosts)
     count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
@@ -82,14 +79,12 @@ def names_in(hosts: str) -> list[str]:
 
 
 def number(name: str, text: str, most: int) -> int:
-    """A whole number from 1 to `most`, else a ValueError."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{name} is {text!r}: it must be a whole number from 1 to {most}")
     return int(text)
 
 
 def is_free(address: str, port: int) -> bool:
-    """Whether this process could listen on a port."""
     with socket.socket() as probe:
         if os.name == "posix":  # else a port counts as taken for a minute after its last connection
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -37,12 +37,11 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """How many threads wait."""
         return len(self._queue)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Compute inside the block, from when a place is free; inside another turn of the thread, that one goes on."""
+        """Compute inside the block, from when a place is free; inside another turn of the thread that one goes on."""
         if self._has_place():
             yield
             return
@@ -95,7 +94,6 @@ class Turns:
 
 
 def cores() -> int:
-    """How many processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -105,7 +103,7 @@ TURNS = Turns(cores())  # of all visitors of this process
 def in_turn(function: Callable) -> Callable:
     """A function that only computes, as one that does so in its turn.
 
-    What it raises is a ValueError, which pages say where they asked: an error that nobody foresaw becomes one.
+    Its errors are ValueErrors, which pages say where they asked: one that nobody foresaw becomes one.
     """
 
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""Choices of a page: each is kept in the session, and stands in the address as a code (see viz/views/codes.py).
+"""Choices of a page: each is kept in the session, and stands in the address as a code.
 
 The address is read where the session does not know a choice yet, and after Back or Forward. It is written where a part
 of a page ends: the codes of the controls that are there, without those of defaults.
@@ -24,11 +24,10 @@ _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of 
 
 
 def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
-    """Show a widget of Streamlit whose choice is kept in the session and in the address, and return what is chosen.
+    """Show a widget of Streamlit whose choice is kept in the session and in the address, both under a key.
 
     Args:
         args, more: what the widget is made with beside a value.
-        key: in the session and in the address.
         reader: of the codes of what can be chosen.
         default: chosen at first, and where session or address hold nothing that can be.
     """
@@ -48,12 +47,12 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 
 
 def missed(problems: Iterable[str]) -> None:
-    """Have the page tell what its address asks for and is not there, each as name=code."""
+    """Have the page tell what its address asks for in vain, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)
 
 
 def fragment(draw: Callable[[], None]) -> Callable[[], None]:
-    """A part of a page with controls of its own, which every choice there draws again."""
+    """A part of a page with controls of its own, which alone is drawn again after a choice there."""
 
     @st.fragment
     @wraps(draw)
@@ -66,10 +65,7 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 
 @contextmanager
 def part(name: str = "") -> Iterator[None]:
-    """Draw a part of a page, or the whole one; at its end the address says what is chosen, the page what was missing.
-
-    A part inside another one leaves that to it.
-    """
+    """Draw a part of a page, or the whole one; at the end of the outermost the address says what is chosen."""
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
     parts, run = state.get(PARTS, {}), get_script_run_ctx()
     if name:
@@ -96,7 +92,7 @@ def part(name: str = "") -> Iterator[None]:
 
 
 def address() -> dict[str, str]:
-    """The parameters of the address: the codes of the controls drawn so far, and what else it says."""
+    """The parameters of the address as they should be now."""
     said = st.query_params.to_dict() | _chosen()
     return {key: one for key, one in said.items() if one is not None}
 

@@ -1,7 +1,7 @@
 """The controls of the pages, and what pages about one translation begin with: a sentence and how it is translated.
 
-Controls take a label, a key (in session and address, see viz/ui/choices.py), what is chosen at first (else the first
-option), what options are called where they are not sentences themselves, and further settings of the widget.
+Controls take a label, a key (in session and address), what is chosen at first (else the first option), the names of
+options that are not sentences themselves, and further settings of the widget.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an 
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
-    """Let the visitor choose one of a few options, a mapping with their names, by buttons or a widget of Streamlit."""
+    """Let the visitor choose an option, of a mapping by name, with buttons or another widget of Streamlit."""
     names, options = options if isinstance(options, Mapping) else names, list(options)
     more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
@@ -36,7 +36,6 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
 
 
 def views(names: Mapping, key: str, default=None):
-    """Let the visitor choose what a page shows."""
     return choose(say("Show"), names, key, default, label_visibility="collapsed")
 
 
@@ -46,7 +45,6 @@ def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
 
 
 def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
-    """Let the visitor choose one of a list that opens."""
     return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
 
 
@@ -57,31 +55,26 @@ def some(widget: Callable, label: str, options: list, default: list, key: str, *
 
 
 def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
-    """Let the visitor turn something on or off."""
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help, disabled=disabled)
 
 
 def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
-    """Let the visitor choose a number of the type of both ends."""
     return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
 
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
-    """Let the visitor choose one of at least two numbers on a slider."""
+    """Let the visitor choose one of at least two numbers."""
     return choose(label, values, key, default, widget=st.select_slider, **more)
 
 
 def text(label: str, default: str, key: str, **more) -> str:
-    """Let the visitor type a line."""
     return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
 def choose_head(counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0)) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, a layer and a head.
+    """Let the visitor choose a kind of attention, at first the default one, a layer and a head, at first `first`.
 
-    Args:
-        counts: of a kind, how many layers and heads there are.
-        default, first: the kind at first, and its layer and head.
+    `counts` gives the layers and heads of a kind.
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
@@ -90,7 +83,6 @@ def choose_head(counts: Callable[[str], tuple[int, int]], default: str, first=(0
 
 
 def choose_place(n_layers: int, n_heads: int, first=(0, 0)) -> tuple[int, int]:
-    """Let the visitor choose a layer and a head."""
     layer = choose(say("Layer"), list(range(n_layers)), "layer", first[0])
     return layer, choose(say("Head"), list(range(n_heads)), "head", first[1])
 
@@ -103,13 +95,13 @@ def pick(label: str, names: list[str], key: str, **more) -> int:
 
 
 def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
-    """A button for each example, by its name, that puts it into the control with a key."""
+    """Show a button for each example, by its name, that puts it into the control with a key."""
     for number, (name, example) in enumerate(said.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
 
 def sentence(label: str, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
-    """Ask for a sentence, translated while it is typed, above examples."""
+    """Ask for a sentence, translated while it is typed."""
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
@@ -162,14 +154,12 @@ def ask() -> Request:
 
 
 def _start_forcing() -> None:
-    """Begin with the translation on the page as the reference, to be changed word by word."""
     state = st.session_state
     if state.get("mode") == words.FORCED and not state.get("reference"):
         state["reference"] = state.get("shown-text", "")
 
 
 def no_model(error: ValueError) -> None:
-    """Say that there is no model, why, and how to get one."""
     st.error(say("No translation model found."))
     folder = say("The folder is {folder}.", folder=checkpoints_folder())
     shared.small(f"{errors.sentence(error)} {folder}", "no-model")
@@ -177,7 +167,7 @@ def no_model(error: ValueError) -> None:
 
 
 def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
-    """Ask for a sentence in a place, translate it there, and show what the page is about."""
+    """Ask for a sentence in a place, show its translation there, and what the page is about."""
     main = st.container()
     try:
         with beside:

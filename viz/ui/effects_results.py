@@ -25,9 +25,7 @@ def found(
 ) -> Found | str | None:
     """The direct effects that an address asks for; None where it asks for none; why there are none, asked for or not.
 
-    Args:
-        built: by kind the maps of the weights of the translation.
-        rows: as of View.
+    `built`: the maps of the weights; `rows`: as of View.
     """
     if not isinstance(result.config, TransformerConfig):
         return stage_effects.NO_EFFECTS
@@ -64,7 +62,6 @@ def effects_of(request: Request, against: str) -> Effects:
 
 @remembered(32)
 def lens_of(request: Request) -> Lens:
-    """The layer lens; errors as `Translator.lens`."""
     return in_turn(request.translator.lens)(request.translated())
 
 
@@ -90,7 +87,6 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
 
 
 def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: bool) -> dict[str, str]:
-    """Python that makes each picture, by kind and by view; {layer} and {head} stand for the opened head."""
     translator, known = made(None, "translator"), made(result, "result")
     computed = translator.effects(known, against=RUNNER_UP if against == RUNNER_UP else None)
     named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))

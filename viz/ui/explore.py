@@ -1,4 +1,4 @@
-"""A figure of a page: its title, itself, and beside it what says, makes and keeps it; and the report of a sentence."""
+"""A figure of a page with its title and what says, makes and keeps it; and the report of a sentence."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,6 @@ from viz.views.view import FIELDS
 
 
 def heading(title: str, line: str) -> None:
-    """Put a title over a figure, and one line that says what it shows."""
     with st.container(gap="xxsmall"):
         st.markdown(f"**{title}**")
         st.caption(line)
@@ -40,7 +39,7 @@ def draw(
 
     Args:
         height, least: pixels, where they are not those of the figure.
-        line: what it shows, under its title; None: there is no title over it.
+        line: what it shows, under its title; None: there is no title.
     """
     if line is not None:
         heading(plot.title, line)
@@ -54,18 +53,15 @@ def draw(
 def file_name(title: str) -> str:
     """The name of a file, without an ending: letters and digits of any script.
 
-    Example:
-        >>> file_name("Cross-attention, layer 0, head 3")
-        'headlight-cross-attention-layer-0-head-3'
-        >>> file_name("크로스 어텐션, 헤드 3")
-        'headlight-크로스-어텐션-헤드-3'
+    >>> file_name("Cross-attention, layer 0, head 3"), file_name("크로스 어텐션, 헤드 3")
+    ('headlight-cross-attention-layer-0-head-3', 'headlight-크로스-어텐션-헤드-3')
     """
     name = "headlight-" + (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "figure")
     return name[:80].rstrip("-")  # file systems take 255 bytes
 
 
 def offer(plot: Plot, key: str, figure: Drawn) -> None:
-    """Show the button that opens words, code and files; they are made when it is opened, files when asked for."""
+    """Show the button that opens words, code and files, all made when they are asked for."""
     # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
     label = say("Description · Python · Download")
     popover = st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary")
@@ -98,12 +94,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
 def offer_report(
     result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
 ) -> None:
-    """Offer everything about a translation in one file, which is made when it is asked for.
-
-    Args:
-        page: the path of the page that shows it.
-        changed: as for `viz.stage.alone.Settings`.
-    """
+    """Offer everything about a translation that a page shows in one file; `changed` as of `viz.stage.report.Settings`."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}

@@ -36,12 +36,11 @@ def show_board(
     other: Source | None = None,
     sort: str = words_heads.PLACE,
 ) -> None:
-    """Draw all heads of some kinds, coloured by a measure, and a frame round one.
+    """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
     Args:
-        source, other: of the numbers; whose are subtracted.
-        kinds: of attention, which have all the measures.
-        measure, sort: of MEASURES; PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
+        other: whose numbers are subtracted.
+        sort: PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
         on_click: called with kind, layer and head of a cell that is clicked.
     """
     known = source.table(measure, kinds)
@@ -128,7 +127,7 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
-    """Show the role and the numbers of one head, a column per source; with an atlas also its rank among all heads."""
+    """Show the role and the numbers of one head, a column per source, and in an atlas its rank among all heads."""
     kind, place = head.kind, (head.layer, head.head)
     rank = say("rank, largest first")
     rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
@@ -145,7 +144,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
 
 
 def show_table(shown: Numbers, kind: str) -> None:
-    """Show the numbers of all heads of a kind, a row per head."""
+    """Show the numbers of all heads of a kind."""
     places = list(np.ndindex(np.shape(shown.roles)))
     columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
     columns[say("role")] = [words_heads.role(shown.roles[layer][head]) for layer, head in places]
@@ -167,7 +166,7 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
 
 
 def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
-    """Draw which heads of a kind look alike, or say that there are too many; `divergence` of all pairs is Python."""
+    """Draw which heads of a kind look alike; `divergence` of all pairs is Python."""
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
         explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
@@ -186,12 +185,12 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
 
 
 def open_head(*place: int | str) -> None:
-    """Open a head that was clicked, given its layer and number, and before them its kind where it may be another."""
+    """Open a head that was clicked: its kind, where it may be another, layer and number."""
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
 def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
-    """Draw where attention leads through all layers, every rollout of `contribution.rollouts` side by side."""
+    """Draw where attention leads through all layers, every rollout side by side."""
     explore.heading(say("Through all layers"), say(words_heads.ROLLED))
     drawn = {name: spoken for name, spoken in words_heads.ROLLOUTS.items() if name in flows}
     if "source" in flows and "encoder" not in flows:

@@ -1,4 +1,4 @@
-"""One component for every figure of the pages: it goes to the browser as bytes, and `plot.js` has Plotly draw it."""
+"""One component for every figure of the pages: it goes to the browser as bytes, which `plot.js` has Plotly draw."""
 
 from collections.abc import Callable
 from functools import cache
@@ -29,9 +29,9 @@ def plot(
     """Show a figure, under a key that no other part of the page has.
 
     Args:
-        on_click: called before the page runs again because of a click, with the numbers of what was clicked: those
-            that belong to a point (its customdata), else row and column of the cell.
-        column_width: pixels that a column needs, where it needs more than its label; a page too narrow scrolls it.
+        on_click: called before the page runs again with the numbers of the point that was clicked (its customdata),
+            else with row and column of the cell.
+        column_width: pixels that a column needs, where it needs more than its label.
     """
     told = {
         "alt": figure.description,
@@ -51,7 +51,7 @@ def plot(
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
-    """Show a button for a PNG and one for an SVG of a figure with its title inside; the browser draws the files."""
+    """Show the buttons for a PNG and an SVG of a figure with its title inside; the browser draws the files."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
     told = {"name": name, "width": figure.layout.width or WIDTH, "words": words}
@@ -59,7 +59,7 @@ def pictures(figure: Drawn, name: str, key: str) -> None:
 
 
 def _parts(figure: Drawn, template: bool = True) -> dict[str, Any]:
-    """What Plotly draws of a figure; its template only where it is not the page that says how things look."""
+    """What Plotly draws of a figure; without its template where the page says how things look."""
     layout = figure.layout.to_plotly_json()
     if not template:
         layout.pop("template", None)
@@ -87,7 +87,7 @@ def _least_width(figure: Drawn, column_width: int | None) -> int:
 
 
 def _table(figure: Drawn) -> dict[str, Any] | None:
-    """The names of a map's rows and columns, with which the browser writes it as a table; None for other figures."""
+    """The names of a map's rows and columns, for the browser's table of it; None for other figures."""
     table = figure.table
     if not (isinstance(table, Cells) and table.row_names and table.column_names):
         return None

@@ -1,4 +1,4 @@
-"""What every page needs: its style and places, what is told when something fails, and text that others brought."""
+"""What every page needs: its style and places, what is told when something fails, text that others brought."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -49,12 +49,11 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 
 
 def style() -> None:
-    """Add the few rules of style that themes have no setting for."""
     st.html(_STYLE)
 
 
 def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
-    """What was measured of a checkpoint, as `read` gives it; a sentence says where it is missing or cannot be used."""
+    """What `read` gives of a checkpoint; where that is missing or cannot be used, a sentence says so."""
     try:
         found = read(checkpoint)
     except ValueError as error:
@@ -70,14 +69,10 @@ def warn(text: str) -> None:
 
 
 def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
-    """Compute what is asked for; where that raises a ValueError, a sentence tells it, and the last result stays.
+    """Compute what is asked for and return it with its result; None if nothing can be computed.
 
-    Args:
-        key: where the session keeps what is shown.
-        others: what is computed where nothing was shown before; the last of them is the example.
-
-    Returns:
-        What was computed and its result, None if nothing can be.
+    Where that raises a ValueError, a sentence tells it, and what the session keeps under the key stays, or else comes
+    the first of `others` that can be computed; the last of them is the example.
     """
     state, problem = st.session_state, ""
     for place, one in enumerate((asked, state.get(key), *others)):
@@ -97,7 +92,7 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
 
 
 def opening(title: str, line: str) -> None:
-    """Begin a page: its name, and beside it, where there is room, one line that says what can be done here."""
+    """Begin a page: its name, and beside it one line that says what can be done here."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
@@ -125,6 +120,5 @@ def small(text: str, key: str) -> None:
 
 
 def large(text: str, key: str) -> None:
-    """Show a line in large letters, as `small` does."""
     with st.container(key=f"large-{key}"):
         st.text(text)

@@ -27,7 +27,6 @@ language.asked = visitors
 
 
 def bar() -> None:
-    """Show the choice of the language."""
     with st.container(key="speaking"):
         control(
             st.selectbox,

@@ -51,7 +51,7 @@ def page(name: str, names: list[str], show: Show) -> None:
     Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
 
     Args:
-        names: of the models that it offers, the default one first.
+        names: of its models, the default one first.
         show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
     if arrives(name, "sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced"):
@@ -90,7 +90,7 @@ def _live(names: list[str], show: Show) -> None:
 
 
 def arrive(names: list[str]) -> View:
-    """What a page with these models shows at first, and its controls: by the address, or what was open before."""
+    """What a page with these models shows at first, by the address or as it was before; sets its controls."""
     state, query = st.session_state, st.query_params.to_dict()
     state[QUERY], usual = query, View()
     wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
@@ -113,7 +113,6 @@ def before(names: list[str]) -> View:
 
 
 def on_asked(query: dict[str, str]) -> None:
-    """An option of the stage was chosen; the page runs again."""
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
@@ -123,7 +122,6 @@ def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callabl
 
 
 def search(names: list[str]) -> None:
-    """How it is translated: the model, greedy or beam search, or a reference that the decoder reads."""
     state = st.session_state
     how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
     with st.popover(f"{state['stage-model']} · {how}", key="search"):
@@ -142,7 +140,7 @@ def search(names: list[str]) -> None:
 
 @cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
-    """What was measured of the heads of a checkpoint, in words; empty where nothing was, or it cannot be used."""
+    """What was measured of the heads of a checkpoint, in words; empty where nothing usable was."""
     found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
         roles, first = stage_message.known_roles(kind, of_kind["role"], words_heads.role), None
@@ -198,7 +196,7 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
 
 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
-    """How the row comes about that the address asks for; None where it asks for none that there is."""
+    """How the row comes about that the address asks for, if it asks for one that there is."""
     config = result.config
     if not isinstance(config, TransformerConfig):
         return None
@@ -218,7 +216,7 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
-    """What the stage shows of the translation of a request; `rowwise`: also of its rows, where the model allows it."""
+    """What the stage shows of a translation; `rowwise`: also how its rows come about, where the model allows it."""
     built, notes = stage_message.built(result, chosen), []
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, True))

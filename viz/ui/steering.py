@@ -35,7 +35,7 @@ _CELLS = {  # by the letter of their code: whether they are open, and what one a
 
 
 def after(request: Request, action: Mapping) -> Changes:
-    """The changes of a request after an action on the stage; a switch that is used a second time is back as it was.
+    """The changes of a request after an action on the stage; a switch that is used twice is back as it was.
 
     Args:
         action: `do` and what belongs to it: "off", "uniform", "alone" with kind, layer, head; "layer" with kind, layer;
@@ -140,7 +140,7 @@ def _dropped(changes: Changes, code: str) -> Changes:
 
 
 def chips(request: Request) -> list[tuple[str, str]]:
-    """Every change of a request as a code, by which it can be taken back, and a short text."""
+    """Every change of a request: a code, by which it can be taken back, and a short text."""
     changes, result, made = request.changes, compute(request), []
     edits = changes.edits
     locked = request.translator.tokenizer.target.tokens(list(changes.locked))
@@ -198,17 +198,13 @@ def cost(request: Request) -> float:
 
 @remembered(16)
 def tree(request: Request) -> tuple[Search, np.ndarray]:
-    """A search with the changes and everything it found, and float32 (N, S) what the step of every node attended to.
-
-    Means over layers and heads; errors as `compute`.
-    """
+    """A search with the changes, and what each of its N steps attended to, float32 (N, S): mean over all heads."""
     found = request.translated().search
     with request.positions():
         return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
 
 
 def spoken_cost(change: float) -> str:
-    """How much less, or more, probable the old translation became, of the change in nats."""
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say("The old translation is as probable as before.")

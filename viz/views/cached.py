@@ -33,19 +33,19 @@ _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 
 class Waiting(str):
-    """What is said while something is computed: a cache gets it once, and makes it a string for each visitor."""
+    """What is said while something is computed: a cache gets it once, each visitor in their language."""
 
     def __str__(self) -> str:
         return say(str.__str__(self))
 
 
 def remembered(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
-    """Remembers what a function gives, so many results at most; while it computes, its visitor sees the line."""
+    """Remembers so many results of a function at most; while it computes, its visitor sees the line."""
     return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
 
 
 def later(make: Callable[[], Result]) -> Callable[[], Result]:
-    """Have something made later, where there is no visitor, in the language that is spoken now."""
+    """Have something made later, where there is no visitor, in the language of now."""
     language = current()
 
     def make_it() -> Result:
@@ -66,7 +66,7 @@ TURNS.still_wanted = end_unwanted
 
 
 def presence() -> Callable[[], bool]:
-    """A function that says, in any thread, whether the visitor for whom the page runs now is still connected."""
+    """A function that says, in any thread, whether the visitor of this run is still connected."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return lambda: True
@@ -83,7 +83,7 @@ def translator(name: str) -> Translator:
 
 
 def default_checkpoint() -> str:
-    """The name of the checkpoint that pages start with: en-de, or the first one there is."""
+    """The checkpoint that pages start with: en-de, or the first one there is."""
     names = available("transformer")
     return DEFAULT_CHECKPOINT if DEFAULT_CHECKPOINT in names or not names else names[0]
 
@@ -168,11 +168,11 @@ class Request:
 
 @remembered(line=TRANSLATING)
 def compute(request: Request) -> Shown:
-    """The translation of a request, without its search; errors as `Request.translated`, which are not remembered."""
+    """The translation of a request; errors as `Request.translated`, which are not remembered."""
     return cut(request.translated(), request.translator)
 
 
 @remembered()
 def layer_of(request: Request, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What one layer recorded, which other pages do not need, as of `model.experiments.inside.recorded`."""
+    """What one layer recorded, as of `model.experiments.inside.recorded`."""
     return inside.recorded(request.translated(), kind, layer)

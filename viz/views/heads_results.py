@@ -76,11 +76,10 @@ class Source:
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
     def places(self, kinds: Sequence[str]) -> list[Place]:
-        """All heads of some kinds, in the order of `table`."""
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
 
     def mark(self, kind: str, layer: int, head: int) -> str:
-        """Where a head is read as a word aligner, as it is said; "" where it is none."""
+        """Where a head is read as a word aligner, as it is said; "" where nowhere."""
         aligns = self.kinds[kind].aligns
         return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
 
@@ -95,7 +94,7 @@ def name_of(kind: str, layer: int, head: int) -> str:
 
 
 def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
-    """What the heads of some kinds do in one sentence, as far as their weights say it."""
+    """What the weights of one sentence say that the heads of some kinds do."""
     found, lines, known = {}, ["here = {}"], made(result, "result")
     for kind in kinds:
         weights = result.attention(kind)
@@ -120,7 +119,6 @@ def of_request(request: cached.Request) -> Source:
 
 
 def of_report(report: dict[str, Any]) -> Source:
-    """What the atlas of a checkpoint says."""
     found = {}
     for kind, values in report["kinds"].items():
         names = (*atlas.ALWAYS[kind], *atlas.SOMETIMES)

@@ -42,14 +42,13 @@ _MODULES = {
 
 
 class Made:
-    """A value and the Python that makes it, an expression after some lines; nothing is computed before it is asked for.
+    """A value and the Python that makes it, an expression after some lines; computed when it is asked for.
 
-    Example:
-        >>> numbers = made([1, 2], "numbers")
-        >>> numbers[1] - numbers[0], value_of(numbers[1] - numbers[0])
-        (numbers[1] - numbers[0], 1)
-        >>> the(np.stack)([numbers, numbers]).named("both")[0], value_of(the(np.sum)(numbers)) == 3
-        (both[0], np.True_)
+    >>> numbers = made([1, 2], "numbers")
+    >>> numbers[1] - numbers[0], value_of(numbers[1] - numbers[0])
+    (numbers[1] - numbers[0], 1)
+    >>> the(np.stack)([numbers, numbers]).named("both")[0], value_of(the(np.sum)(numbers)) == 3
+    (both[0], np.True_)
     """
 
     def __init__(self, code: str, make: Callable[[], Any], lines: tuple[str, ...] = ()) -> None:
@@ -125,9 +124,8 @@ def value_of(one: Any) -> Any:
 def call(function: str, *arguments: object, **named: object) -> str:
     """Write a call; arguments with repr, of the named ones not those that are None.
 
-    Example:
-        >>> print(call("bars", made(None, "values"), ["it's", "a"], value="pieces", top=None))
-        bars(values, ["it's", 'a'], value='pieces')
+    >>> print(call("bars", made(None, "values"), ["it's", "a"], value="pieces", top=None))
+    bars(values, ["it's", 'a'], value='pieces')
     """
     written = [repr(one) for one in arguments]
     written += [f"{name}={one!r}" for name, one in named.items() if one is not None]
@@ -174,7 +172,6 @@ class Plot:
     named: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, say: Say) -> Drawn:
-        """Draw it in a language."""
         if isinstance(self.function, Made):
             return value_of(self.function)
         drawn = (one.draw(say) if isinstance(one, Plot) else value_of(one) for one in self.arguments)
@@ -204,9 +201,7 @@ class Recipe:
     lines: tuple[str, ...] = ()
 
     def then(self, *lines: str) -> Self:
-        """The same with further lines."""
         return Recipe(self.note, (*self.lines, *lines))
 
     def plot(self, title: str, function: Callable[..., Drawn] | Made, *arguments: Any, **named: Any) -> Plot:
-        """A figure of these arrays; arguments as for Plot."""
         return Plot(title, self.note, self.lines, function, arguments, named)

@@ -45,7 +45,6 @@ class Options:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What is summarised over."""
         if self.summary == "single":
             return ()
         return ("layers", "heads") if self.over == "all" else (self.over,)
@@ -127,11 +126,9 @@ def _names(axis: str, count: int, options: Options) -> list[str]:
 
 
 def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
-    """The tokens of the rows and columns of a kind, and the other token of each row's step, None where unknown.
+    """The tokens of the rows and columns of a kind in a recording, or a Made of one.
 
-    Args:
-        result: a recording, or a Made of one.
-        named: whether steps are named by the token "read" or "predicted".
+    And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.
     """
     rows, columns = SIDES[kind]
     keys = getattr(result, f"{columns}_tokens")
@@ -166,7 +163,6 @@ def notes(maps: Maps, layer: int, head: int) -> list[str]:
 
 
 def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:
-    """The rows and the columns of two maps that belong together."""
     return comparison.pairs(before.queries, after.queries), comparison.pairs(before.keys, after.keys)
 
 

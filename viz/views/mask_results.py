@@ -99,7 +99,7 @@ def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
 
 
 def recipe(request: Request, change: Change) -> Recipe:
-    """The batch with its masks, in Python called `batch` and `result`, and with changed ones, called `changed`."""
+    """The batch with its masks, in Python `batch` and `result`, and with changed ones, `changed`."""
     if request.is_example:
         note, read = say("the worked example"), "worked_example()"
     else:

@@ -70,13 +70,13 @@ class Side:
 
 @st.cache_resource(show_spinner=False)
 def _warm(name: str) -> None:
-    """Translate once, so that no time counts what a model does only the first time."""
+    """Translate once: no time counts what a model does only the first time."""
     cached.translator(name).translate("a", beam=1)
 
 
 @cached.remembered(line=cached.TRANSLATING)
 def _timed(request: Request) -> tuple[cached.Shown, float]:
-    """Translate, and measure how long this thread computes: waiting for other visitors does not count."""
+    """Translate, and measure how long this thread computes, without waiting for other visitors."""
     _warm(request.checkpoint)
     began = thread_time()
     result = request.translated()

@@ -15,17 +15,15 @@ from viz.views.view import LENGTH_PENALTY
 
 
 def loading(checkpoint: str, name: str = "translator") -> str:
-    """The line of Python that loads a checkpoint."""
     return f"{name} = {call('load_translator', checkpoint)}"
 
 
 def decoded(beam: int) -> str:
-    """How a search is called, as it is said."""
     return say("beam {width}", width=beam) if beam > 1 else say(BEAMS[1])
 
 
 def spoken(request: Request) -> str:
-    """What figures of a request are of: the sentence, the checkpoint, how it was decoded, and what was changed."""
+    """What figures of a request are of, as it is said."""
     how = decoded(request.beam)
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)

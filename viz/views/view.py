@@ -40,7 +40,7 @@ class View:
     share: int = 100
 
     def address(self) -> dict[str, str]:
-        """The parameters of an address, without what equals the default."""
+        """Without what equals the default."""
         return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name)}
 
 
@@ -71,7 +71,6 @@ _READERS = {
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
-    """Whether an address says anything of what is shown."""
     return any(name in query for name in (*NAMES, *PLACE))
 
 
@@ -110,6 +109,6 @@ CHANCES = {
 
 
 def chance_of(query: Mapping[str, str]) -> tuple[Chance, list[str]]:
-    """What an address says of drawing, and what in it is not allowed, as name=code."""
+    """The same of drawing."""
     chosen, problems = codes.read(query, CHANCES)
     return Chance(**{name.replace("-", "_"): value for name, value in chosen.items()}), problems
