@@ -1,7 +1,5 @@
 """The page Check without a browser: every claim stands with its measured number, and a breach is told."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -13,7 +11,6 @@ from model.measures import checks, kept
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
-from viz.text import words
 
 OWN_CACHES = True
 
@@ -85,7 +82,7 @@ def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_reference_has_nothing_that_was_decoded() -> None:
-    at = open_page(mode=words.FORCED, reference="Das Tier war zu müde.")
+    at = open_page(reference="Das Tier war zu müde.")
     assert table(at)[TITLES["decoded"]][0] == "nothing to compare"
     assert "All claims hold." in screen.written(at)
 

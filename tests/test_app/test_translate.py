@@ -230,10 +230,10 @@ class TestOtherPages:
         at = at.select_slider(key="stage-beam").set_value(2).run()
         at = at.switch_page(screen.path("atlas.py")).run()
         assert not at.exception
-        assert at.text_input(key="text").value == SENTENCE and at.button_group(key="beam").value == 2
+        assert at.text_input(key="text").value == SENTENCE and at.select_slider(key="beam").value == 2
         assert recorded.translate(SENTENCE, beam=2).text in screen.written(at)
         at = at.text_input(key="text").set_value("A man.").run()
-        at = screen.choose(at, beam=1)
+        at = at.select_slider(key="beam").set_value(1).run()
         at = at.switch_page(screen.path("translate.py")).run()
         assert at.text_input(key="sentence").value == "A man."
         assert_shown(at, recorded.translate("A man.", beam=1))

@@ -12,7 +12,7 @@ from viz.figures import deviations
 from viz.text import errors
 from viz.text.language import counted, messages, say
 from viz.ui import choices, controls, explore, shared
-from viz.views import cached, recipes
+from viz.views import cached, recipes, view
 from viz.views.made import Recipe, made
 
 RUNS = messages(last="Last recorded run", mine="Run on my sentence")
@@ -130,7 +130,7 @@ def live() -> None:
         kept = recorded(name)
     except ValueError as error:
         kept = shared.warn(errors.sentence(error))
-    if "run" not in state and any(key in st.query_params for key in controls.TRANSLATED):
+    if "run" not in state and any(key in st.query_params for key in view.FIELDS):
         state["run"] = "mine"  # a link to a sentence
     pictures, beside = shared.picture_first()
     with beside:

@@ -16,7 +16,6 @@ PENALTY = message(
     "translations."
 )
 REPORT = message("One file, to open without a network: the translation, all heads, masks, positions and settings.")
-FREE, FORCED = message("free-running"), message("teacher-forced")
 DECODING = message(
     "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
 )

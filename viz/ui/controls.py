@@ -13,15 +13,14 @@ from streamlit.delta_generator import DeltaGenerator
 from model.catalogue import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.ui import shared
 from viz.ui.choices import control
 from viz.views import cached, codes, view
 from viz.views.cached import Request
-from viz.views.view import BEAM, LENGTH_PENALTY, View
+from viz.views.view import BEAM, FIELDS, LENGTH_PENALTY
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
-TRANSLATED = ("model", "text", "beam", "penalty", "mode", "reference")  # of an address: what, and how
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
@@ -113,50 +112,59 @@ def sentence(label: str, example: str, key: str = "text", said: dict[str, str] =
     return typed
 
 
+def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | None]:
+    """Let the visitor choose a model, greedy or beam search, or a reference that the decoder reads.
+
+    With a prefix the session keeps these under other keys, and no address does.
+    """
+    state = st.session_state
+
+    def put(widget: Callable, *given, key: str, reader: codes.Reader, default, **more):
+        if prefix:
+            return widget(*given, key=prefix + key, **more)
+        return control(widget, *given, key=key, reader=reader, default=default, **more)
+
+    model = put(st.selectbox, say("Model"), names, key="model", reader=codes.one_of(names), default=names[0])
+    if "reference" in st.query_params:
+        state.setdefault(f"{prefix}forced", True)
+    more = {"reader": codes.switch, "default": False, "help": say(words.DECODING)}
+    forced, reference = put(st.toggle, say("Read a reference instead"), key="forced", **more), None
+    if forced:
+        key, live = f"{prefix}reference", False if prefix else "200ms"
+        if not state.get(key) and key not in st.query_params:
+            state[key] = state.get("shown-text", "")  # the translation on the page, to be changed word by word
+        reference = put(st.text_input, say("Reference"), key="reference", reader=str, default="", live=live)
+    beams = {width: say(name) for width, name in words.BEAMS.items()}
+    more = {"reader": codes.one_of(beams), "format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
+    beam = put(st.select_slider, say("Beam width"), list(beams), key="beam", default=BEAM, **more)
+    more = {"reader": codes.number(0.0, 2.0), "step": 0.1, "help": say(words.PENALTY), "disabled": forced or beam == 1}
+    penalty = put(st.slider, say("Length penalty"), 0.0, 2.0, key="penalty", default=LENGTH_PENALTY, **more)
+    return model, beam, penalty, reference
+
+
 def ask() -> Request:
     """Ask for a sentence, the model and the search; errors as of `cached.translator`.
 
     The page begins with what was translated on the page before, unless the address says what.
     """
-    state, kept = st.session_state, st.session_state.get(view.KEPT)
+    state = st.session_state
+    kept, names = state.get(view.KEPT), available("transformer")
     default = cached.default_checkpoint()
-    names = available("transformer") or [default]
-    if kept is not None and "text" not in state and not any(name in st.query_params for name in TRANSLATED):
-        state.update(text=kept.text, beam=kept.beam, penalty=kept.penalty)
-        state["model"] = kept.model if kept.model in names else default
-        if kept.reference is not None:
-            state.update(mode=words.FORCED, reference=kept.reference)
+    names = [default, *(name for name in names if name != default)]
+    if kept is not None and "text" not in state and not any(name in st.query_params for name in FIELDS):
+        state.update(text=kept.text, beam=kept.beam, penalty=kept.penalty, forced=kept.reference is not None)
+        state.update(model=kept.model if kept.model in names else default, reference=kept.reference)
     first = st.container()
-    with st.expander(say("Translation options")), st.container(horizontal=True, gap="medium"):
-        name = among(say("Model"), names, "model", default)
-        modes, help = [words.FREE, words.FORCED], say(words.DECODING)
-        mode = choose(say("Decoding"), modes, "mode", modes[0], help=help, on_change=_start_forcing)
-        forced, label, beams = mode == words.FORCED, say("Beam width"), words.BEAMS
-        beam = choose(label, list(beams), "beam", BEAM, beams, help=say(words.SEARCH), disabled=forced)
-        more = {"help": say(words.PENALTY), "disabled": forced or beam == 1, "width": 240, "step": 0.1}
-        penalty = slider(say("Length penalty"), 0.0, 2.0, LENGTH_PENALTY, "penalty", **more)
-    card = cached.translator(name).card
+    with st.expander(say("Translation options")):
+        name, beam, penalty, reference = search(names)
     with first:
-        typed = sentence(words.sentence_in(card.get("source")), EXAMPLE)
-    reference = None
-    with st.container():
-        if forced:
-            language = words.language(card.get("target"), message("Target"))
-            hint = say("Type a translation for the model to read")
-            label = say("{language} reference", language=language)
-            reference = text(label, "", "reference", live="200ms", placeholder=hint)
-    before = state.get(view.KEPT) or View()
+        typed = sentence(words.sentence_in(cached.translator(name).card.get("source")), EXAMPLE)
+    before = state.get(view.KEPT)
     model = "" if name == default else name
     if not model and before.model not in ("", *names):  # one that this page does not have
         model = before.model
     state[view.KEPT] = replace(before, model=model, beam=beam, penalty=penalty, reference=reference)
     return Request(name, typed, beam, penalty, reference)
-
-
-def _start_forcing() -> None:
-    state = st.session_state
-    if state.get("mode") == words.FORCED and not state.get("reference"):
-        state["reference"] = state.get("shown-text", "")
 
 
 def no_model(error: ValueError) -> None:

@@ -94,7 +94,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
 def offer_report(
     result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
 ) -> None:
-    """Offer everything about a translation that a page shows in one file; `changed` as of `viz.stage.report.Settings`."""
+    """Offer everything about a translation that a page shows in one file; `changed` as of its Settings."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}

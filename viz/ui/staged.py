@@ -59,7 +59,11 @@ def page(name: str, names: list[str], show: Show) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
         with st.popover(say("Examples"), key="examples"):
             controls.examples("sentence")
-        search(names)
+        state = st.session_state
+        how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
+        with st.popover(f"{state['stage-model']} · {how}", key="search"):
+            controls.search(names, "stage-")
+            st.toggle(say("Translate while typing"), value=True, key="stage-live")
         with st.container(key="live"):
             _live(names, show)
 
@@ -119,23 +123,6 @@ def on_asked(query: dict[str, str]) -> None:
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
     """Show it on a stage that changes nothing; arguments as of `viz.stage.message.message`."""
     stage(stage_message.message(shown, assets.PARTS.keep, *before, **more), asked)
-
-
-def search(names: list[str]) -> None:
-    state = st.session_state
-    how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
-    with st.popover(f"{state['stage-model']} · {how}", key="search"):
-        st.selectbox(say("Model"), names, key="stage-model")
-        forced = st.toggle(say("Read a reference instead"), key="stage-forced", help=say(words.DECODING))
-        if forced:
-            state["stage-reference"] = state.get("stage-reference") or state.get("shown-text", "")
-            st.text_input(say("Reference"), key="stage-reference")
-        beams = {width: say(name) for width, name in words.BEAMS.items()}
-        more = {"format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
-        off = st.select_slider(say("Beam width"), list(beams), key="stage-beam", **more) == 1 or forced
-        more = {"step": 0.1, "help": say(words.PENALTY), "disabled": off}
-        st.slider(say("Length penalty"), 0.0, 2.0, key="stage-penalty", **more)
-        st.toggle(say("Translate while typing"), value=True, key="stage-live")
 
 
 @cached.remembered(16)
