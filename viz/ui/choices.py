@@ -47,7 +47,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 
 
 def missed(problems: Iterable[str]) -> None:
-    """Have the page tell what its address asks for in vain, each as name=code."""
+    """Have the page tell what its address asks for and is not there, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)
 
 
