@@ -30,6 +30,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import copy
+import json
 import random
 import statistics
 import time
@@ -48,7 +49,6 @@ from benchmarks.support.server import ROOT, serve
 from benchmarks.support.visitor import Visitor, visit
 from model.interventions.edits import Edits, all_heads
 from model.translator import DEFAULT_CHECKPOINT, Translator
-from viz.stage.packing import unpack
 
 BEAM = 4  # what the page starts with
 LONG_BEAM = 8  # the widest that the page offers
@@ -95,8 +95,9 @@ class Reader(Visitor):
             elif element.WhichOneof("type") == "text_input" and element.text_input.id.endswith("-sentence"):
                 self._input, self._fragment = element.text_input.id, delta.fragment_id
             elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.id.endswith("-stage"):
-                self.charts["stage"] = element.bidi_component.bytes
-                self.texts.append(unpack(element.bidi_component.bytes)["translation"] or NOTHING)
+                message = self.charts["stage"] = element.bidi_component.bytes
+                header = json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
+                self.texts.append(header["translation"] or NOTHING)
         return messages
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from tests.support.messages import unpack
 from viz.app.menu import MENU
-from viz.stage import packing
 from viz.ui import choices, plot
 from viz.views.view import NAMES, PLACE
 
@@ -142,7 +142,7 @@ def is_figure(element: Any) -> bool:
 
 def _drawn(message: bytes) -> dict[str, Any]:
     """What Plotly draws of a figure; its description and the names of its table are set as plain text."""
-    figure = packing.unpack(message)
+    figure = unpack(message)
     return {"data": figure["data"], "layout": figure["layout"]}
 
 

@@ -14,10 +14,9 @@ import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
+from tests.support.messages import unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.stage import packing
-from viz.stage.packing import unpack
 from viz.text import words_heads
 from viz.ui import plot
 
@@ -84,7 +83,7 @@ def charts(at: AppTest) -> dict[str, Any]:
 
 def drawn(chart: Any) -> dict[str, Any]:
     """A figure as the browser draws it: data and layout, arrays of texts as lists."""
-    message = packing.unpack(chart.proto.bytes)
+    message = unpack(chart.proto.bytes)
 
     def listed(value: Any) -> Any:
         if isinstance(value, dict):
@@ -98,7 +97,7 @@ def drawn(chart: Any) -> dict[str, Any]:
 
 def described(chart: Any) -> str:
     """What a figure says to those who cannot see it."""
-    return packing.unpack(chart.proto.bytes)["alt"]
+    return unpack(chart.proto.bytes)["alt"]
 
 
 def figure(at: AppTest, key: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from model import load_translator
 from model.interventions.edits import Cell, Edits, Force, Head
 from model.measures import atlas, kept
 from model.measures.word_links import LinkedPair, LinkedText
+from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison
@@ -21,7 +22,6 @@ from viz.figures import Drawn
 from viz.figures.drawn import titled
 from viz.figures.labels import english
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.stage import packing
 from viz.text.language import say
 from viz.ui import explore
 from viz.views.made import Plot
@@ -213,5 +213,5 @@ def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
     assert repr(SENTENCE) in code
     assert {"html-role-board", "csv-role-board"} <= {button.key for button in at.get("download_button")}
     (taken,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_role-board")]
-    title = packing.unpack(taken.bytes)["layout"]["title"]["text"]
+    title = unpack(taken.bytes)["layout"]["title"]["text"]
     assert "&lt;/script&gt;" in title and "· en-de" in title

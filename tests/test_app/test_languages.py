@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
+from tests.support.messages import unpack
 from tests.test_app import screen
-from viz.stage.packing import unpack
 from viz.text import extract, language
 from viz.text.language import LANGUAGES
 

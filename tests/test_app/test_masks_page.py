@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from model.experiments import masks as experiments
+from tests.support.messages import unpack
 from tests.test_app import screen
-from viz.stage.packing import unpack
 from viz.text import words
 from viz.text.words_masks import MASKS, PAIRS, code
 

@@ -17,7 +17,7 @@ from viz.figures import labels, looks
 from viz.stage import effects, pictures, sampling, words
 from viz.stage.effects import Found
 from viz.stage.form import form
-from viz.stage.packing import Weights, pack, quantised
+from viz.stage.packing import Weights, pack
 from viz.stage.words import label, named
 from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
@@ -270,11 +270,11 @@ def _places(shown: Shown, kind: str) -> dict:
 
 def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> dict:
     """The maps of a kind or, above a budget in bytes, the first one and where all can be fetched."""
-    weights, how = made.weights, (made.signed, made.limit)
-    if keep is None or weights.size * 2 <= budget:
-        return {"weights": Weights(weights, *how)}
-    address = keep(quantised(weights, *how).tobytes())
-    return {"address": address, "shape": weights.shape, "opened": Weights(weights[first], *how)}
+    weights = Weights(made.weights, made.signed, made.limit)
+    if keep is None or made.weights.size * 2 <= budget:
+        return {"weights": weights}
+    opened = replace(weights, values=made.weights[first])
+    return {"address": keep(weights.quantised().tobytes()), "shape": made.weights.shape, "opened": opened}
 
 
 def _look(made: Maps, kind: str, rows: str) -> dict:

@@ -5,8 +5,6 @@ eight, then the arrays, each beginning at a multiple of eight. In the header an 
 `{"@": [offset, length, dtype, shape]}`, where the offset counts from the first array. `data.js` reads it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-DTYPES = {"uint8": "u1", "bool": "u1", "uint16": "u2", "int16": "i2", "int32": "i4", "float32": "f4"}
+TYPES = {"uint8": "u1", "bool": "u1", "uint16": "u2", "int16": "i2", "int32": "i4", "float32": "f4"}
 SCALE = 65_535  # what 1 becomes where weights travel as 16-bit integers: an error of at most 8e-6
 SIGNED_SCALE = 32_767  # the same for numbers from -1 to 1
 _ALIGNED = 8
@@ -28,66 +26,58 @@ class Weights:
     signed: bool = False
     limit: float = 1.0
 
+    @property
+    def scale(self) -> float:
+        """What the numbers are multiplied by."""
+        return (SIGNED_SCALE if self.signed else SCALE) / self.limit
 
-@dataclass(frozen=True)
-class Texts:
-    """An array of texts, of which many may be the same: each travels once."""
-
-    values: np.ndarray
-
-
-def quantised(values: np.ndarray, signed: bool = False, limit: float = 1.0) -> np.ndarray:
-    """Numbers as integers of 16 bits: value / limit x SCALE or, if `signed`, x SIGNED_SCALE, rounded."""
-    scale, dtype = (SIGNED_SCALE, np.int16) if signed else (SCALE, np.uint16)
-    return np.rint(values * np.float32(scale / limit)).astype(dtype)
+    def quantised(self) -> np.ndarray:
+        """The integers."""
+        return np.rint(self.values * np.float32(self.scale)).astype(np.int16 if self.signed else np.uint16)
 
 
 def pack(header: dict) -> bytes:
     """The message of a header, which also gets a "stamp": a hash of all of it.
 
     Args:
-        header: of dictionaries, lists, texts, numbers, None; arrays, Weights and Texts anywhere in it. NaN outside of
-            arrays becomes null. It is not empty.
+        header: not empty, of dictionaries, lists, texts, numbers, None; arrays and Weights anywhere in it. Arrays
+            travel in the nearest type that browsers have, of texts each once. NaN outside of arrays becomes null.
 
     Raises:
-        ValueError: for an array of a type that no browser array has.
+        TypeError: for what has no such type.
     """
     parts: list[bytes] = []
-    length = 0
 
     def put(array: np.ndarray, **more: object) -> dict:
-        nonlocal length
-        if array.dtype.name not in DTYPES:
-            raise ValueError(f"an array of {array.dtype.name} cannot travel: use one of {', '.join(DTYPES)}")
+        if array.dtype.name not in TYPES:
+            if array.dtype.kind not in "iuf":
+                raise TypeError(f"an array of {array.dtype.name} cannot travel")
+            array = array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
         data = np.ascontiguousarray(array).tobytes()
-        place = [length, len(data), DTYPES[array.dtype.name], list(array.shape)]
+        place = [sum(map(len, parts)), len(data), TYPES[array.dtype.name], list(array.shape)]
         parts.append(data + bytes(-len(data) % _ALIGNED))
-        length += len(parts[-1])
         return {"@": place, **more}
 
     def travel(value: object) -> object:
         """What stands in the header for a value that JSON does not know."""
         if isinstance(value, Weights):
-            scale = (SIGNED_SCALE if value.signed else SCALE) / value.limit
-            return put(quantised(value.values, value.signed, value.limit), scale=scale)
-        if isinstance(value, Texts):
-            numbers: dict[str, int] = {}
-            codes = np.array([numbers.setdefault(text, len(numbers)) for text in value.values.ravel().tolist()], int)
-            small = np.uint8 if len(numbers) <= 1 << 8 else np.uint16 if len(numbers) <= 1 << 16 else np.int32
-            return put(codes.reshape(value.values.shape).astype(small), texts=list(numbers))
-        if isinstance(value, np.ndarray) and value.dtype != object:
-            return put(value.astype(np.float32) if value.dtype == np.float64 else value)
-        if isinstance(value, (np.ndarray, np.generic)):
+            return put(value.quantised(), scale=value.scale)
+        if isinstance(value, np.generic):
+            return value.item()
+        if not isinstance(value, np.ndarray):
+            raise TypeError(f"a {type(value).__name__} cannot travel")
+        if value.dtype.kind not in "OU":
+            return put(value)
+        if not all(isinstance(text, str) for text in value.flat):
             return value.tolist()
-        raise TypeError(f"a {type(value).__name__} cannot travel")
+        texts, places = np.unique(value, return_inverse=True)
+        return put(places.reshape(value.shape).astype(np.min_scalar_type(len(texts))), texts=texts.tolist())
 
     write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=travel).encode
     try:
         text = write(header).encode("utf-8")
-    except ValueError as error:
-        if "JSON" not in str(error):
-            raise
-        parts, length = [], 0
+    except ValueError:  # a number that is not finite: looking for them first would cost every message time
+        parts.clear()
         text = write(_finite(header)).encode("utf-8")
     stamp = hashlib.blake2b(b"".join([text, *parts]), digest_size=12).hexdigest()
     text = b'{"stamp":"%s",%s' % (stamp.encode(), text[1:])
@@ -104,24 +94,3 @@ def _finite(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_finite(one) for one in value]
     return None if isinstance(value, (float, np.floating)) and not math.isfinite(value) else value
-
-
-def unpack(message: bytes) -> dict:
-    """Read what `pack` wrote; Weights come back as float32."""
-    end = 4 + int.from_bytes(message[:4], "little")
-    types = {"u1": np.uint8, "u2": np.uint16, "i2": np.int16, "i4": np.int32, "f4": np.float32}
-
-    def walk(value: object) -> object:
-        if isinstance(value, list):
-            return [walk(one) for one in value]
-        if not isinstance(value, dict):
-            return value
-        if "@" not in value:
-            return {key: walk(one) for key, one in value.items()}
-        offset, length, dtype, shape = value["@"]
-        array = np.frombuffer(message, types[dtype], length // types[dtype]().itemsize, end + offset).reshape(shape)
-        if "texts" in value:
-            return np.array(value["texts"], dtype=object)[array]
-        return array / np.float32(value["scale"]) if "scale" in value else array
-
-    return walk(json.loads(message[4:end]))

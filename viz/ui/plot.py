@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from viz.figures import Drawn
@@ -63,19 +62,7 @@ def _parts(figure: Drawn, template: bool = True) -> dict[str, Any]:
     layout = figure.layout.to_plotly_json()
     if not template:
         layout.pop("template", None)
-    return {"data": [_packed(trace.to_plotly_json()) for trace in figure.data], "layout": _packed(layout)}
-
-
-def _packed(value: Any) -> Any:
-    """Arrays as they travel: numbers in types that browsers have, texts each once."""
-    if isinstance(value, dict):
-        return {name: _packed(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
-        texts = all(isinstance(text, str) for text in value.flat)
-        return packing.Texts(value) if texts else value.tolist()
-    if isinstance(value, np.ndarray) and value.dtype.name not in packing.DTYPES:
-        return value.astype(np.int32 if value.dtype.kind in "iu" else np.float32)
-    return value
+    return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": layout}
 
 
 def _least_width(figure: Drawn, column_width: int | None) -> int:

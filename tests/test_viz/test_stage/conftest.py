@@ -10,10 +10,10 @@ import pytest
 from model import load_translator
 from model.translation import Translation
 from model.translator import Translator
+from tests.support.messages import unpack
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from viz.stage import message
-from viz.stage.packing import unpack
 from viz.views.view import View
 
 PLAIN = View()

@@ -19,10 +19,10 @@ import torch
 from plotly.offline import get_plotlyjs
 
 from model.adapters.attention_file import MAX_NUMBERS, Attention
+from tests.support.messages import unpack
 from viz import stage
 from viz.__main__ import main
 from viz.stage import shell as shells
-from viz.stage.packing import unpack
 
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "@message@", "$& ${x} \\u003c"]
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}

@@ -5,9 +5,9 @@ import pytest
 
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
+from tests.support.messages import unpack
 from viz.stage import effects, message
 from viz.stage.effects import Found
-from viz.stage.packing import unpack
 from viz.stage.words import label
 from viz.text.language import say
 from viz.views.view import View

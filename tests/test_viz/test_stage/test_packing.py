@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as given_by
 from hypothesis.extra import numpy as arrays
 
-from viz.stage.packing import SCALE, Weights, pack, quantised, unpack
+from tests.support.messages import unpack
+from viz.stage.packing import SCALE, Weights, pack
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float32])
@@ -41,7 +42,7 @@ def test_weights_are_within_8e_6_and_0_and_1_are_exact() -> None:
     values = np.append(np.random.default_rng(0).random(5000), [0, 1]).astype(np.float32)
     read = unpack(pack({"w": Weights(values)}))["w"]
     assert read.dtype == np.float32 and np.abs(read - values).max() < 8e-6
-    assert read[-2] == 0 and read[-1] == 1 and quantised(values).max() == SCALE
+    assert read[-2] == 0 and read[-1] == 1 and Weights(values).quantised().max() == SCALE
 
 
 def test_what_json_does_not_have() -> None:
@@ -53,10 +54,24 @@ def test_what_json_does_not_have() -> None:
     assert unpack(pack({"d": np.array([1.5])}))["d"].dtype == np.float32
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.complex64])
-def test_an_array_that_no_browser_has_is_refused(dtype) -> None:
-    with pytest.raises(ValueError, match=f"an array of {np.dtype(dtype).name} cannot travel: use one of uint8"):
-        pack({"a": np.zeros(2, dtype)})
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+def test_whole_numbers_travel_in_the_type_that_browsers_have(dtype) -> None:
+    read = unpack(pack({"a": np.array([0, 70_000], dtype)}))["a"]
+    assert read.dtype == np.int32 and read.tolist() == [0, 70_000]
+
+
+def test_texts_of_an_array_travel_once_each() -> None:
+    texts = np.array([["b", "a", "b"], ["b", "b", ""]], dtype=object)
+    message = pack({"a": texts, "mixed": np.array(["a", 1, None], dtype=object)})
+    read = unpack(message)
+    np.testing.assert_array_equal(read["a"], texts)
+    assert read["mixed"] == ["a", 1, None] and message.count(b'"b"') == 1
+
+
+@pytest.mark.parametrize("value", [np.zeros(2, np.complex64), {1}])
+def test_what_no_browser_has_is_refused(value) -> None:
+    with pytest.raises(TypeError, match="cannot travel"):
+        pack({"a": value})
 
 
 def test_the_stamp_is_of_everything() -> None:
