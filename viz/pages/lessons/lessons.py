@@ -100,8 +100,8 @@ def show(name: str, number: int) -> None:
         st.markdown(f"**{say(shown.question)}**")
         for one, text in enumerate(shown.guesses):
             mark = "" if not answered else "✓ " if one == shown.right else "✗ " if one == guessed else ""
-            does = {"on_click": state.update, "args": ({place: one},)}
-            st.button(mark + say(text), key=f"guess-{one}", width="stretch", **does)
+            does = {"on_click": state.update, "args": ({place: one},), "width": "stretch"}
+            st.button(mark + say(text), key=f"guess-{one}", **does)
         if answered and numbers is not None:
             with st.container(key="lesson-answer"):
                 verdict = say("Right.") if guessed == shown.right else say("Not quite.")

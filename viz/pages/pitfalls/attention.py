@@ -1,14 +1,14 @@
 """Mistakes in attention: heads, scores, masks, the maps themselves."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model import masks
 from model.experiments import pitfalls
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, mask_heatmap, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both, gap, percent, pitfall
+from viz.pages.pitfalls.common import DROPOUT, LONGER, PADS, Demo, Sentence, both, evaluated, gap, percent, pitfall
 from viz.text.language import message, say
 
 FIRST = "encoder.layers.0.self_attention."
@@ -42,10 +42,7 @@ def transpose(sentence: Sentence) -> Demo:
         attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
         say("Effect on other tokens of adding 1 to the last value: right minus wrong"),
         noticed[0] - noticed[1],
-        (
-            (say("Effect on the other tokens"), *noticed),
-            (say("Number of weights"), weights.numel(), mistaken.numel()),
-        ),
+        {say("Effect on the other tokens"): noticed, say("Number of weights"): (weights.numel(), mistaken.numel())},
     )
 
 
@@ -62,16 +59,13 @@ def transpose(sentence: Sentence) -> Demo:
 def scaling(sentence: Sentence) -> Demo:
     right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
     wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
-    largest = [w.amax(-1).mean().item() for w in (right, wrong)]
-    slopes = [(w * (1 - w)).sum(-1).mean() for w in (right, wrong)]
+    largest = right.amax(-1).mean().item(), wrong.amax(-1).mean().item()
+    slopes = tuple((w * (1 - w)).sum(-1).mean() for w in (right, wrong))
     return Demo(
         *both(attention_heatmap, wrong[0], right[0], tokens, tokens),
         say("Mean of the largest row weights in this layer: wrong minus right"),
         largest[1] - largest[0],
-        (
-            (say("Mean of the largest row weights"), *largest),
-            (say("Slope of the softmax, Σ w(1 − w) per row"), *slopes),
-        ),
+        {say("Mean of the largest row weights"): largest, say("Slope of the softmax, Σ w(1 − w) per row"): slopes},
     )
 
 
@@ -91,19 +85,13 @@ def after(sentence: Sentence) -> Demo:
     shared = {"value": message("weight"), "limit": max(1.0, wrong[0].max().item())}
     shared |= {"row_axis": message("word just read (query)"), "column_axis": message("source (key)")}
     sums = [weights.sum(-1).flatten() for weights in (right, wrong)]
-    farthest = [one[(one - 1).abs().argmax()].item() for one in sums]
+    farthest = tuple(one[(one - 1).abs().argmax()].item() for one in sums)
     return Demo(
         *both(values_heatmap, wrong[0], right[0], sentence.result.target_tokens, **shared),
         say("Largest deviation of a row sum from 1 in this layer: wrong minus right"),
         abs(farthest[1] - 1) - abs(farthest[0] - 1),
-        (
-            (say("Row sum farthest from 1"), *farthest),
-            (say("Weights set to 0"), percent((wrong == 0) & (right > 0))),
-            (
-                say("Largest difference in evaluation, where dropout does nothing"),
-                gap(nn.Dropout(DROPOUT).eval()(right), right),
-            ),
-        ),
+        evaluated(right)
+        | {say("Row sum farthest from 1"): farthest, say("Weights set to 0"): percent((wrong == 0) & (right > 0))},
     )
 
 
@@ -133,11 +121,11 @@ def start(sentence: Sentence) -> Demo:
         *(attention_heatmap(weights, names, names, say=say) for weights, names in maps),
         say("Weight that the first row gives to later tokens: wrong minus right"),
         float(maps[0][0][0, 1:].sum() - maps[1][0][0, 1:].sum()),
-        (
-            (say("Largest difference of the logits, full pass against step by step"), apart),
-            (say("Tokens that are ever a target"), *(say("{n} of {total}", n=n, total=len(text)) for n in counts)),
-            (say("Probability of the first token"), *(one[0, 0].softmax(-1)[first] for one in reversed(logits))),
-        ),
+        {
+            say("Largest difference of the logits, full pass against step by step"): apart,
+            say("Tokens that are ever a target"): tuple(say("{n} of {total}", n=n, total=len(text)) for n in counts),
+            say("Probability of the first token"): tuple(one[0, 0].softmax(-1)[first] for one in logits[::-1]),
+        },
     )
 
 
@@ -161,11 +149,11 @@ def rows(sentence: Sentence) -> Demo:
         *both(mask_heatmap, wrong_mask[0, 0], right_mask[0, 0], names, names),
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
         _logit_gap(sentence, on_the_right, causal),
-        (
-            (say("With the pads on the left"), _logit_gap(sentence, on_the_left, causal)),
-            (say("On the right, without the causal mask"), _logit_gap(sentence, on_the_right, torch.ones_like(causal))),
-            (say("Pads after the source of the translations"), LONGER),
-        ),
+        {
+            say("With the pads on the left"): _logit_gap(sentence, on_the_left, causal),
+            say("On the right, without the causal mask"): _logit_gap(sentence, on_the_right, torch.ones_like(causal)),
+            say("Pads after the source of the translations"): LONGER,
+        },
     )
 
 

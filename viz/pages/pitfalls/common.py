@@ -1,10 +1,10 @@
 """What the mistakes of the page Pitfalls share: their words, what they are given, and what they give."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.experiments import pitfalls
 from model.text.special import BOS_ID, EOS_ID
@@ -29,13 +29,14 @@ class Demo:
     right: Drawn
     measured: str  # what the difference is of
     difference: float
-    more: tuple[tuple, ...] = ()  # what else was measured, and one or two numbers, right and wrong, or texts
+    more: Mapping[str, object]  # what else was measured: a number or text, or two, right and wrong
     written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
 
     @property
     def lines(self) -> list[str]:
         both, lines = message("{what}: {right} (right), {wrong} (wrong)"), []
-        for what, *values in self.more:
+        for what, found in self.more.items():
+            values = found if isinstance(found, tuple) else (found,)
             right, *wrong = (one if isinstance(one, str) else number(one) for one in values)
             lines.append(say(both, what=what, right=right, wrong=wrong[0]) if wrong else f"{what}: {right}")
         return lines
@@ -113,6 +114,10 @@ def both_drawn(wrong: Tensor, right: Tensor, tokens: list[str], value: str, limi
 
 def gap(one: Tensor, other: Tensor) -> float:
     return (one - other).abs().max().item()
+
+
+def evaluated(x: Tensor) -> dict[str, float]:
+    return {say("Largest difference in evaluation, where dropout does nothing"): gap(nn.Dropout(DROPOUT).eval()(x), x)}
 
 
 def percent(of: Tensor) -> str:

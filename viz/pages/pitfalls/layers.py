@@ -13,7 +13,7 @@ from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import PAD_ID
 from viz.figures import attention_heatmap, bars, curves, values_heatmap
-from viz.pages.pitfalls.common import DROPOUT, PADS, Demo, Sentence, both, both_drawn, gap, percent, pitfall
+from viz.pages.pitfalls.common import DROPOUT, PADS, Demo, Sentence, both, both_drawn, evaluated, gap, percent, pitfall
 from viz.text.language import message, say
 
 TABLE_SIZES = (58_101, 512)  # vocabulary and d_model
@@ -41,7 +41,7 @@ def loop(sentence: Sentence) -> Demo:
         *both(values_heatmap, wrong, right, tokens, value=message("encoding"), limit=1.0),
         say("Largest difference of the two encodings of this sentence"),
         gap(right, wrong),
-        ((say("Numbers that differ by more than 0.1"), percent((right - wrong).abs() > 0.1)),),
+        {say("Numbers that differ by more than 0.1"): percent((right - wrong).abs() > 0.1)},
     )
 
 
@@ -65,11 +65,11 @@ def scale(sentence: Sentence) -> Demo:
         *both_drawn(wrong + positions, right + positions, tokens, message("input"), 2.0),
         say("Positions ÷ embedding (root mean squares), wrong version"),
         encoding / _rms(wrong),
-        (
-            (say("Root mean square of the positions"), encoding),
-            (say("Root mean square of the embedding"), _rms(right), _rms(wrong)),
-            (say("The same for the wrong table with the factor"), _rms(wrong * math.sqrt(d_model))),
-        ),
+        {
+            say("Root mean square of the positions"): encoding,
+            say("Root mean square of the embedding"): (_rms(right), _rms(wrong)),
+            say("The same for the wrong table with the factor"): _rms(wrong * math.sqrt(d_model)),
+        },
     )
 
 
@@ -91,13 +91,7 @@ def dropout(sentence: Sentence) -> Demo:
         *both_drawn(wrong, right, sentence.result.source_tokens, message("input"), limit),
         say("Largest difference in training"),
         gap(right, wrong),
-        (
-            (
-                say("Largest difference in evaluation, where dropout does nothing"),
-                gap(nn.Dropout(DROPOUT).eval()(wrong), wrong),
-            ),
-            (say("Set to 0"), percent(right == 0), percent(wrong == 0)),
-        ),
+        evaluated(wrong) | {say("Set to 0"): (percent(right == 0), percent(wrong == 0))},
     )
 
 
@@ -122,7 +116,7 @@ def tokenizer(sentence: Sentence) -> Demo:
         *both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max()))),
         say("Pieces in all: wrong minus right"),
         float(wrong.sum() - right.sum()),
-        ((say("Pieces per word"), right.mean(), wrong.mean()),),
+        {say("Pieces per word"): (right.mean(), wrong.mean())},
         tuple(" ".join("·".join(cut) for cut in one) for one in pieces),
     )
 
@@ -151,7 +145,7 @@ def residual(sentence: Sentence) -> Demo:
         *both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens),
         say("Largest difference in the output of the encoder"),
         gap(trace[output][0], right),
-        ((say("Largest number in the right version"), right.abs().max()),),
+        {say("Largest number in the right version"): right.abs().max()},
     )
 
 
@@ -186,11 +180,11 @@ def norm(sentence: Sentence) -> Demo:
         *both_drawn(wrong, right, sentence.result.source_tokens, message("normed"), right.abs().max().item()),
         say("Largest difference with trained weights"),
         gap(wrong, right),
-        (
-            (say("At the start, the constant taken out"), at_start),
-            (say("After one step of Adam (learning rate 0.001)"), apart(fresh)),
-            (say("With trained weights"), apart(trained)),
-        ),
+        {
+            say("At the start, the constant taken out"): at_start,
+            say("After one step of Adam (learning rate 0.001)"): apart(fresh),
+            say("With trained weights"): apart(trained),
+        },
     )
 
 
@@ -224,10 +218,10 @@ def gru(sentence: Sentence) -> Demo:
         *both(values_heatmap, wrong, right[0], tokens, **shared),
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS),
         gap(wrong[-1], context[0, 0]),
-        (
-            (say("The same without pads"), gap(wrong[length - 1], context[0, 0])),
-            (say("Largest number in the right version"), context.abs().max()),
-        ),
+        {
+            say("The same without pads"): gap(wrong[length - 1], context[0, 0]),
+            say("Largest number in the right version"): context.abs().max(),
+        },
     )
 
 
@@ -258,5 +252,5 @@ def best(_: Sentence) -> Demo:
         *figures,
         say("Loss of what was kept: wrong minus right"),
         kept[0] - kept[1],
-        ((say("Kept by copy"), said[1]), (say("Kept by alias"), said[0])),
+        {say("Kept by copy"): said[1], say("Kept by alias"): said[0]},
     )

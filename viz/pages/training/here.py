@@ -23,8 +23,6 @@ RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and t
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 LEAST = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
-AXES = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
-NOT_STARTED = message("Choose settings and press Train. Training runs in the background until you leave the page.")
 STATUS = {
     "running": message("Training"),
     "paused": message("Paused"),
@@ -101,7 +99,8 @@ def here() -> None:
         st.caption(note)
     with pictures:
         if not runs:
-            st.caption(say(NOT_STARTED))
+            text = say("Choose settings and press Train. Training runs in the background until you leave the page.")
+            st.caption(text)
             return
         active = runs[0].active
         st.fragment(watch, run_every=REFRESH if active else None)(head, active)
@@ -157,7 +156,8 @@ def draw_heads(
     after = say("after step {step}", step=counted(step))
     recipe = Recipe(" · ".join((in_quotes(text, say), described(run.settings), after)))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
-    explore.draw(recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **AXES), key, line=line)
+    axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
+    explore.draw(recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes), key, line=line)
     if weights.shape[1] > 1:
         more = {"selected": (0, head), "layer_names": [say("decoder")]}
         explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), f"{key}-all")

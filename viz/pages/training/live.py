@@ -1,7 +1,5 @@
 """A training that visitors look on at: a `Practice` in a thread of its own; MAX_RUNS at a time (paused ones apart)."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +17,7 @@ FORGOTTEN_AFTER = 90.0
 GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
 BREATH = 0.002  # seconds after every step in which other threads have their turn
 _PLACES = threading.Lock()
-_placed: set[LiveRun] = set()  # the runs under way that do not pause
+_placed = set()  # the runs under way that do not pause
 
 
 @dataclass(frozen=True)
