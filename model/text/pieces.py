@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
-from model.text.special import MARK, SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, texts
+from model.text.special import MARK, SPECIAL_TOKENS, Pair, Vocabulary, as_unicode
 
 MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
@@ -53,6 +53,13 @@ class PieceTokenizer(Vocabulary):
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens, `<unk>` among them."""
         return "".join(self._said(ids)).replace(MARK, " ").strip()
+
+
+def texts(value: object, what: str) -> list[str]:
+    """The value; a ValueError if it is not a list of texts."""
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"{what} must be a list of texts")
+    return value
 
 
 class PieceTokenizers(Pair):

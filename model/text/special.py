@@ -65,13 +65,6 @@ class Pair:
         self.source, self.target, self.lowercase = source, target, source.lowercase
 
 
-def texts(value: object, what: str) -> list[str]:
-    """The value; a ValueError if it is not a list of texts."""
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError(f"{what} must be a list of texts")
-    return value
-
-
 def as_unicode(text: str) -> str:
     """The text with unpaired surrogates, which are not Unicode text, as U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

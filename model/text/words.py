@@ -8,8 +8,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Self
 
-from model.text.pieces import PieceTokenizers
-from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, texts
+from model.text.pieces import PieceTokenizers, texts
+from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode
 from model.text.subwords import Tokenizer
 
 LANGUAGES = ("en", "de")
