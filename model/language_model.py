@@ -95,7 +95,7 @@ class LanguageModel(nn.Module):
         shared = adaptive is not None and config.tie_embeddings
         # A method and not a module: so the rows have one name, that in the softmax.
         embedding = adaptive.rows if shared else nn.Embedding(config.vocab_size, config.d_model)
-        self.decoder = Stack(embedding, config, EncoderLayer, config.n_layers, "T")
+        self.decoder = Stack(embedding, config, (EncoderLayer(config) for _ in range(config.n_layers)), "T")
         self.softmax = adaptive or FullSoftmax(config, embedding if config.tie_embeddings else None)
         self.tap_logits = Tap("B T V")
         self._initialise()

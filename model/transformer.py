@@ -1,7 +1,7 @@
 """The encoder-decoder Transformer of Vaswani et al. 2017, with taps."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Self
@@ -18,11 +18,13 @@ from model.positional import TABLES
 from model.taps import Tap, name_taps, observed
 from model.text.special import PAD_ID
 
+Embedding = Callable[[Tensor], Tensor]  # ids (...) to (..., D)
+
 
 class InputEmbedding(nn.Module):
     """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5)."""
 
-    def __init__(self, embedding: Callable[[Tensor], Tensor], config: StackConfig) -> None:
+    def __init__(self, embedding: Embedding, config: StackConfig) -> None:
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
@@ -47,17 +49,10 @@ class InputEmbedding(nn.Module):
 class Stack(nn.Module):
     """Input embedding, layers of one kind, and what stands after the last one: a norm, or nothing."""
 
-    def __init__(
-        self,
-        embedding: Callable[[Tensor], Tensor],
-        config: StackConfig,
-        layer: type[nn.Module],
-        n_layers: int,
-        letter: str,
-    ) -> None:
+    def __init__(self, embedding: Embedding, config: StackConfig, layers: Iterable[nn.Module], letter: str) -> None:
         super().__init__()
         self.input = InputEmbedding(embedding, config)
-        self.layers = nn.ModuleList(layer(config) for _ in range(n_layers))
+        self.layers = nn.ModuleList(layers)
         self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
         self.tap_output = Tap(f"B {letter} D")
 
@@ -140,8 +135,8 @@ class Transformer(nn.Module):
         self.config = config
         source = nn.Embedding(config.vocab_size, config.d_model)
         target = source if config.tie_embeddings else nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = Stack(source, config, EncoderLayer, config.n_encoder_layers, "S")
-        self.decoder = Decoder(target, config, DecoderLayer, config.n_decoder_layers, "T")
+        self.encoder = Stack(source, config, (EncoderLayer(config) for _ in range(config.n_encoder_layers)), "S")
+        self.decoder = Decoder(target, config, (DecoderLayer(config) for _ in range(config.n_decoder_layers)), "T")
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
         if config.tie_embeddings:
             self.output.weight = target.weight

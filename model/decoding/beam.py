@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
-from model.errors import Phrase, Problem
+from model.errors import Phrase, check_tokens
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 
 ROOT = 0
@@ -135,9 +135,7 @@ class _Beam:
     """The search for one source."""
 
     def __init__(self, width: int, limit: int, prefix: Sequence[int]) -> None:
-        if len(prefix) > limit:
-            what = Phrase("the locked beginning")
-            raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(prefix), most=limit)
+        check_tokens(prefix, limit, Phrase("the locked beginning"))
         wrong = [token for token in prefix if token in NEVER] + [token for token in prefix[:-1] if token == EOS_ID]
         if wrong:
             raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")
