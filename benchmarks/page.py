@@ -41,7 +41,7 @@ from benchmarks.browsing import ENTER, FIELDS, FIRST, FRAMES, MAP, Wire, chromiu
 from benchmarks.common import Machine, row, sentences, table
 from benchmarks.support.server import ROOT, serve
 from model import checkpoint, load_translator
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.transformer import Transformer
 from model.translator import DEFAULT_CHECKPOINT, Translator
 

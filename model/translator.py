@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model import attribution, checkpoint
+from model import attribution
 from model.analysis.effects import Effects
-from model.catalogue import available, checkpoints_folder
+from model.checkpoint import CONFIG, Checkpoint, available, checkpoints_folder, load
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import restrict, sample
@@ -35,7 +35,7 @@ _NO_EDITS = Edits()
 class System:
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
-    def __init__(self, loaded: checkpoint.Checkpoint) -> None:
+    def __init__(self, loaded: Checkpoint) -> None:
         self.folder, self.name = loaded.folder, loaded.folder.name
         self.card, self.model, self.tokenizer = loaded.card, loaded.model, loaded.tokenizer
         self.config = self.model.config
@@ -68,7 +68,7 @@ class System:
 class Translator(System):
     """A loaded checkpoint that translates."""
 
-    def __init__(self, loaded: checkpoint.Checkpoint) -> None:
+    def __init__(self, loaded: Checkpoint) -> None:
         super().__init__(loaded)
         lay_out(self.model)
         self.stepper = Stepper(self.model) if isinstance(self.model, Transformer) else self.model
@@ -299,8 +299,8 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
         ValueError: if there is no such checkpoint, or something in it is wrong.
     """
     folder = checkpoints_folder() / name if name in available() else Path(name)
-    if not (folder / checkpoint.CONFIG).is_file():
+    if not (folder / CONFIG).is_file():
         known = ", ".join(available()) or "none"
         raise Problem("there is no checkpoint {name!r}; there are {known}", name=name, known=known)
-    loaded = checkpoint.load(folder)
+    loaded = load(folder)
     return Writer(loaded) if isinstance(loaded.model, LanguageModel) else Translator(loaded)

@@ -48,7 +48,7 @@ ROOMS = (
     ("model.transformer", "model.gru"),
     ("model.language_model", "model.stepper"),
     ("model.checkpoint", "model.decoding"),
-    ("model.catalogue", "model.translation"),
+    ("model.translation",),
     ("model.interventions", "model.adapters"),
     ("model.attribution",),
     ("model.translator",),

@@ -37,8 +37,8 @@ class PieceTokenizer(Vocabulary):
             self._cutter = SentencePieceProcessor(model_proto=model)
         except (DecodeError, RuntimeError) as error:
             raise ValueError(f"not a SentencePiece model: {error}") from None
-        texts = table[4 + int.from_bytes(table[:4], "little") :]  # what is written instead, each with a 0 after it
-        if max(map(len, texts.split(b"\0"))) > MAX_REPLACEMENT:
+        written = table[4 + int.from_bytes(table[:4], "little") :]  # what is written instead, each with a 0 after it
+        if max(map(len, written.split(b"\0"))) > MAX_REPLACEMENT:
             raise ValueError(f"at most {MAX_REPLACEMENT} characters can be replaced, and by as many")
         super().__init__(tokens)
         self.model = model

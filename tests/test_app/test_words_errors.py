@@ -35,7 +35,6 @@ OF_FILES = {
     "training/schedules.py",
     "adapters/attention_file.py",
     "analysis/lengths.py",
-    "catalogue.py",
     "checkpoint.py",
     "config.py",
     "measures/atlas.py",

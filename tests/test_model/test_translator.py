@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from model import checkpoint, load_translator, masks
-from model.catalogue import available
+from model.checkpoint import available
 from model.config import TransformerConfig
 from model.decoding import beam_search
 from model.interventions.edits import Edits, Head

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.measures import checks
 from model.measures.checks import Check
 from viz.app.turns import in_turn

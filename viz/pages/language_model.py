@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.catalogue import available, checkpoints_folder
+from model.checkpoint import available, checkpoints_folder
 from model.translator import Writer
 from viz.figures import bars
 from viz.stage import sampling

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model import catalogue
+from model import checkpoint
 from model.analysis import comparison, lengths
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.training.presets import PRESETS
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words
@@ -35,17 +35,17 @@ GERMAN = {
     ),
 }
 SYSTEMS = {  # what each is called, how a step of it knows of the source, and the title of what is drawn of it
-    catalogue.TRANSFORMER: (
+    checkpoint.TRANSFORMER: (
         message("Transformer"),
         message("Every step reads all source tokens, in every layer and head."),
         message("Transformer: cross-attention"),
     ),
-    catalogue.GRU_ATTENTION: (
+    checkpoint.GRU_ATTENTION: (
         message("GRU with attention"),
         message("Word by word; every step reads the encoder's states (Bahdanau et al. 2015)."),
         message("GRU with attention: additive attention"),
     ),
-    catalogue.GRU: (
+    checkpoint.GRU: (
         message("GRU"),
         message("Word by word; every step knows the source only as one vector (Cho et al. 2014)."),
         message("GRU: one vector"),
@@ -69,7 +69,7 @@ class Asked:
     head: int | None  # None for the mean of all
 
 
-def ask(languages: catalogue.Direction) -> tuple[str, str, int, DeltaGenerator]:
+def ask(languages: checkpoint.Direction) -> tuple[str, str, int, DeltaGenerator]:
     """Ask for a sentence and how to search: the sentence, the example, the width, and a place below the sentence."""
     source = languages[0]
     examples = GERMAN if source == "de" else words.EXAMPLES
@@ -104,7 +104,7 @@ def choose_system(sides: list[Side]) -> int:
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """Let the visitor choose which map of the Transformers is drawn; a head of None is the mean of all."""
-    shapes = [side.weights.shape for side in sides if side.system == catalogue.TRANSFORMER]
+    shapes = [side.weights.shape for side in sides if side.system == checkpoint.TRANSFORMER]
     if not shapes:
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
@@ -243,10 +243,10 @@ def commands(lines: Iterable[str]) -> None:
     st.code("\n".join(lines), "bash", wrap_lines=True)
 
 
-def show_missing(languages: catalogue.Direction, names: list[str]) -> None:
+def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
     """Say which systems of a direction are not there, and how to train one."""
-    here = {catalogue.system_of(cached.translator(name).config) for name in names}
-    missing = [system for system in catalogue.SYSTEMS if system not in here]
+    here = {checkpoint.system_of(cached.translator(name).config) for name in names}
+    missing = [system for system in checkpoint.SYSTEMS if system not in here]
     if not missing:
         return
     line = say(
@@ -259,7 +259,7 @@ def show_missing(languages: catalogue.Direction, names: list[str]) -> None:
     known = [
         TRAIN.format(preset=name)
         for name, run in runs.items()
-        if (run.training.source, run.training.target) == languages and catalogue.system_of(run.model) in missing
+        if (run.training.source, run.training.target) == languages and checkpoint.system_of(run.model) in missing
     ]
     other = message(
         "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
@@ -274,7 +274,7 @@ def show_problems(problems: list[str]) -> None:
             shared.small(problem, f"unreadable-{number}")
 
 
-def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
+def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
     with pictures:
         view = controls.views(VIEWS, "models-show")
         if view == "lengths":
@@ -303,7 +303,7 @@ def show(languages: catalogue.Direction, names: list[str], pictures: DeltaGenera
 
 @choices.fragment
 def live() -> None:
-    found, unreadable = catalogue.by_direction()
+    found, unreadable = checkpoint.by_direction()
     problems = [errors.sentence(ValueError(problem)) for problem in unreadable]
     if not found:
         st.error(say("No translation model found."))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
-from model.catalogue import available
+from model.checkpoint import available
 from model.interventions.edits import Head
 from model.measures import contribution
 from model.translation import KINDS

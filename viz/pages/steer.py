@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.catalogue import available
+from model.checkpoint import available
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.stage import stage

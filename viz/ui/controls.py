@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.catalogue import available, checkpoints_folder
+from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
 from viz.text.language import say

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.attention_file import Attention
-from model.catalogue import by_direction
+from model.checkpoint import by_direction
 from model.config import TransformerConfig
 from model.experiments.inside import AS_RECORDED, row
 from model.translation import Translation

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
-from model.catalogue import available
+from model.checkpoint import available
 from model.errors import Problem
 from model.experiments import inside
 from model.experiments.positions import changed_positions

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.training.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of, read_grid
 from viz.figures import loss_board, run_curves
 from viz.text import words

@@ -23,7 +23,7 @@ _MODULES = {
     "model": "load_translator",
     "model.adapters.attention_file": "read_attention",
     "model.analysis": "comparison head_roles lengths",
-    "model.catalogue": "checkpoints_folder",
+    "model.checkpoint": "checkpoints_folder",
     "model.experiments": "positions",
     "model.experiments.masks": "conventions read_batch run worked_example",
     "model.experiments.positions": "changed_positions",

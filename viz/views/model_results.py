@@ -7,7 +7,7 @@ from time import thread_time
 import numpy as np
 import streamlit as st
 
-from model import catalogue
+from model import checkpoint
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
@@ -25,7 +25,7 @@ class Side:
     """One model's translation; T counts its words, S those of the source."""
 
     request: Request
-    system: str  # one of catalogue.SYSTEMS
+    system: str  # one of checkpoint.SYSTEMS
     result: cached.Shown
     words: list[str]  # written, the end included
     keys: list[str]  # read
@@ -47,7 +47,7 @@ class Side:
         Of a Transformer, the last layer or head where there are fewer; the mean of all where the head is None.
         """
         weights, (n_layers, n_heads, *_) = made(self.weights, "weights"), self.weights.shape
-        if self.system != catalogue.TRANSFORMER:
+        if self.system != checkpoint.TRANSFORMER:
             return weights[0, 0], say("One head; each row adds up to 1.")
         at = {"layer": min(layer, n_layers - 1), "head": min(head or 0, n_heads - 1)}
         if head is None:
@@ -90,9 +90,9 @@ def side_of(name: str, text: str, beam: int) -> Side:
     loaded, (result, seconds) = request.translator, _timed(request)
     written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
-    system = catalogue.system_of(loaded.config)
+    system = checkpoint.system_of(loaded.config)
     weights = context = None
-    if system == catalogue.GRU:
+    if system == checkpoint.GRU:
         firsts = [written.of_token.index(word) for word in range(len(written.names))]
         context = result.trace["decoder.context"][firsts]
     else:
@@ -102,8 +102,8 @@ def side_of(name: str, text: str, beam: int) -> Side:
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
     """Which checkpoints can be loaded, in the order of SYSTEMS, and why others cannot."""
-    systems, problems = _each(names, lambda name: catalogue.system_of(cached.translator(name).config))
-    names = sorted(systems, key=lambda name: catalogue.SYSTEMS.index(systems[name]))
+    systems, problems = _each(names, lambda name: checkpoint.system_of(cached.translator(name).config))
+    names = sorted(systems, key=lambda name: checkpoint.SYSTEMS.index(systems[name]))
     return names, list(map(errors.sentence, problems.values()))
 
 

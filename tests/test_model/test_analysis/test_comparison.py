@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import catalogue
+from model import checkpoint
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.checkpoint import CARD, CONFIG, write_json
@@ -71,10 +71,10 @@ def test_three_texts_by_hand() -> None:
 
 
 def test_systems_have_names() -> None:
-    assert catalogue.system_of(tiny_config()) == catalogue.TRANSFORMER
+    assert checkpoint.system_of(tiny_config()) == checkpoint.TRANSFORMER
     sizes = {"source_vocab_size": 9, "target_vocab_size": 9}
-    assert catalogue.system_of(GruConfig(**sizes)) == catalogue.GRU
-    assert catalogue.system_of(GruConfig(**sizes, attention=True)) == catalogue.GRU_ATTENTION
+    assert checkpoint.system_of(GruConfig(**sizes)) == checkpoint.GRU
+    assert checkpoint.system_of(GruConfig(**sizes, attention=True)) == checkpoint.GRU_ATTENTION
 
 
 def test_tokens_become_words_as_they_were_cut() -> None:
@@ -87,7 +87,7 @@ def test_tokens_become_words_as_they_were_cut() -> None:
 
 def test_checkpoints_by_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-    assert catalogue.by_direction() == ({}, [])
+    assert checkpoint.by_direction() == ({}, [])
     for name, architecture, card in (
         ("b", "gru", {"source": "de", "target": "en"}),
         ("a", "transformer", {"source": "de", "target": "en"}),
@@ -100,7 +100,7 @@ def test_checkpoints_by_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         write_json(tmp_path / name / CONFIG, {"architecture": architecture})
         write_json(tmp_path / name / CARD, card)
     (tmp_path / "f" / CARD).write_text("no card", encoding="utf-8")
-    found, problems = catalogue.by_direction()
+    found, problems = checkpoint.by_direction()
     assert found == {("de", "en"): ["a", "b"], ("en", "de"): ["c"]}
     assert [Path(problem.split(" ")[0]).parts[-2:] for problem in problems] == [("e", CARD), ("f", CARD)]
     assert "must name two languages" in problems[0] and "is not JSON" in problems[1]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.config import TransformerConfig
 from model.measures import checks
 from model.taps import intervene

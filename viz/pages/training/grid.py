@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.catalogue import checkpoints_folder
+from model.checkpoint import checkpoints_folder
 from model.training.grid import FOLDER, NORMS, Grid, GridCell
 from model.translation import SIDES
 from viz.figures import attention_heatmap
