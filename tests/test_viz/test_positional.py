@@ -42,7 +42,7 @@ def test_each_line_is_its_dimension_in_the_order_asked_for():
     for trace, dimension in zip(figure.data, [6, 0, 3], strict=True):
         np.testing.assert_array_equal(trace.y, TABLE[:, dimension].astype(np.float32))
         np.testing.assert_array_equal(trace.x, np.arange(5))
-        assert f"dimension {dimension}<br>" in trace.hovertemplate
+        assert trace.name == f"dimension {dimension}" and "<br>%{fullData.name}<br>" in trace.hovertemplate
     assert figure.description.endswith("(dimensions 6, 0, 3 of 8).")
 
 

@@ -7,39 +7,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-TOLERANCE = 1e-3  # how far outside [0, 1] a probability may lie (low-precision softmax)
-
 
 def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarray:
     """Copy finite numbers to float32; if `masked`, they may be -inf, too."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} has type {array.dtype}; allowed are real numbers.")
-    _check_axes(name, array, axes)
-    array = array.astype(np.float32)
-    wrong = ~np.isfinite(array) & ~(np.isneginf(array) if masked else False)
+    array = _array(name, values, axes, "fiu", "are real numbers").astype(np.float32)
+    wrong = ~np.isfinite(array) & ~(np.isneginf(array) & masked)
     if wrong.any():
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        allowed = "finite numbers and -inf (masked)" if masked else "finite numbers"
+        allowed = "finite numbers" + " and -inf (masked)" * masked
         raise ValueError(f"{name} is {array[place]} at {place} ({int(wrong.sum())} such cells); allowed are {allowed}.")
     return array
 
 
 def as_probabilities(name: str, values, axes: str) -> np.ndarray:
     array = as_float(name, values, axes)
-    smallest, largest = float(array.min()), float(array.max())
-    if smallest < -TOLERANCE or largest > 1 + TOLERANCE:
+    low, high = float(array.min()), float(array.max())
+    if low < -1e-3 or high > 1 + 1e-3:  # as far as a softmax of low precision goes
         allowed = "probabilities from 0 to 1 (after softmax)"
-        raise ValueError(f"{name} has values from {smallest:.6g} to {largest:.6g}; allowed are {allowed}.")
+        raise ValueError(f"{name} has values from {low:.6g} to {high:.6g}; allowed are {allowed}.")
     return array
 
 
 def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """Copy a mask (T, S), True = may attend, of this shape if one is given: bool, as 0/1 leaves open which blocks."""
-    array = np.array(values)
-    if array.dtype != bool:
-        raise ValueError(f"{name} has type {array.dtype}; allowed is bool, where True means may attend.")
-    _check_axes(name, array, "TS")
+    array = _array(name, values, "TS", "b", "is bool, where True means may attend")
     if shape not in (None, array.shape):
         raise ValueError(f"{name} has shape {array.shape}; allowed is {shape}, one cell for each query and key.")
     return array
@@ -58,7 +49,11 @@ def as_tokens(name: str, tokens: Sequence[str], n: int) -> list[str]:
     return tokens
 
 
-def _check_axes(name: str, array: np.ndarray, axes: str) -> None:
+def _array(name: str, values, axes: str, kinds: str, allowed: str) -> np.ndarray:
+    array = np.array(values)
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"{name} has type {array.dtype}; allowed {allowed}.")
     if array.ndim != len(axes) or 0 in array.shape:
         allowed = f"{len(axes)} axes ({', '.join(axes)}), each with at least one entry"
         raise ValueError(f"{name} has {array.ndim} axes (shape {array.shape}); allowed are {allowed}.")
+    return array

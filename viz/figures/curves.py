@@ -11,15 +11,10 @@ from viz.figures.drawn import BARE, QUIET, Drawn, clickable, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-CURVES_HEIGHT = 320
-RUNS_HEIGHT = 390
-WAVES_HEIGHT = 260
-BARS_HEIGHT = 200
-ROW_HEIGHT = 44  # pixels of a claim: a name, and the dots below it
+CURVES_HEIGHT, RUNS_HEIGHT, WAVES_HEIGHT, BARS_HEIGHT = 320, 390, 260, 200
+CLAIM_HEIGHT = 44  # pixels: a name, and the dots below it
 RATES, LOSSES = (0.68, 1.0), (0.0, 0.6)  # parts of the height, of two panels over one axis of steps
-MARK_LINE = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
-SMALL = 0.01  # an axis that ends below it has numbers with exponents
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
 PARTS = {
@@ -27,6 +22,7 @@ PARTS = {
     message("allowed"): ("line-ns-open", 20, theme.LINES[1]),
     message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
 }
+_NAME = "%{fullData.name}<br>"  # of the line that is pointed at
 
 
 def curves(
@@ -43,35 +39,27 @@ def curves(
 
     Args:
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
-        marks: (name of a line, x, y, text) of points to mark, such as a peak; drawn after the lines.
+        marks: (name of a line, x, y, text) of points to mark, such as a peak.
     """
-    drawn = _checked(lines)
-    xs, ys = np.concatenate([*drawn.values()], axis=1)
+    lines = _checked(lines)
+    xs, ys = np.concatenate([*lines.values()], axis=1)
     x_axis, y_axis = say(x_axis), say(y_axis)
-    traces = _curves(drawn, x_axis, y_axis)
-    points = [(name, *line) for name, line in drawn.items()]
+    traces, points = _curves(lines, x_axis, y_axis), [(name, *line) for name, line in lines.items()]
     for name, *place, text in marks:
         x, y = np.array(place, np.float32)[:, None]
         points.append((f"{name} ◆", x, y, [text]))
-        marker = {"color": theme.line([*drawn].index(name))["color"], "size": 9, "symbol": "diamond"}
-        text = [labels.escape(text)]
-        shown = {"text": text, "hovertemplate": "%{text}<extra></extra>", "showlegend": False}
+        marker = {"color": theme.line([*lines].index(name))["color"], "size": 9, "symbol": "diamond"}
+        shown = {"text": [labels.escape(text)], "hovertemplate": "%{text}<extra></extra>", "showlegend": False}
         traces.append(go.Scatter(x=x, y=y, mode="markers", marker=marker, **shown))
+    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(lines)}
     return figure(
         traces,
         CURVES_HEIGHT,
         say,
-        **_margins(drawn),
+        **_margins(lines),
         xaxis=_axis(x_axis, xs, log_x),
         yaxis=_axis(y_axis, ys, log_y),
-        description=say(
-            "{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).",
-            y=y_axis,
-            x=x_axis,
-            low=ys.min(),
-            high=ys.max(),
-            n=len(drawn),
-        ),
+        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", **words),
         table=Points(points),
     )
 
@@ -91,17 +79,18 @@ def run_curves(
         limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
     """
-    quantities, steps = (say("learning rate"), say("training loss")), say("training step")
-    panels = _checked(rates), _checked(losses)
-    traces, points = [], []
-    for panel, (quantity, lines) in enumerate(zip(quantities, panels)):
+    steps, quantities, panels = say("training step"), (say("learning rate"), say("training loss")), [rates, losses]
+    traces, points, known = [], [], []
+    for panel, quantity in enumerate(quantities):
+        lines = panels[panel] = _checked(panels[panel])
         for k, trace in enumerate(_curves(lines, steps, quantity)):
             traces.append(trace.update(yaxis=f"y{panel + 1}", showlegend=not panel, legendgroup=str(k)))
         points += [(f"{name}, {quantity}", *line) for name, line in lines.items()]
-    (every_step, every_rate), (_, every_loss) = (np.concatenate([*lines.values()], axis=1) for lines in panels)
+        known.append(np.concatenate([*lines.values()], axis=1))
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
     if step is not None:
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
+    line = {"type": "line", "line": {"color": theme.LINES[-1], "width": 1, "dash": "dot"}}
     note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
     corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
     ends = ", ".join(f"{name} {line[1, -1]:.2f}" for name, line in panels[1].items())
@@ -110,10 +99,10 @@ def run_curves(
         RUNS_HEIGHT,
         say,
         **_margins(rates),
-        xaxis=_axis(steps, every_step) | {"anchor": "y2"},
-        yaxis=_axis(quantities[0], every_rate) | {"domain": RATES},
-        yaxis2=_axis(quantities[1], np.append(every_loss, limit)) | {"domain": LOSSES},
-        shapes=[{"type": "line", "line": MARK_LINE} | mark for mark in marks],
+        xaxis=_axis(steps, known[0][0]) | {"anchor": "y2"},
+        yaxis=_axis(quantities[0], known[0][1]) | {"domain": RATES},
+        yaxis2=_axis(quantities[1], np.append(known[1][1], limit)) | {"domain": LOSSES},
+        shapes=[line | mark for mark in marks],
         annotations=[note | corner],
         description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
         table=Points(points),
@@ -123,27 +112,23 @@ def run_curves(
 def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
     """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
     table = checks.as_float("table", table, "TD")
-    n_positions, n_dimensions = table.shape
     chosen = list(dimensions)
     limit = 1.08 * max(1.0, float(np.abs(table[:, chosen]).max()))  # a little more than that, so that no crest is cut
-    names = [say("dimension {dimension}", dimension=dimension) for dimension in chosen]
-    place, value = (labels.told(say, part) for part in (("position", "%{x:d}"), ("value", "%{y:.3f}")))
+    words = dict(zip(("n_positions", "n_dimensions"), table.shape), chosen=", ".join(map(str, chosen)))
     return _numbered(
         table[:, chosen].T,
-        names,
-        [f"{place}<br>{name}<br>{value}" for name in names],
+        [say("dimension {dimension}", dimension=dimension) for dimension in chosen],
+        f"{labels.told(say, ('position', '%{x:d}'))}<br>{_NAME}{labels.told(say, ('value', '%{y:.3f}'))}",
+        message("position"),
+        {"title": {"text": say("value")}, "range": [-limit, limit]},
+        say(
+            "One line per dimension: its value at each of {n_positions} positions (dimensions {chosen} of "
+            "{n_dimensions}).",
+            **words,
+        ),
         say,
         left=theme.TICK_SIZE,
         in_a_row=5,
-        x_axis=message("position"),
-        yaxis={"title": {"text": say("value")}, "range": [-limit, limit]},
-        description=say(
-            "One line per dimension: its value at each of {n_positions} positions (dimensions {chosen} of "
-            "{n_dimensions}).",
-            n_positions=n_positions,
-            chosen=", ".join(map(str, chosen)),
-            n_dimensions=n_dimensions,
-        ),
     )
 
 
@@ -151,34 +136,101 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = eng
     """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
     similarity = checks.as_float("similarity", similarity, "KT")
     n = len(similarity)
-    names = checks.as_tokens("names", names, n)
-    hover = say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}")
     return _numbered(
         similarity,
-        names,
-        [f"{labels.escape(name)}<br>{hover}" for name in names],
+        checks.as_tokens("names", names, n),
+        _NAME + say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}"),
+        message("offset (positions apart)"),
+        {"title": {"text": say("mean dot product")}},
+        say("One line for each of {n} encodings: the similarity of positions by their distance.", n=n),
         say,
-        x_axis=message("offset (positions apart)"),
-        yaxis={"title": {"text": say("mean dot product")}},
-        description=say("One line for each of {n} encodings: the similarity of positions by their distance.", n=n),
     )
 
 
 def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
     """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
     wavelengths = checks.as_float("wavelengths", wavelengths, "KD")
-    n = len(wavelengths)
-    names, words = checks.as_tokens("names", names, n), {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
-    hover = say("dimension {dimension}<br>wavelength: {wavelength} positions", **words)
+    n, words = len(wavelengths), {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
     return _numbered(
         wavelengths,
-        names,
-        [f"{labels.escape(name)}<br>{hover}" for name in names],
+        checks.as_tokens("names", names, n),
+        _NAME + say("dimension {dimension}<br>wavelength: {wavelength} positions", **words),
+        message("dimension"),
+        {"title": {"text": say("wavelength (positions)")}, "type": "log"},
+        say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=n),
         say,
-        x_axis=message("dimension"),
-        yaxis={"title": {"text": say("wavelength (positions)")}, "type": "log"},
-        description=say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=n),
     )
+
+
+def _numbered(
+    values: np.ndarray,
+    names: list[str],
+    hover: str,
+    x_axis: str,
+    yaxis: dict,
+    description: str,
+    say: Say,
+    *,
+    left: int = 3 * theme.TICK_SIZE,
+    in_a_row: int = 2,
+) -> Drawn:
+    """Draw K named lines (K, N) over 0 to N - 1."""
+    x = np.arange(values.shape[1], dtype=np.int32)
+    return figure(
+        [_line(x, row, name, k, hover, theme.MAX_TICKS) for k, (name, row) in enumerate(zip(names, values))],
+        WAVES_HEIGHT,
+        say,
+        left=left + theme.AXIS_HEIGHT,
+        top=theme.LEGEND_HEIGHT * -(-len(names) // in_a_row),
+        xaxis=heatmap.side(len(x), x_axis, say),
+        yaxis=yaxis | {"automargin": False},
+        description=description,
+        table=Points([(name, x, row) for name, row in zip(names, values)]),
+    )
+
+
+def _checked(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
+
+
+def _curves(lines: Mapping[str, np.ndarray], x_axis: str, y_axis: str) -> list[go.Scatter]:
+    hover = f"{_NAME}{labels.escape(x_axis)} %{{x:,.6g}}<br>{labels.escape(y_axis)} %{{y:.4g}}"
+    return [_line(*line, name, k, hover, MARKERS_UP_TO) for k, (name, line) in enumerate(lines.items())]
+
+
+def _line(x: np.ndarray, y: np.ndarray, name: str, k: int, hover: str, markers_up_to: int) -> go.Scatter:
+    return go.Scatter(
+        x=x.copy(),
+        y=y.copy(),
+        mode="lines+markers" if len(x) <= markers_up_to else "lines",
+        line=theme.line(k),
+        name=labels.escape(name),
+        hovertemplate=f"{hover}<extra></extra>",
+        showlegend=True,
+    )
+
+
+def _margins(names: Iterable[str]) -> dict[str, int]:
+    rows = 1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS
+    return {"left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT, "top": theme.LEGEND_HEIGHT * rows}
+
+
+def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:
+    """An axis with a fixed range round the numbers."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if log:
+        low, high = float(np.log10(low)), float(np.log10(high))
+    elif 0 < low < high / 4:
+        low = 0.0
+    room = 0.04 * (high - low) or 0.5
+    shared = {"title": {"text": labels.escape(title)}, "zeroline": False, "automargin": False}
+    if log:
+        step = 1 if high - low > 2 else "D2" if high - low > 1 else "D1"
+        scale = {"type": "log", "exponentformat": "power", "dtick": step, "range": [low - room, high + room]}
+    else:
+        exponents = "e" if high < 0.01 else "none"
+        scale = {"type": "linear", "exponentformat": exponents, "range": [low and low - room, high + room]}
+    return shared | scale
 
 
 def bars(
@@ -196,28 +248,21 @@ def bars(
     """
     values = checks.as_float("values", values, "TK")
     tokens = checks.as_tokens("tokens", tokens, len(values))
-    highest, x, said = float(values.sum(axis=1).max()), np.arange(len(values), dtype=np.int32), say(value)
-    shared = {
-        "x": x,
-        "text": labels.hover_texts(tokens, say),
-        "textposition": "none",
-        "hovertemplate": f"%{{text}}<br>{labels.escape(said)} %{{y:.3g}}<extra></extra>",
-        "showlegend": False,
-    }
-    columns = [column.copy() for column in values.T]
+    highest, said = float(values.sum(axis=1).max()), say(value)
+    x, columns = np.arange(len(values), dtype=np.int32), [column.copy() for column in values.T]
+    hover = {"text": labels.hover_texts(tokens, say), "textposition": "none"}
+    hover["hovertemplate"] = f"%{{text}}<br>{labels.escape(said)} %{{y:.3g}}<extra></extra>"
+    title, end = {"text": labels.escape(said)}, 1.08 * float(top or highest or 1)
+    marked = [hover | {"marker": {"color": theme.line(k)["color"]}} for k in range(len(columns))]
     return figure(
-        [go.Bar(y=y, marker={"color": theme.line(k)["color"]}, **shared) for k, y in enumerate(columns)],
+        [go.Bar(x=x, y=y, **more, showlegend=False) for y, more in zip(columns, marked)],
         BARS_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         bottom=theme.LEANING * labels.tick_width(tokens) + theme.AXIS_HEIGHT,
         barmode="stack",
         xaxis=heatmap.side(tokens, token_axis, say),
-        yaxis={
-            "title": {"text": labels.escape(said)},
-            "range": [0, 1.08 * float(top or highest or 1)],
-            "automargin": False,
-        },
+        yaxis={"title": title, "range": [0, end], "automargin": False},
         description=say(
             "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.", n=len(x), value=said, highest=highest
         ),
@@ -241,9 +286,7 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)
-    places = np.where(values == 0, zero, values).astype(np.float32)
-    rows = np.arange(n, dtype=np.float32)
-    numbers = ["" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0]]
+    places, rows = np.where(values == 0, zero, values).astype(np.float32), np.arange(n, dtype=np.float32)
     traces = [
         go.Scatter(
             x=places[:, k],
@@ -257,25 +300,22 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         )
         for k, (part, (symbol, size, color)) in enumerate(PARTS.items())
     ]
-    margins = go.Scatter(  # from the dot to its limit
-        **polylines(places.T[:2], [rows, rows]),
-        mode="lines",
-        line={"color": theme.LINES[0], "width": theme.LINE_WIDTH},
-        **QUIET,
-    )
+    margins = polylines(places.T[:2], [rows, rows])  # from the dot to its limit
+    numbers = ("" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0])
     titles = go.Scatter(
         x=np.full(n, zero, np.float32),
         y=rows - np.float32(0.42),
-        text=[f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers, strict=True)],
+        text=[f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers)],
         mode="text",
         textposition="middle right",
         cliponaxis=False,
         **QUIET,
     )
-    ticks = list(range(low, high + 1, max(1, round((high - low) / 6))))
+    line = {"color": theme.LINES[0], "width": theme.LINE_WIDTH}
+    ticks = range(low, high + 1, max(1, round((high - low) / 6)))
     return figure(
-        [*traces, margins, titles],
-        n * ROW_HEIGHT,
+        [*traces, go.Scatter(**margins, mode="lines", line=line, **QUIET), titles],
+        n * CLAIM_HEIGHT,
         say,
         top=theme.LEGEND_HEIGHT,
         xaxis={
@@ -292,79 +332,3 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         description=say("Each of {n} rows is a claim: a dot for what was measured, a stroke for what is allowed.", n=n),
         table=Points([(say(part), values[:, k], rows, names) for k, part in enumerate(PARTS)]),
     )
-
-
-def _checked(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
-
-
-def _numbered(
-    values: np.ndarray,
-    names: list[str],
-    hovers: list[str],
-    say: Say,
-    *,
-    x_axis: str,
-    yaxis: dict,
-    description: str,
-    left: int = 3 * theme.TICK_SIZE,
-    in_a_row: int = 2,
-) -> Drawn:
-    """Draw K named lines (K, N) over 0 to N - 1."""
-    x = np.arange(values.shape[1], dtype=np.int32)
-    parts = zip(values, names, hovers, strict=True)
-    return figure(
-        [_line(x, row, name, k, hover, theme.MAX_TICKS) for k, (row, name, hover) in enumerate(parts)],
-        WAVES_HEIGHT,
-        say,
-        left=left + theme.AXIS_HEIGHT,
-        top=theme.LEGEND_HEIGHT * -(-len(names) // in_a_row),
-        xaxis=heatmap.side(len(x), x_axis, say),
-        yaxis=yaxis | {"automargin": False},
-        description=description,
-        table=Points([(name, x, row) for name, row in zip(names, values)]),
-    )
-
-
-def _curves(lines: Mapping[str, np.ndarray], x_axis: str, y_axis: str) -> list[go.Scatter]:
-    x, y = map(labels.escape, (x_axis, y_axis))
-    hover = f"<br>{x} %{{x:,.6g}}<br>{y} %{{y:.4g}}"
-    return [
-        _line(*line, name, k, labels.escape(name) + hover, MARKERS_UP_TO)
-        for k, (name, line) in enumerate(lines.items())
-    ]
-
-
-def _line(x: np.ndarray, y: np.ndarray, name: str, k: int, hover: str, markers_up_to: int) -> go.Scatter:
-    return go.Scatter(
-        x=x.copy(),
-        y=y.copy(),
-        mode="lines+markers" if len(x) <= markers_up_to else "lines",
-        line=theme.line(k),
-        name=labels.escape(name),
-        hovertemplate=f"{hover}<extra></extra>",
-        showlegend=True,
-    )
-
-
-def _margins(names: Iterable[str]) -> dict[str, int]:
-    rows = 1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS
-    return {"left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT, "top": theme.LEGEND_HEIGHT * rows}
-
-
-def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:
-    """Build an axis with a fixed range round the numbers."""
-    low, high = float(numbers.min()), float(numbers.max())
-    if log:
-        low, high = np.log10(low), np.log10(high)
-    elif low > 0 and low < high / 4:
-        low = 0.0
-    room = 0.04 * (high - low) or 0.5
-    return {
-        "title": {"text": labels.escape(title)},
-        "type": "log" if log else "linear",
-        "range": [float(low - room if log or low != 0 else 0.0), float(high + room)],
-        "zeroline": False,
-        "automargin": False,
-        "exponentformat": "power" if log else "e" if high < SMALL else "none",
-    } | ({"dtick": 1 if high - low > 2 else "D2" if high - low > 1 else "D1"} if log else {})

@@ -15,9 +15,7 @@ WIDTH = 900  # pixels of an exported figure
 QUIET = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False}  # and of an axis that only places things
 LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
-_LEGEND = LEGEND | {"itemclick": False, "itemdoubleclick": False}
-_LINE = 110  # letters in a line of the note
-_LINE_HEIGHT, _TITLE_HEIGHT = 18, 48  # pixels
+_NO_CLICKS = {"itemclick": False, "itemdoubleclick": False}
 
 
 class Drawn(go.Figure):
@@ -49,16 +47,9 @@ def figure(
     the rest of a figure. Height is that of the plot itself, and the sides what labels need there, in pixels.
     """
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
-    shared = go.Layout(
-        separators=labels.separators(say),
-        paper_bgcolor=theme.TRANSPARENT,
-        plot_bgcolor=theme.TRANSPARENT,
-        margin=margin,
-        height=height + margin["t"] + margin["b"],
-        legend=_LEGEND,
-        **layout,
-    )
-    return Drawn(traces, shared, description=description, table=table)
+    shared = {"separators": labels.separators(say), "margin": margin, "height": height + margin["t"] + margin["b"]}
+    clear = {"paper_bgcolor": theme.TRANSPARENT, "plot_bgcolor": theme.TRANSPARENT, "legend": LEGEND | _NO_CLICKS}
+    return Drawn(traces, go.Layout(shared | clear | layout), description=description, table=table)
 
 
 def clickable(hover: str, say: Say) -> dict:
@@ -76,22 +67,14 @@ def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.
 def titled(figure: Drawn, title: str, note: str) -> Drawn:
     """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme."""
     copy = Drawn(figure, description=figure.description, table=figure.table)
-    lines = textwrap.wrap(note, _LINE, max_lines=3, placeholder=" …") or [""]
+    lines = textwrap.wrap(note, width=110, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
-    height = _TITLE_HEIGHT + _LINE_HEIGHT * len(lines)
+    height = 48 + 18 * len(lines)
     layout = copy.layout
     layout.template = "plotly_white"
     layout.paper_bgcolor = layout.plot_bgcolor = "white"
-    layout.title = {
-        "text": "<br>".join([f"<b>{labels.escape(title)}</b>", *small]),
-        "font": {"size": 16},
-        "x": 0,
-        "xref": "container",
-        "y": 1,
-        "yref": "container",
-        "yanchor": "top",
-        "pad": {"t": 22, "l": 12},
-    }
+    top_left = {"x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 22, "l": 12}}
+    layout.title = {"text": "<br>".join([f"<b>{labels.escape(title)}</b>", *small]), "font": {"size": 16}} | top_left
     layout.margin.t += height
     layout.margin.r = max(layout.margin.r, 24)
     layout.height += height

@@ -17,25 +17,19 @@ WRITTEN = "written into the cells"  # name of the trace whose texts have colours
 PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
 _NOWHERE = np.array([np.nan], np.float32)
 TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
+_STRIPES = {"shape": theme.HATCH_SHAPE, "size": theme.HATCH_SIZE, "fgcolor": theme.HATCH_LINE, "solidity": 0.2}
 HATCH = {
     "mode": "lines",
     "line": {"width": 0},
     "fill": "toself",
     "fillcolor": theme.HATCH_FILL,
-    "fillpattern": {
-        "shape": theme.HATCH_SHAPE,
-        "size": theme.HATCH_SIZE,
-        "bgcolor": theme.HATCH_FILL,
-        "fgcolor": theme.HATCH_LINE,
-        "solidity": 0.2,
-    },
+    "fillpattern": _STRIPES | {"bgcolor": theme.HATCH_FILL},
     "hoverinfo": "skip",
 }
 
 
 def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
-    """An axis whose coordinates are the positions 0..n-1, every step-th with its label (escaped); if it goes
-    downwards, 0 is on top."""
+    """An axis whose coordinates are positions, from 0, every step-th with its label (escaped)."""
     ends = [-0.5, len(texts) - 0.5]
     return {
         "title": {"text": labels.escape(title)},
@@ -92,12 +86,11 @@ def grid(
 
     Args:
         values: float32, or bool for a mask, (T, S).
-        tokens: of the T rows, and of the S columns, by the name of the argument; where there are none, numbers from 0.
-        value: what the numbers are, in English.
+        tokens: of rows and columns, by the name of the argument; numbers from 0 where there are none.
         titles: of the axes.
-        names: what rows and columns are called in table and hover box; as `titles` otherwise.
-        number: what a hover box says of a cell after its row, its column, and what it is.
-        hover: what it says instead; `%{y}` is the row and `%{x}` the column.
+        names: what rows and columns are called in table and hover box, if not as in the titles.
+        number: what the hover box says of a cell.
+        hover: all that it says, if not row, column and number; `%{y}` is the row and `%{x}` the column.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
         most: numbers on the axis of the columns.
@@ -147,14 +140,13 @@ def grid(
 
 def centred(values: np.ndarray, least: float = 0.0) -> dict:
     """Colours of go.Heatmap that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
-    limit = max(float(np.abs(values).max(initial=0.0)), least) or 1.0
+    limit = max(float(np.abs(values).max()), least) or 1.0
     return {"colorscale": theme.DIVERGING, "zmin": -limit, "zmax": limit, "zmid": 0.0}
 
 
 def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
-    """The outlines, x and y (float32, NaN between them), of a box for each run of masked cells in a row of (T, S)."""
-    # +1 where a run of masked cells starts, -1 just after it ends
-    edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))
+    """The outlines, as x and y, of a box for each run of masked cells in a row of (T, S)."""
+    edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))  # 1 where a run starts, -1 just after its end
     (row, left), (_, right) = np.argwhere(edges == 1).T - 0.5, np.argwhere(edges == -1).T - 0.5
     return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])
 
@@ -170,17 +162,15 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], size: int = th
 
     That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens of the scale.
     """
-    ink = np.where(luminance(colors_of(cells)) > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
-    rows, columns = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
-    return go.Scatter(
-        x=columns,
-        y=rows,
-        text=[text for row in texts for text in row],
-        mode="text",
-        textfont={"size": size, "color": ink.ravel().tolist()},
-        **QUIET,
-        name=WRITTEN,
-    )
+    colors = colors_of(cells)
+    # Relative luminance, from 0 (black) to 1 (white), as WCAG 2.2 defines it
+    linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ np.array([0.2126, 0.7152, 0.0722])
+    ink = np.where(luminance > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
+    y, x = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
+    font = {"size": size, "color": ink.ravel().tolist()}
+    texts = [text for row in texts for text in row]
+    return go.Scatter(x=x, y=y, text=texts, mode="text", textfont=font, **QUIET, name=WRITTEN)
 
 
 def colors_of(cells: go.Heatmap) -> np.ndarray:
@@ -190,9 +180,3 @@ def colors_of(cells: go.Heatmap) -> np.ndarray:
     places, names = zip(*cells.colorscale, strict=True)
     channels = np.array([hex_to_rgb(name) for name in names]).T / 255
     return np.stack([np.interp(shares, places, channel) for channel in channels], axis=-1)
-
-
-def luminance(colors: np.ndarray) -> np.ndarray:
-    """Relative luminance of sRGB colours (..., 3), as WCAG 2.2 defines it: (...), from 0 (black) to 1 (white)."""
-    linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
-    return linear @ np.array([0.2126, 0.7152, 0.0722])

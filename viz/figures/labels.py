@@ -152,9 +152,9 @@ def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
     return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 
-def tick_step(n: int) -> int:
-    """The smallest distance between labelled tokens that keeps to theme.MAX_TICKS labels."""
-    return max(1, -(-n // theme.MAX_TICKS))
+def tick_step(n: int, most: int = theme.MAX_TICKS) -> int:
+    """The smallest distance between labelled tokens that keeps to so many at most."""
+    return max(1, -(-n // most))
 
 
 def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:

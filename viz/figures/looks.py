@@ -1,8 +1,7 @@
 """Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
 
 A look is `{"data", "layout", "hover"}` as Plotly takes them; the browser (viz/stage/map.js) puts in `z` and what the
-hover box says. A go.Figure validates every setting, which takes a hundred times as long as making these. Titles of axes
-are given as they are said.
+hover box says. A go.Figure validates every setting, which takes a hundred times as long. Titles of axes are as said.
 """
 
 from collections.abc import Sequence
@@ -19,9 +18,8 @@ from viz.figures.maps import MASK_WORDS, mask_bar
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
 DIVERGING = [list(stop) for stop in theme.DIVERGING]
-# Told that labels may overflow, Plotly does not measure each of them, which took most of its time.
-_OVERFLOW = {"ticklabeloverflow": "allow"}
-_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5} | _OVERFLOW
+_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5}
+_BAR |= {"ticklabeloverflow": "allow"}  # else Plotly measures each label, which took most of its time
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
 _ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
@@ -45,7 +43,7 @@ def attention(
     Args:
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         notes: T texts for the hover box, beside the query.
-        signed: the numbers are on both sides of 0, and so are the colours.
+        signed: whether colours and signs are those of numbers on both sides of 0.
     """
     number = f"%{{z:{'+' * signed}.3f}}{_CELL}"
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, number))
@@ -62,7 +60,7 @@ def attention(
 
 
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
-    """The look of a mask in two colours; arguments as for `attention`."""
+    """The look of a mask in two colours."""
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN)) + f"<br>{_CELL}"
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, [list(stop) for stop in theme.MASK_SCALE])
     look["data"][0]["colorbar"] |= mask_bar(say)
@@ -76,8 +74,8 @@ def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) 
     numbers = [str(i) for i in range(n_dimensions)]
     look = _tokens(tokens, numbers, say, (say("position"), say("dimension")), hover, DIVERGING, -limit, limit)
     look["hover"]["columns"] = [""] * n_dimensions
-    look["layout"]["xaxis"] |= _ticks(numbers, labels.number_step(n_dimensions))
-    look["layout"]["xaxis"] |= {"tickangle": 0, "title": {"text": say("dimension")}}
+    step = labels.number_step(n_dimensions)
+    look["layout"]["xaxis"] |= heatmap.axis(numbers, step, say("dimension"), tickangle=0)
     return look
 
 
@@ -95,7 +93,7 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
         for dimension, color in zip(dimensions, theme.LINES)
     ]
     layout = layout_of(36, 80, say) | {
-        "xaxis": _ticks(tokens) | {"tickangle": -45, "showgrid": False, "zeroline": False},
+        "xaxis": tick_axis(tokens, "") | {"tickangle": -45},
         "yaxis": {"showgrid": True, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False},
         "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
@@ -194,27 +192,11 @@ def _tokens(
     return {"data": [heat], "layout": layout, "hover": said}
 
 
-def _ticks(tokens: Sequence[str], step: int = 0) -> dict:
-    step = step or -(-len(tokens) // MAX_LABELS)
-    texts = [labels.tick_text(token) for token in tokens[::step]]
-    return {"tickmode": "array", "tickvals": list(range(0, len(tokens), step)), "ticktext": texts}
-
-
 def tick_axis(tokens: Sequence[str], title: str, downwards: bool = False) -> dict:
-    """An axis whose coordinates are positions, so that equal tokens keep rows of their own; 0 is on top if it goes
-    downwards."""
-    ends = [-0.5, len(tokens) - 0.5]
-    return {
-        **_ticks(tokens),
-        "title": {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}},
-        "range": ends[::-1] if downwards else ends,
-        "tickfont": {"size": theme.TICK_SIZE},
-        "ticks": "",
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": False,
-        **_OVERFLOW,
-    }
+    """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
+    small = {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}}
+    texts, step = list(map(labels.tick_text, tokens)), labels.tick_step(len(tokens), MAX_LABELS)
+    return heatmap.axis(texts, step, "", downwards=downwards) | {"title": small}
 
 
 def layout_of(left: float, top: float, say: Say) -> dict:

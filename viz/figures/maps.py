@@ -39,22 +39,21 @@ def attention_heatmap(
         mask: bool (T, S), True = may attend; the other cells are hatched.
         shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
         read, predicted: T tokens that the step of each row read or predicted, for the hover text.
-        removed: float (T,), the part of each row that went to columns which are not drawn, for the hover text.
-        scale_to_max: let the colours end at the largest weight instead of 1.
+        removed: float (T,), the part of each row in columns that are not drawn, for the hover text.
+        scale_to_max: end the colours at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
-    description = [say("Attention of each query (row) to each key (column), from 0 to 1.")]
-    texts, number = None, "%{z:.3f}"
+    description = say("Attention of each query (row) to each key (column), from 0 to 1.")
+    texts, number, colors = None, "%{z:.3f}", dict(heatmap.PROBABILITIES)
     if blocked.any() or blank.any():
         not_drawn = blank & ~blocked, say("not drawn (below the threshold)")
         texts, number = _noted((blocked, say(heatmap.NOT_ALLOWED)), not_drawn), number + "%{customdata}"
     if blocked.any():
-        description.append(say("Hatched cells are not allowed by the mask."))
+        description += " " + say("Hatched cells are not allowed by the mask.")
     if blank.any():  # these cells have no z
-        description.append(say("Blank cells are below the threshold."))
+        description += " " + say("Blank cells are below the threshold.")
         texts, number = np.vectorize("{:.3f}{}".format, otypes=[object])(weights, texts), "%{customdata}"
-    colors = dict(heatmap.PROBABILITIES)
     if scale_to_max:
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
@@ -64,7 +63,7 @@ def attention_heatmap(
         {"queries": queries, "keys": keys},
         say,
         value,
-        " ".join(description),
+        description,
         titles=(query_axis, key_axis),
         names=_NAMES,
         number=number,
@@ -88,16 +87,16 @@ def _noted(*notes: tuple[np.ndarray, str]) -> np.ndarray:
 
 
 def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
-    notes = [""] * n
-    given = {"read": (message("read {token}"), read), "predicted": (message("predicted {token}"), predicted)}
-    for name, (note, tokens) in given.items():
+    notes = np.full(n, "", dtype=object)
+    given = {"read": (read, message("read {token}")), "predicted": (predicted, message("predicted {token}"))}
+    for name, (tokens, note) in given.items():
         if tokens is not None:
-            said = [say(note, token=labels.quoted(token, say)) for token in checks.as_tokens(name, tokens, n)]
-            notes = [f"{before}, {one}" for before, one in zip(notes, said, strict=True)]
+            said = (labels.quoted(token, say) for token in checks.as_tokens(name, tokens, n))
+            notes += [", " + say(note, token=token) for token in said]
     if removed is not None:
-        said = [say("{mass:.3f} of this row is hidden", mass=mass) for mass in checks.as_float("removed", removed, "T")]
-        notes = [f"{before}<br>{one}" for before, one in zip(notes, said, strict=True)]
-    return notes
+        shares = checks.as_float("removed", removed, "T")
+        notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
+    return notes.tolist()
 
 
 def mask_bar(say: Say) -> dict:
@@ -122,7 +121,7 @@ def mask_heatmap(
 
     Args:
         padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
-        written: str (T, S), how some convention writes each cell: in every hover text, and in the cells of small masks.
+        written: str (T, S), how some convention writes each cell: in hover texts, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
     """
     mask = checks.as_mask("mask", mask)
@@ -132,8 +131,9 @@ def mask_heatmap(
         notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
         padded, future = _hidden("padding", padding, mask.shape), _hidden("look_ahead", look_ahead, mask.shape)
-        whys = say("the key is padding"), say("the key lies in the future")
-        texts, notes = _noted((~mask & padded, whys[0]), (~mask & future, whys[1])), "%{text}"
+        whys = (padded, say("the key is padding")), (future, say("the key lies in the future"))
+        texts, notes = _noted(*((~mask & cells, why) for cells, why in whys)), "%{text}"
+    hover = say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
     figure = heatmap.grid(
         mask,
         {"queries": queries, "keys": keys},
@@ -144,8 +144,7 @@ def mask_heatmap(
         ),
         titles=(query_axis, key_axis),
         names=_NAMES,
-        hover=say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
-        + notes,
+        hover=hover + notes,
         customdata=np.array([say("is blocked from"), say("may attend")], dtype=object)[mask.astype(int)],
         text=texts,
         colorscale=theme.MASK_SCALE,
@@ -172,12 +171,10 @@ def difference_heatmap(
 ) -> Drawn:
     """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0.
 
-    Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: what two ways of computing the same
-    differ by is not a finding.
+    Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: that is not a finding.
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
-    told = np.where(np.abs(difference) > ROUNDING, difference, 0)
-    a, b = say(a), say(b)
+    said = {"a": say(a), "b": say(b)}
     return heatmap.grid(
         difference,
         {"queries": queries, "keys": keys},
@@ -185,14 +182,13 @@ def difference_heatmap(
         message("difference"),
         say(
             "{a} minus {b} for each query (row) and key (column); orange where {a} is larger, blue where {b} is.",
-            a=a,
-            b=b,
+            **said,
         ),
         titles=(query_axis, key_axis),
         names=_NAMES,
         number="%{z:+.3f}",
-        colorbar=theme.color_bar(f"{labels.tick_text(a)}<br>− {labels.tick_text(b)}"),
-        **heatmap.centred(told),
+        colorbar=theme.color_bar("<br>− ".join(map(labels.tick_text, said.values()))),
+        **heatmap.centred(np.where(np.abs(difference) > ROUNDING, difference, 0)),
     )
 
 
@@ -210,8 +206,8 @@ def values_heatmap(
     """Draw numbers (T, D) about zero: tokens in rows, numbered columns.
 
     Args:
-        limit: where the colours end on both sides of 0, so that two maps can be compared; that of the values otherwise.
-        most_labels: how many columns have their number written at most; fewer where it stands in a narrow place.
+        limit: where the colours end on both sides of 0; at the largest of the values otherwise.
+        most_labels: how many columns have their number written at most; fewer in a narrow place.
     """
     values = checks.as_float("values", values, "TD")
     return heatmap.grid(
@@ -240,7 +236,7 @@ def positional_heatmap(
 ) -> Drawn:
     """Draw a positional encoding (T, D), or the difference of two: positions in rows, dimensions in columns.
 
-    The colours run from -1 to 1, further where it does; rows carry their numbers where there are no tokens.
+    The colours run from -1 to 1, further where it does; rows without tokens are numbered.
     """
     table = checks.as_float("table", table, "TD")
     n_positions, n_dimensions = table.shape
@@ -288,7 +284,7 @@ def loss_board(
     """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
 
     Args:
-        limit: the loss of who has learned nothing, where the colours end; the largest where it is not given.
+        limit: where the colours end, such as the loss of who has learned nothing; otherwise at the largest.
         selected: (row, column) of the runs to draw an outline round.
     """
     losses = checks.as_float("losses", losses, "TS")
@@ -330,9 +326,9 @@ def candidates_heatmap(
     """Draw what a model might have written at each step: the most probable tokens first (T, K), steps in rows.
 
     Args:
-        tokens: T tokens that were written at the steps.
+        tokens: T tokens that were written.
         candidates: T times K tokens that could have been written.
-        written: float (T,), the probability of the token that was written, which need not be among the candidates.
+        written: float (T,), the probabilities of `tokens`, which need not be among the candidates.
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape
@@ -368,7 +364,7 @@ def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say =
 
     Args:
         drawn: a map with named rows, without hatched cells.
-        places: for each of its rows the row it goes to, in growing order; the others of `n_rows` stay blank (NaN).
+        places: where each of its rows goes, in growing order; the others of `n_rows` stay blank (NaN).
     """
     trace, table, layout = drawn.data[0], drawn.table, drawn.layout
     values = np.full((n_rows, trace.z.shape[1]), np.nan, dtype=np.float32)

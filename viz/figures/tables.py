@@ -31,8 +31,8 @@ class Table:
     def csv(self) -> bytes:
         """A file of comma-separated values, UTF-8."""
         text = io.StringIO()
-        writer = csv.writer(text)  # "\r\n" at the ends of lines, so that either of them inside a text is quoted
-        writer.writerows([no_formula(cell) for cell in row] for row in (self.header, *self.rows()))
+        rows = ([no_formula(cell) for cell in row] for row in (self.header, *self.rows()))
+        csv.writer(text).writerows(rows)  # "\r\n" at the ends of lines, so that either inside a text is quoted
         return text.getvalue().encode("utf-8", "replace")
 
 
@@ -128,14 +128,9 @@ class Tiles(Table):
         if np.isnan(weights).all():
             return say("{name}: blank.", name=name)
         row, column = np.unravel_index(np.nanargmax(weights), weights.shape)
-        return say(
-            "{name}: largest {value} {number:.3g}, at {row} and {column}.",
-            name=name,
-            value=say("weight"),
-            number=weights[row, column],
-            row=_named("", "query", row, say),
-            column=_named("", "key", column, say),
-        )
+        words = {"value": say("weight"), "number": weights[row, column]}
+        words |= {"row": _named("", "query", row, say), "column": _named("", "key", column, say)}
+        return say("{name}: largest {value} {number:.3g}, at {row} and {column}.", name=name, **words)
 
 
 @dataclass

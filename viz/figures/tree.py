@@ -21,10 +21,8 @@ FATES = {
 ROW_HEIGHT = 64  # pixels of a row: a token, a number under it, and room for the lines to the next row
 CHANNELS = (0.34, 0.66)  # between two rows, where lines turn: labels take the rest
 ASIDE = 0.04  # columns that a line leaves right of a node and comes in left of it, so that no two look like one
-COLUMN_ROOM = 26  # pixels of a column beside its widest token
-NUMBER_WIDTH = 60  # pixels of a number under a token
 LOOKED_AT = 3  # source tokens that a hover text names
-_EDGE = "#8c8c8c"
+_EDGE = {"color": "#8c8c8c", "width": theme.LINE_WIDTH}
 
 
 class _Tree:
@@ -42,12 +40,13 @@ class _Tree:
     def path(self, node: int) -> list[int]:
         return [node, *self.path(self.parents[node])] if node >= 0 else []
 
-    def edges(self, nodes: list[int]) -> dict[str, np.ndarray]:
-        """Every parent's lines turn at a height of their own, so that those of two parents never lie on each other."""
+    def lines(self, nodes: list[int], name: str, **line) -> go.Scatter:
+        """Each parent's lines turn at a height of their own, so that those of two parents never lie on each other."""
         (x0, x1), (y0, y1) = ([row[self.parents[nodes]], row[nodes]] for row in (self.rank, self.step))
         turn = y0 + CHANNELS[0] + (CHANNELS[1] - CHANNELS[0]) * (x0 + 0.5) / self.width[y0]
         left, right = x0 + ASIDE * (x0 != x1), x1 - ASIDE * (x0 != x1)
-        return polylines([left, left, right, right], [y0, turn, turn, y1])
+        points = polylines([left, left, right, right], [y0, turn, turn, y1])
+        return go.Scatter(**points, mode="lines", line=line, name=name, showlegend=bool(name), hoverinfo="skip")
 
 
 def search_tree(
@@ -84,9 +83,17 @@ def search_tree(
     if looked_at is not None:
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
-        texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at, strict=True)]
-    traces = _edges(tree, [node for node in drawn if tree.step[node] > first], fates, scores, say)
-    points = []
+        texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at)]
+    later = [node for node in drawn if tree.step[node] > first]
+    dotted = [node for node in later if fates[node] == PRUNED]
+    best = set(later) & set(tree.path(max(scores, key=scores.__getitem__)) if scores else ())
+    traces, points = [], []
+    if solid := [node for node in later if fates[node] != PRUNED]:
+        traces.append(tree.lines(solid, "", **_EDGE))
+    if dotted:
+        traces.append(tree.lines(dotted, "", **_EDGE | {"width": 1, "dash": "dot"}))
+    if best:
+        traces.append(tree.lines(sorted(best), say("best path"), color=theme.SELECTED, width=4))
     for fate in FATES:
         some = [node for node in drawn if fates[node] == fate]
         traces.append(_nodes(tree, fate, some, tokens, texts, say))
@@ -135,20 +142,6 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: Mappi
     return texts
 
 
-def _edges(tree: _Tree, nodes: list[int], fates: list[str], scores: Mapping[int, float], say: Say) -> list[go.Scatter]:
-    best = tree.path(max(scores, key=scores.__getitem__)) if scores else ()
-    groups = (
-        ([node for node in nodes if fates[node] != PRUNED], {"color": _EDGE, "width": theme.LINE_WIDTH}, ""),
-        ([node for node in nodes if fates[node] == PRUNED], {"color": _EDGE, "width": 1, "dash": "dot"}, ""),
-        ([node for node in nodes if node in best], {"color": theme.SELECTED, "width": 4}, say("best path")),
-    )
-    return [
-        go.Scatter(**tree.edges(group), mode="lines", line=line, name=name, showlegend=bool(name), hoverinfo="skip")
-        for group, line, name in groups
-        if group
-    ]
-
-
 def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str], say: Say) -> go.Scatter:
     symbol, size, color = FATES[fate]
     line = {"width": 2, "color": color} if fate == PRUNED else None
@@ -158,7 +151,7 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         y=tree.step[nodes].astype(np.float32),
         customdata=[[node] for node in nodes],
         hovertext=[texts[node] for node in nodes],
-        text=[labels.tick_text(tokens[node]) + more for node, more in zip(nodes, added, strict=True)],
+        text=[labels.tick_text(tokens[node]) + number for node, number in zip(nodes, added)],
         hovertemplate="%{hovertext}<extra></extra>",
         mode="markers+text",
         textposition="middle right",
@@ -171,5 +164,5 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
 
 
 def column_width(tokens: Sequence[str]) -> int:
-    """Pixels that a column of the tree of these tokens needs."""
-    return round(max(labels.tick_width(tokens), NUMBER_WIDTH)) + COLUMN_ROOM
+    """Pixels that a column of the tree needs: its widest token, or a number under it, and some room."""
+    return round(max(labels.tick_width(tokens), 60)) + 26
