@@ -17,12 +17,11 @@ from streamlit.testing.v1 import AppTest
 from tests.support.messages import unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.text import words_heads
 from viz.ui import plot
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
-    "atlas.py": ("part", list(words_heads.PARTS)),
+    "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
     "masks.py": ("show", ["head", "both", "masks", "sentences", "code", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints

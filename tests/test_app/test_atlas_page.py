@@ -107,7 +107,7 @@ class TestBoard:
         at = choose(at, **{"over-what": "difference"})
         np.testing.assert_allclose(z(at, "role-board"), here - table(report, "effect", KINDS[1:]), atol=1e-4)
         at = open_page(PAGE, colour="rare", **{"over-what": "sentence"})
-        assert words_heads.NOT_HERE in [info.value for info in at.info] and not at.exception
+        assert "This was not measured in one sentence." in [info.value for info in at.info] and not at.exception
 
     def test_heads_that_align_words_are_marked(self, report):
         at = open_page(PAGE)
@@ -173,7 +173,7 @@ class TestCard:
             assert page == "./" and asked.pop("text", view.EXAMPLE) == source
             side = {"pin": f"s{row}"} if kind == "encoder_self" else {"pin": f"t{row}", "measure": "effects"}
             assert asked == {"beam": "1", "kind": kind, "layer": "1", "head": "2"} | side
-        (own,) = [target for text, target in found.items() if text == words_heads.OPEN_HERE]
+        (own,) = [target for text, target in found.items() if text == "Open this head on the stage →"]
         assert dict(parse_qsl(own.partition("?")[2])) == {"text": EXAMPLE, "kind": kind, "layer": "1", "head": "2"}
 
     def test_the_most_alike_is_one_click_away(self, report):
@@ -188,7 +188,7 @@ class TestCard:
     def test_heads_are_switched_off_on_the_page_steer_with_the_same_change(self):
         at = open_page(PAGE, text="A man is tired.", beam="2", edits=OFF.code)
         assert_whole(at)
-        page, _, query = links(at)[words_heads.TO_STEER].partition("?")
+        page, _, query = links(at)["Switch heads off in this sentence, on the page Steer →"].partition("?")
         assert page == "./steer"
         head = {"kind": "cross", "layer": "0", "head": "0"}
         assert dict(parse_qsl(query)) == {"text": "A man is tired.", "beam": "2", "edits": OFF.code} | head
@@ -196,7 +196,7 @@ class TestCard:
 
 class TestViews:
     def test_two_measures_against_each_other_a_click_opens(self, report):
-        at = open_page(PAGE, part=words_heads.SCATTER, colour="effect", measured="log_probability")
+        at = open_page(PAGE, part="scatter", colour="effect", measured="log_probability")
         assert_whole(at)
         of_cross = figure(at, "scatter")["data"][1]
         np.testing.assert_allclose(values(of_cross["x"]), np.ravel(report["kinds"]["cross"]["effect"]), atol=1e-6)
@@ -207,20 +207,20 @@ class TestViews:
         assert [at.session_state[name] for name in ("kind", "layer", "head")] == ["decoder_self", 1, 3]
 
     def test_a_click_on_one_of_those_alike_opens_it(self, recorded):
-        at = click_marker(open_page(PAGE, part=words_heads.ALIKE), "head-map", 1, 2)
+        at = click_marker(open_page(PAGE, part="alike"), "head-map", 1, 2)
         assert_whole(at)
         weights = recorded.translate(EXAMPLE).attention("cross")[1, 2]
         np.testing.assert_allclose(z(at, "head-opened"), weights, atol=1e-6)
 
     def test_a_table_has_all_heads_of_a_kind(self, report):
-        at = open_page(PAGE, part=words_heads.TABLE, kind="cross")
+        at = open_page(PAGE, part="table", kind="cross")
         assert_whole(at)
         whole = next(one.value for one in at.dataframe if "head" in one.value)
         rates = np.ravel(report["kinds"]["cross"]["aer_output"])
         np.testing.assert_allclose(whole[words_heads.MEASURES["aer_output"]], rates, atol=1e-4)
 
     def test_error_rates_of_both_sets_of_links(self, report):
-        at = open_page(PAGE, part=words_heads.ALIGNED)
+        at = open_page(PAGE, part="alignment")
         for name, result in report["alignment"].items():
             at = choose(at, links=name)
             assert_whole(at)
@@ -236,14 +236,15 @@ class TestViews:
             heads = np.array(result["aer"]["output"]["weights"]["heads"])
             layer, head = np.argwhere(heads == heads.min())[0]
             assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in said
-            assert words_heads.LINK_SETS.get(name, "") in said
+            about = {"alignment-de-en": "European Parliament", "multi30k/test_2016_flickr": "Sixty"}
+            assert about.get(name, "") in said
 
     def test_without_links_the_command_is_shown(self):
-        at = open_page(PAGE, part=words_heads.ALIGNED)
+        at = open_page(PAGE, part="alignment")
         assert any("--links FOLDER" in info.value for info in at.info)
 
     def test_weights_beside_what_is_added(self, recorded):
-        at = open_page(PAGE, part=words_heads.ADDS, kind="decoder_self", layer="1", head="2")
+        at = open_page(PAGE, part="contribution", kind="decoder_self", layer="1", head="2")
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         lengths = contribution.contributions(recorded.model, result, "decoder_self")[1, 2]
@@ -254,7 +255,7 @@ class TestViews:
         np.testing.assert_allclose(z(at, "added-change"), shares - weights, atol=1e-5)
 
     def test_sinks_are_left_out_and_said(self, recorded):
-        at = open_page(PAGE, part=words_heads.ADDS, sinks=words_heads.SINKS_ALL)
+        at = open_page(PAGE, part="contribution", sinks="punctuation")
         assert_whole(at)
         drawn = z(at, "weights")
         weights = recorded.translate(EXAMPLE).attention("cross")[0, 0]
@@ -264,7 +265,7 @@ class TestViews:
         assert any(f"{gone / len(weights):.1%} of the weights" in caption.value for caption in at.caption)
 
     def test_rollout(self, recorded):
-        at = open_page(PAGE, part=words_heads.ROLLOUT)
+        at = open_page(PAGE, part="rollout")
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         encoder = contribution.rollout(result.attention("encoder_self"))

@@ -182,7 +182,7 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
             known[kind] = attention, heads_results.of_weights(attention, [kind])
     source = known[kind][1]
     found = source.kinds[kind]
-    heads_roles.show_board(source, [kind], words_heads.SHARPNESS, head, recipe)
+    heads_roles.show_board(source, [kind], "sharpness", head, recipe)
     st.caption(say(words_heads.ROLE))
     heads_roles.show_card(head, {say("this sentence"): source})
     left, right = st.columns(2, gap="medium")

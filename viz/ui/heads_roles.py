@@ -12,17 +12,38 @@ from model.interventions.edits import Head
 from model.measures import agreement
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words, words_heads
-from viz.text.language import message, say
+from viz.text.language import message, messages, say
 from viz.ui import explore
 from viz.views import cached, maps, recipes
 from viz.views.heads_results import Numbers, Place, Source, name_of
 from viz.views.made import Recipe, made, the, value_of
 
-VALUES = {words_heads.SHARPNESS: message("sharpness")}  # figures say what they are called with
 ROLE_WIDTH = 84  # pixels that a role needs in a cell
-SHARE = message("share")
 WHOLE = 0.995  # the mean of rows above which it need not be said
-KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # of a rollout
+ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, the title, what it shows, rows and columns
+    encoder=(
+        "Encoder",
+        "Attention through all layers: encoder",
+        "How much of each encoder output comes from each source token.",
+        "output of the encoder",
+        "source token",
+    ),
+    source=(
+        "Source",
+        "Attention through all layers: source",
+        "How much of each decoder step comes from each source token, through the cross-attention.",
+        "step (token it read)",
+        "source token",
+    ),
+    target=(
+        "Target",
+        "Attention through all layers: target",
+        "How much of each decoder step comes from the tokens read before it.",
+        "step (token it read)",
+        "token so far",
+    ),
+)
+KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # whose axes they have
 
 
 def show_board(
@@ -34,19 +55,19 @@ def show_board(
     on_click: Callable[[str, int, int], None] | None = None,
     *,
     other: Source | None = None,
-    sort: str = words_heads.PLACE,
+    sort: str = "place",
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
     Args:
         other: whose numbers are subtracted.
-        sort: PLACE, or a measure: the largest first, of LOW_FIRST the smallest.
+        sort: "place", or a measure: the largest first, of LOW_FIRST the smallest.
         on_click: called with kind, layer and head of a cell that is clicked.
     """
     known = source.table(measure, kinds)
     known = known if other is None else known - other.table(measure, kinds)
     numbers, places = value_of(known), source.places(kinds)
-    n_heads, sorted_by, ordered = numbers.shape[1], sort != words_heads.PLACE, places
+    n_heads, sorted_by, ordered = numbers.shape[1], sort != "place", places
     if sorted_by:
         by = source.table(sort, kinds).ravel()
         by = by if sort in words_heads.LOW_FIRST else -by
@@ -54,8 +75,8 @@ def show_board(
         ordered = [places[at] for at in value_of(order)]
         known = known.named("values").ravel()[order].reshape(-1, n_heads)
     signed = other is not None or measure in words_heads.SIGNED
-    value = VALUES.get(measure, words_heads.MEASURES[measure])
-    with_roles = measure == words_heads.SHARPNESS and other is None and not sorted_by
+    value = message("sharpness") if measure == "sharpness" else words_heads.MEASURES[measure]
+    with_roles = measure == "sharpness" and other is None and not sorted_by
     factor, unit = words_heads.unit(float(np.abs(numbers).max()))
 
     def text(place: Place, number: float) -> str:
@@ -64,7 +85,7 @@ def show_board(
             return f"{say(words_heads.SHORT_KINDS[kind])[0]} {layer}.{head}"
         if with_roles:
             role = source.kinds[kind].roles[layer][head]
-            return source.mark(*place) or ("" if role == "mixed" else words_heads.short_role(role))
+            return source.mark(*place) or ("" if role == "mixed" else words_heads.role(role, short=True))
         return words_heads.short(number * factor, signed)
 
     def in_rows(texts: Iterable[str]) -> list[list[str]]:
@@ -169,10 +190,19 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
     """Draw which heads of a kind look alike; `divergence` of all pairs is Python."""
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
-        explore.heading(name, say(words_heads.TOO_MANY, n=n_layers * n_heads))
+        line = say(
+            "Comparing all pairs of {n} heads over this many tokens would take too long. Take a shorter text or fewer "
+            "layers.",
+            n=n_layers * n_heads,
+        )
+        explore.heading(name, line)
         return
     points, kept = head_roles.layout(shown.divergence)
-    explore.heading(name, f"{say(words_heads.MAP)} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
+    line = say(
+        "Points are heads of one kind. Their distances approximate the Jensen-Shannon distance between their rows "
+        "(mean over rows); the axes have no meaning of their own. Click a point to open its head."
+    )
+    explore.heading(name, f"{line} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
     plot = recipe.plot(
         name,
         head_map,
@@ -191,26 +221,34 @@ def open_head(*place: int | str) -> None:
 
 def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
     """Draw where attention leads through all layers, every rollout side by side."""
-    explore.heading(say("Through all layers"), say(words_heads.ROLLED))
-    drawn = {name: spoken for name, spoken in words_heads.ROLLOUTS.items() if name in flows}
-    if "source" in flows and "encoder" not in flows:
-        drawn["source"] = words_heads.TO_OUTPUTS
+    line = say(
+        "Attention followed through all layers, heads averaged, the residual connection counted as much as the "
+        "attention (Abnar and Zuidema 2020). Colours end at the largest value."
+    )
+    explore.heading(say("Through all layers"), line)
+    drawn = [name for name in ROLLOUTS if name in flows]
     # One map alone would be as wide as the page.
-    for column, (name, spoken) in zip(st.columns(max(2, len(drawn)), gap="small"), drawn.items()):
-        with column:
-            flow, line = made(flows, "flows")[name], say(spoken.line)
-            mean = flows[name].sum(-1).mean()
-            if mean < WHOLE:
-                line += " " + say("Mean of a row: {share:.0%}.", share=mean)
-            explore.heading(say(spoken.name), line)
-            plot = recipe.plot(
-                say(spoken.title),
-                attention_heatmap,
-                the(np.clip)(flow, 0, 1),
-                *maps.axis_tokens(made(result, "result"), KINDS_OF[name], words.READ)[:2],
-                query_axis=spoken.query_axis,
-                key_axis=spoken.key_axis,
-                value=SHARE,
-                scale_to_max=True,
+    for column, which in zip(st.columns(max(2, len(drawn)), gap="small"), drawn):
+        name, title, line, rows, columns = ROLLOUTS[which]
+        if which == "source" and "encoder" not in flows:
+            columns = ROLLOUTS["encoder"][3]
+            line = message(
+                "How much of each decoder step comes from each encoder output. Without maps of the encoder, it cannot "
+                "be followed back to the source tokens."
             )
-            explore.draw(plot, f"rollout-{name}")
+        line, mean = say(line), flows[which].sum(-1).mean()
+        if mean < WHOLE:
+            line += " " + say("Mean of a row: {share:.0%}.", share=mean)
+        plot = recipe.plot(
+            say(title),
+            attention_heatmap,
+            the(np.clip)(made(flows, "flows")[which], 0, 1),
+            *maps.axis_tokens(made(result, "result"), KINDS_OF[which], words.READ)[:2],
+            query_axis=rows,
+            key_axis=columns,
+            value=message("share"),
+            scale_to_max=True,
+        )
+        with column:
+            explore.heading(say(name), line)
+            explore.draw(plot, f"rollout-{which}")

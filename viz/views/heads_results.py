@@ -81,7 +81,8 @@ class Source:
     def mark(self, kind: str, layer: int, head: int) -> str:
         """Where a head is read as a word aligner, as it is said; "" where nowhere."""
         aligns = self.kinds[kind].aligns
-        return say(words_heads.ALIGNS_AT[aligns[layer][head]]) if aligns else ""
+        at = aligns[layer][head] if aligns else ""
+        return at and (say("⇄ output") if at == "output" else say("⇄ input"))
 
     def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
         """The role of a head, and where it is read as a word aligner, after its name."""
@@ -90,7 +91,12 @@ class Source:
 
 
 def name_of(kind: str, layer: int, head: int) -> str:
-    return words_heads.head(words.KINDS[kind].title, layer, head)
+    """What a head is called.
+
+    >>> name_of("cross", 1, 5)
+    'Cross-attention, layer 1, head 5'
+    """
+    return say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=head)
 
 
 def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
