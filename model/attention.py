@@ -64,12 +64,9 @@ class MultiHeadAttention(nn.Module):
         self.output_projection = nn.Linear(d_model, d_model, bias=bias)
         self.dropout = Dropout(dropout)
         self.tap_q = Tap("B H T K")
-        self.tap_k = Tap("B H S K")
-        self.tap_v = Tap("B H S K")
+        self.tap_k, self.tap_v = Tap("B H S K"), Tap("B H S K")
         self.tap_mask = Tap("B 1 T S")
-        self.tap_raw_scores = Tap("B H T S")
-        self.tap_scores = Tap("B H T S")
-        self.tap_weights = Tap("B H T S")
+        self.tap_raw_scores, self.tap_scores, self.tap_weights = (Tap("B H T S") for _ in range(3))
         self.tap_context = Tap("B H T K")
         self.tap_output = Tap("B T D")
 
@@ -123,10 +120,7 @@ class AdditiveAttention(nn.Module):
         self.score = nn.Linear(d_query, 1, bias=False)
         self.tap_q = Tap("B T D")
         self.tap_k = Tap("B S D")
-        self.tap_mask = Tap("B H T S")
-        self.tap_raw_scores = Tap("B H T S")
-        self.tap_scores = Tap("B H T S")
-        self.tap_weights = Tap("B H T S")
+        self.tap_mask, self.tap_raw_scores, self.tap_scores, self.tap_weights = (Tap("B H T S") for _ in range(4))
         self.tap_context = Tap("B T M")
 
     def keys(self, memory: Tensor) -> Tensor:

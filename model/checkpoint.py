@@ -290,7 +290,7 @@ def checkpoints_folder() -> Path:
 
 
 def available(architecture: str | None = None) -> list[str]:
-    """The names of the checkpoints in that folder, of an architecture (those that do not say theirs, too) or all."""
+    """The names of the checkpoints in that folder, of an architecture (or none that they say) or all."""
     folders = sorted(path.parent for path in checkpoints_folder().glob(f"*/{CONFIG}"))
     return [path.name for path in folders if architecture is None or _architecture(path) in (architecture, None)]
 
@@ -303,7 +303,7 @@ def _architecture(folder: Path) -> str | None:
 
 
 def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
-    """The names of what translates by source and target language, and a sentence for each card that cannot be read."""
+    """What translates by source and target language, and a sentence for each card that cannot be read."""
     found: dict[Direction, list[str]] = {}
     problems = []
     for name in available():

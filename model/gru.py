@@ -172,7 +172,7 @@ class GruModel(nn.Module):
         memory, summary = self.encoder(src, real | self.config.run_over_padding)
         attention = self.decoder.cross_attention
         keys = attention.keys(memory) if attention is not None else memory[..., :0]
-        return GruState(hidden=summary, summary=summary, memory=memory, keys=keys, mask=masks.padding_mask(src, PAD_ID))
+        return GruState(hidden=summary, summary=summary, memory=memory, keys=keys, mask=masks.padding_mask(src))
 
     def step(self, state: GruState, tokens: Tensor) -> Tensor:
         """Tokens (B,) to logits (B, V); the state is moved on."""

@@ -9,15 +9,17 @@ from functools import reduce
 import torch
 from torch import Tensor
 
+from model.text.special import PAD_ID
 
-def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
+
+def padding_mask(ids: Tensor) -> Tensor:
     """(B, 1, 1, S) bool: every key of ids (B, S) that is not padding.
 
     Example:
-        >>> padding_mask(torch.tensor([[5, 6, 0]]), pad_id=0).tolist()
+        >>> padding_mask(torch.tensor([[5, 6, 0]])).tolist()
         [[[[True, True, False]]]]
     """
-    return (ids != pad_id)[:, None, None, :]  # (B, 1, 1, S)
+    return (ids != PAD_ID)[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None, device: torch.device | None = None) -> Tensor:
@@ -40,15 +42,15 @@ def combine(*masks: Tensor) -> Tensor:
     """The logical AND of masks, broadcast.
 
     Example:
-        >>> combine(causal_mask(2), padding_mask(torch.tensor([[7, 0]]), 0))[0, 0].int().tolist()
+        >>> combine(causal_mask(2), padding_mask(torch.tensor([[7, 0]])))[0, 0].int().tolist()
         [[1, 0], [1, 0]]
     """
     return reduce(torch.logical_and, masks)
 
 
-def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
+def decoder_mask(ids: Tensor) -> Tensor:
     """(B, 1, T, T) bool for decoder inputs (B, T): padding AND look-ahead."""
-    return combine(padding_mask(ids, pad_id), causal_mask(ids.size(1), device=ids.device))
+    return combine(padding_mask(ids), causal_mask(ids.size(1), device=ids.device))
 
 
 def without_each(n_keys: int) -> Tensor:

@@ -21,9 +21,8 @@ FEW = 64  # rows; with more a product takes as long with matrices in float32
 class Stepper:
     """Decodes from a Transformer (the protocol of `model.decoding`); safe to share between threads.
 
-    The model's parameters are used, also after they change in place. While something records or intervenes, or while it
-    is trained, it makes the steps itself, so that taps see them and dropout takes place; and always where its attention
-    has other equations.
+    While something records or intervenes, or while it is trained, the model makes the steps itself, so that taps see
+    them and dropout takes place; and always where its attention has other equations.
     """
 
     def __init__(self, model: Transformer) -> None:

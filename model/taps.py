@@ -45,8 +45,8 @@ class Trace(Mapping[str, Tensor]):
         try:
             return self._values[address][-1]
         except KeyError:
-            near = [known for known in self._values if known.rsplit(".", 1)[-1] == address.rsplit(".", 1)[-1]]
-            hint = f"; recorded are for example {', '.join((near or list(self._values))[:3])}" if self._values else ""
+            near = [known for known in self if known.rsplit(".", 1)[-1] == address.rsplit(".", 1)[-1]]
+            hint = f"; recorded are for example {', '.join((near or list(self))[:3])}" if self else ""
             raise KeyError(f"nothing was recorded at {address!r}{hint}") from None
 
     def __iter__(self) -> Iterator[str]:

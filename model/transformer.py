@@ -16,7 +16,6 @@ from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues
 from model.positional import TABLES
 from model.taps import Tap, name_taps, observed
-from model.text.special import PAD_ID
 
 Embedding = Callable[[Tensor], Tensor]  # ids (...) to (..., D)
 
@@ -159,13 +158,13 @@ class Transformer(nn.Module):
 
     def read(self, tgt: Tensor, cache: Cache) -> Tensor:
         """Teacher forcing from a fresh cache: tgt (B, T) to logits (B, T, V)."""
-        return self.decode(tgt, masks.decoder_mask(tgt, PAD_ID), cache)
+        return self.decode(tgt, masks.decoder_mask(tgt), cache)
 
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor, mask: Tensor | None = None) -> Cache:
         """Encode src (B, S) for the decoder; the mask, bool (B, 1, 1, S), is that of the padding unless given."""
-        mask = masks.padding_mask(src, PAD_ID) if mask is None else mask  # (B, 1, 1, S)
+        mask = masks.padding_mask(src) if mask is None else mask  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
         cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
         sentences = torch.arange(src.size(0), device=src.device)

@@ -12,13 +12,13 @@ from model.config import Config
 from model.decoding import Search
 from model.errors import Phrase, Problem
 
-KINDS = ("encoder_self", "decoder_self", "cross")
-IN_WORDS = dict(zip(KINDS, (Phrase("encoder self"), Phrase("decoder self"), Phrase("cross"))))
 MODULES = {  # the stack and the module of its layers
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
+KINDS = tuple(MODULES)
+IN_WORDS = dict(zip(KINDS, (Phrase("encoder self"), Phrase("decoder self"), Phrase("cross"))))
 SIDES = {  # the line that the rows (queries) and the line that the columns (keys) are tokens of
     "encoder_self": ("source", "source"),
     "decoder_self": ("target", "target"),

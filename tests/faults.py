@@ -44,7 +44,7 @@ _MODEL, _VIZ, _APP = "tests/test_model/test_", "tests/test_viz/test_", "tests/te
 _STAGE, _ALONE = f"{_APP}browser_stage.py::test_", f"{_APP}browser_alone.py::test_"
 FAULTS = (
     # The equations.
-    Fault("mask upside down", "model/masks.py", "(ids != pad_id)", "(ids == pad_id)", f"{_MODEL}masks.py"),
+    Fault("mask upside down", "model/masks.py", "(ids != PAD_ID)", "(ids == PAD_ID)", f"{_MODEL}masks.py"),
     Fault(
         "causal mask off by one",
         "model/masks.py",

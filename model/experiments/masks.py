@@ -87,7 +87,7 @@ def run(
     `flipped` are by kind of attention the cells that change between open and blocked, in all layers and heads.
     """
     n_target = tgt.size(1)
-    pads = masks.padding_mask(tgt, PAD_ID) if padding else masks.everything(1, n_target)
+    pads = masks.padding_mask(tgt) if padding else masks.everything(1, n_target)
     future = masks.causal_mask(n_target) if look_ahead else masks.everything(n_target, n_target)
     kinds = {kind: [module_of(kind, i) for i in range(n)] for kind, n in layer_counts(model.config).items()}
     changes = {}

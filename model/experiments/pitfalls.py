@@ -170,7 +170,7 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[lis
 
 def row_padding_mask(ids: Tensor) -> Tensor:
     """Padding of ids (B, T) laid over the rows, bool (B, 1, T, 1): as queries pads are blanked, not as keys."""
-    return masks.padding_mask(ids, PAD_ID).transpose(-2, -1)
+    return masks.padding_mask(ids).transpose(-2, -1)
 
 
 def _filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:

@@ -11,7 +11,7 @@ from model.analysis.effects import RUNNER_UP
 from model.measures.contribution import contributions
 from model.measures.head_importance import without_each_head
 from model.taps import intervene
-from model.text.special import BOS_ID, PAD_ID
+from model.text.special import BOS_ID
 from model.transformer import Transformer
 from model.translation import KINDS, Translation
 from model.translator import Translator
@@ -56,7 +56,7 @@ def gradient_times_input(model: Transformer, source: Sequence[int], written: Seq
         return embeddings
 
     with torch.enable_grad(), intervene({"encoder.input.tokens": lambda tokens: follow(tokens.detach())}):
-        hidden = model.decoder(tgt, masks.decoder_mask(tgt, PAD_ID), model.start(src))[steps, steps]  # (T, D)
+        hidden = model.decoder(tgt, masks.decoder_mask(tgt), model.start(src))[steps, steps]  # (T, D)
         chosen = model.output(hidden).log_softmax(-1)[steps, torch.tensor(written)]  # (T,)
         (gradient,) = torch.autograd.grad(chosen.sum(), seen)
     return (gradient * seen[0]).sum(-1).detach().numpy()

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from model import masks
 from model.interventions.edits import Head, all_heads, layer_counts
 from model.taps import Change, intervene, record
-from model.text.special import BOS_ID, PAD_ID
+from model.text.special import BOS_ID
 from model.transformer import Transformer
 from model.translation import module_of
 
@@ -28,7 +28,7 @@ def without_each_head(
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
     """
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
-    mask, heads = masks.decoder_mask(tgt, PAD_ID), all_heads(model.config)
+    mask, heads = masks.decoder_mask(tgt), all_heads(model.config)
     with record("decoder.*.stream") as trace:
         cache = model.start(src)
         model.read(tgt, cache.fresh())

@@ -21,8 +21,7 @@ _CODE = re.compile(r">>.*?<<")
 class PieceTokenizer(Vocabulary):
     """One language of an imported translator, with the content of a SentencePiece model file (.spm).
 
-    Raises:
-        ValueError: if a token is empty or twice there, or the model is none or writes long texts for characters.
+    A ValueError if a token is empty or twice there, or the model is none or writes long texts for characters.
     """
 
     def __init__(self, tokens: Sequence[str], model: bytes) -> None:

@@ -9,19 +9,19 @@ from model.masks import causal_mask, combine, decoder_mask, padding_mask
 
 # B=3, T=7, word id 2, padding id 1, as in the tutorial (facts S1).
 LENGTHS = (4, 2, 6)
-PAD = 1
+PAD = 0
 IDS = torch.tensor([[2] * length + [PAD] * (7 - length) for length in LENGTHS])
 
 
 def test_worked_example_padding() -> None:
-    mask = padding_mask(IDS, PAD)
+    mask = padding_mask(IDS)
     assert mask.shape == (3, 1, 1, 7) and mask.dtype == torch.bool
     for row, length in zip(mask[:, 0, 0], LENGTHS):
         assert row.tolist() == [True] * length + [False] * (7 - length)
 
 
 def test_worked_example_target() -> None:
-    mask = decoder_mask(IDS, PAD)
+    mask = decoder_mask(IDS)
     assert mask.shape == (3, 1, 7, 7) and mask.dtype == torch.bool
     # Counting from 1: sentence 1 rows 4-7 allow keys 1-4, sentence 2 rows 2-7 keys 1-2, sentence 3 row 7 keys 1-6.
     assert all(row == [1, 1, 1, 1, 0, 0, 0] for row in mask[0, 0, 3:].int().tolist())
@@ -67,5 +67,5 @@ def test_combine_allows_what_all_allow() -> None:
 
 
 def test_padding_that_comes_first_leaves_a_row_with_nothing() -> None:
-    mask = decoder_mask(torch.tensor([[PAD, 2]]), PAD)
+    mask = decoder_mask(torch.tensor([[PAD, 2]]))
     assert mask[0, 0].int().tolist() == [[0, 0], [0, 1]]

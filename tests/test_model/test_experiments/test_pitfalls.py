@@ -117,7 +117,7 @@ class TestStartFromPadding:
         assert (whole - steps).abs().max() > 1e-3
         with torch.no_grad():
             cache = self.model.start(SRC[:1])
-        right = masks.decoder_mask(TGT[:1], PAD_ID)
+        right = masks.decoder_mask(TGT[:1])
         whole = pitfalls.decode_with(self.model, TGT[:1], right, cache)
         assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, cache), whole)
 
@@ -139,7 +139,7 @@ class TestPaddedRows:
             cache = self.model.start(SRC[:1])
         size = (1, 1, tgt.size(1), tgt.size(1))
         logits = []
-        for mask in (masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)):
+        for mask in (masks.padding_mask(tgt), pitfalls.row_padding_mask(tgt)):
             whole = masks.combine(mask, masks.causal_mask(tgt.size(1))) if causal else mask.expand(size)
             logits.append(pitfalls.decode_with(self.model, tgt, whole, cache)[0])
         return (logits[0] - logits[1])[tgt[0] != PAD_ID].abs().max().item()

@@ -110,7 +110,7 @@ def start(sentence: Sentence) -> Demo:
     model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
     address, logits, maps = "decoder.layers.0.self_attention.weights", [], []
     padded = pitfalls.start_from_padding(tgt)
-    for ids, mask in (padded, (tgt, masks.decoder_mask(tgt, PAD_ID))):
+    for ids, mask in (padded, (tgt, masks.decoder_mask(tgt))):
         with record(address) as trace:
             logits.append(pitfalls.decode_with(model, ids, mask, cache))
         maps.append((trace[address][0, 0].numpy(), sentence.names(ids)))
@@ -144,7 +144,7 @@ def rows(sentence: Sentence) -> Demo:
     on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
     causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
     wrong_mask = masks.combine(pitfalls.row_padding_mask(on_the_right), causal)
-    right_mask = masks.decoder_mask(on_the_right, PAD_ID)
+    right_mask = masks.decoder_mask(on_the_right)
     return Demo(
         *both(mask_heatmap, wrong_mask[0, 0], right_mask[0, 0], names, names),
         say("Largest difference of the logits of real tokens, {n} pads on the right", n=PADS),
@@ -159,6 +159,6 @@ def rows(sentence: Sentence) -> Demo:
 
 def _logit_gap(sentence: Sentence, tgt: Tensor, others: Tensor) -> float:
     """Largest difference of the logits of real tokens between padded columns hidden and padded rows blanked."""
-    both = masks.padding_mask(tgt, PAD_ID), pitfalls.row_padding_mask(tgt)
+    both = masks.padding_mask(tgt), pitfalls.row_padding_mask(tgt)
     model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
     return gap(*(pitfalls.decode_with(model, tgt, masks.combine(one, others), cache)[0][real] for one in both))
