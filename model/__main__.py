@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from model.commands import handlers as commands
 from model.config import DEFAULT_CHECKPOINT
 from model.training import schedules
 
@@ -38,6 +37,12 @@ def main(argv: list[str] | None = None) -> int:
     return carry_out(arguments)
 
 
+def _run(arguments: argparse.Namespace) -> None:
+    from model.commands import handlers  # takes seconds: `--help` and a wrong option answer at once
+
+    getattr(handlers, f"run_{arguments.command}")(arguments)
+
+
 def carry_out(arguments: argparse.Namespace) -> int:
     """Call `arguments.run`, and return 0; 2 after an error that the caller can mend, told in one line on stderr; 130
     after Ctrl-C.
@@ -66,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         command = subcommands.add_parser(name, help=does, **(_OF_TRAIN if name == "train" else {}))
         for names, settings in options:
             command.add_argument(*names, **settings)
-        command.set_defaults(run=getattr(commands, "import_" if name == "import" else name))
+        command.set_defaults(run=_run, command=name)
     return parser
 
 

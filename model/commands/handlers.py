@@ -1,45 +1,59 @@
-"""What the commands of `python -m model` do. Each imports what it needs: `--help` and a wrong option answer at once."""
+"""What the commands of `python -m model` do, each as run_NAME."""
 
 import json
 import shutil
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 
-def checkpoints(arguments: Namespace) -> None:
-    from model import translator
-    from model.commands import table
+from model import checkpoint
+from model.adapters.marian import import_marian
+from model.adapters.views import look
+from model.catalogue import available, checkpoints_folder
+from model.commands import table
+from model.commands.backtranslate import backtranslate
+from model.measures import atlas, checks, kept
+from model.measures.evaluate import evaluate, evaluate_text, read_pairs
+from model.measures.word_links import read_linked_text
+from model.training.config import RunConfig
+from model.training.data.corpora import read_lines
+from model.training.data.download import download
+from model.training.grid_recorder import record_grid
+from model.training.loop import Trainer, mean
+from model.training.presets import PRESETS
+from model.training.processes import started
+from model.training.state import HISTORY
+from model.translation import Translation
+from model.translator import Translator, Writer, load_translator
 
-    names = translator.available()
+
+def run_checkpoints(arguments: Namespace) -> None:
+    folder, names = checkpoints_folder(), available()
     if not names:
-        raise ValueError(f"there is no checkpoint in {translator.checkpoints_folder()}")
+        raise ValueError(f"there is no checkpoint in {folder}")
     if arguments.readme:
-        print(table.write(translator.checkpoints_folder()))
+        print(table.write(folder))
         return
     for name in names:
         try:
-            print(f"{name}: {table.line(translator.checkpoints_folder() / name)}")
+            print(f"{name}: {table.line(folder / name)}")
         except ValueError as error:
             print(f"{name} cannot be read: {error}")
 
 
-def seal(arguments: Namespace) -> None:
-    from model import checkpoint
-
+def run_seal(arguments: Namespace) -> None:
     for folder in arguments.folders:
         print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
         checkpoint.load(folder)  # what cannot be loaded is told
 
 
-def average(arguments: Namespace) -> None:
+def run_average(arguments: Namespace) -> None:
     """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups)."""
-    from model import checkpoint
-    from model.training.loop import mean
-    from model.training.state import HISTORY
-
     folders, out = arguments.folders, arguments.out
     if len(folders) < 2:
         raise ValueError(f"a mean is of two checkpoints or more, got {len(folders)}")
@@ -57,21 +71,19 @@ def average(arguments: Namespace) -> None:
         | {"weights": checkpoint.sha256_of(one.folder / checkpoint.WEIGHTS)}
         for one in loaded
     ]
-    kept = {key: value for key, value in last.card.items() if key != "scores"}  # they were of other weights
-    made = kept | {"average_command": arguments.command_line, "mean_of": parts}
-    checkpoint.save(out, last.model, last.tokenizer, made)
+    card = last.card | {"average_command": arguments.command_line, "mean_of": parts}
+    card.pop("scores", None)  # they were of other weights
+    checkpoint.save(out, last.model, last.tokenizer, card)
     if (last.folder / HISTORY).is_file():
         shutil.copyfile(last.folder / HISTORY, out / HISTORY)
     print(f"{out}: the mean of {len(folders)}")
 
 
-def _load(arguments: Namespace, writes: bool | None = False):
-    """The checkpoint on the command line, which must be a language model if it `writes` (None: either)."""
-    from model.translator import Writer, load_translator
-
+def _load(arguments: Namespace, kind: type[Translator] | type[Writer] = Translator) -> Translator | Writer:
+    """The checkpoint on the command line, which must be of this kind."""
     loaded = load_translator(arguments.checkpoint)
-    if writes is not None and writes != isinstance(loaded, Writer):
-        advice = "is a translator: use 'translate'" if writes else "is a language model: use 'write'"
+    if not isinstance(loaded, kind):
+        advice = "is a translator: use 'translate'" if kind is Writer else "is a language model: use 'write'"
         raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
     return loaded
 
@@ -80,13 +92,13 @@ def _search(arguments: Namespace) -> dict[str, float]:
     return {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
 
 
-def write(arguments: Namespace) -> None:
-    writer = _load(arguments, writes=True)
+def run_write(arguments: Namespace) -> None:
+    writer = _load(arguments, Writer)
     chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
     print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
 
 
-def translate(arguments: Namespace) -> None:
+def run_translate(arguments: Namespace) -> None:
     translator, search = _load(arguments), _search(arguments)
     lines = (line.rstrip("\n") for line in sys.stdin)
     if arguments.json:
@@ -102,12 +114,12 @@ def translate(arguments: Namespace) -> None:
         print(*translator.translate_lines(list(lines), **search), sep="\n")
 
 
-def _words(result) -> dict[str, str | list[str]]:
+def _words(result: Translation) -> dict[str, str | list[str]]:
     names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
     return {name: getattr(result, name) for name in names}
 
 
-def _as_json(translation) -> dict:
+def _as_json(translation: Translation) -> dict:
     return _words(translation) | {
         "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
         "hypotheses": [
@@ -117,14 +129,12 @@ def _as_json(translation) -> dict:
     }
 
 
-def trace(arguments: Namespace) -> None:
+def run_trace(arguments: Namespace) -> None:
     _, result = _recorded(arguments)
     _save(arguments.out, result, result.trace)
 
 
-def effects(arguments: Namespace) -> None:
-    from model.translator import Writer
-
+def run_effects(arguments: Namespace) -> None:
     system, result = _recorded(arguments)
     found, lens = system.effects(result, arguments.against), system.lens(result)
     arrays = {"logits": found.logits, "rest": found.rest}
@@ -138,28 +148,22 @@ def effects(arguments: Namespace) -> None:
     _save(arguments.out, result, arrays)
 
 
-def _recorded(arguments: Namespace):
+def _recorded(arguments: Namespace) -> tuple[Translator | Writer, Translation]:
     """The checkpoint, and its translation or reading of the text."""
-    from model.translator import Writer
-
-    system = _load(arguments, writes=None)
+    system = load_translator(arguments.checkpoint)
     if isinstance(system, Writer):
         return system, system.read(arguments.text)
     return system, system.translate(arguments.text, **_search(arguments))
 
 
-def _save(path: Path, result, arrays) -> None:
-    import numpy as np
-
+def _save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> None:
     words = {name: np.array(value) for name, value in _words(result).items()}
     with path.open("wb") as file:  # given a name, numpy would add .npz to it
         np.savez_compressed(file, **words, **arrays)
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
-def import_(arguments: Namespace) -> None:
-    from model.adapters.marian import import_marian
-
+def run_import(arguments: Namespace) -> None:
     card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
     print(
         f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
@@ -167,22 +171,15 @@ def import_(arguments: Namespace) -> None:
     )
 
 
-def attention(arguments: Namespace) -> None:
-    from model.adapters.views import look
-
+def run_attention(arguments: Namespace) -> None:
     attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
     attention.save(arguments.out)
     shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
     print(f"{arguments.out}: {shapes}")
 
 
-def evaluate(arguments: Namespace) -> None:
-    from model import checkpoint
-    from model.measures.evaluate import evaluate, evaluate_text, read_pairs
-    from model.training.data.corpora import read_lines
-    from model.translator import Writer
-
-    system = _load(arguments, writes=None)
+def run_evaluate(arguments: Namespace) -> None:
+    system = load_translator(arguments.checkpoint)
     if isinstance(system, Writer):
         if arguments.by_length:
             raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
@@ -191,16 +188,12 @@ def evaluate(arguments: Namespace) -> None:
         options = {"lowercase": arguments.lowercase, "by_length": arguments.by_length}
         scores = evaluate(system, read_pairs(arguments.data), **_search(arguments), **options)
     if arguments.save_as:
-        kept = {**scores, "command": arguments.command_line}
-        checkpoint.keep_scores(system.folder, system.card, arguments.save_as, kept)
+        named = scores | {"command": arguments.command_line}
+        checkpoint.keep_scores(system.folder, system.card, arguments.save_as, named)
     print(json.dumps(scores))
 
 
-def atlas(arguments: Namespace) -> None:
-    from model.measures import atlas, kept
-    from model.measures.evaluate import read_pairs
-    from model.measures.word_links import read_linked_text
-
+def run_atlas(arguments: Namespace) -> None:
     if min(arguments.sentences, arguments.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
     pairs, links = read_pairs(arguments.data), [read_linked_text(paths) for paths in arguments.links]
@@ -217,10 +210,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def check(arguments: Namespace) -> None:
-    from model.measures import checks, kept
-    from model.measures.evaluate import read_pairs
-
+def run_check(arguments: Namespace) -> None:
     if arguments.sentences < 1:
         raise ValueError(f"--sentences must be at least 1, got {arguments.sentences}")
     sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
@@ -232,17 +222,11 @@ def check(arguments: Namespace) -> None:
     print(json.dumps(found))
 
 
-def train(arguments: Namespace) -> None:
-    from model.checkpoint import read_json
-    from model.training.config import RunConfig
-    from model.training.loop import Trainer
-    from model.training.presets import PRESETS
-    from model.training.processes import started
-
+def run_train(arguments: Namespace) -> None:
     name = arguments.config
     if name not in PRESETS and not name.endswith(".json"):
         raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
-    run = PRESETS[name] if name in PRESETS else RunConfig.from_dict(read_json(Path(name)))
+    run = PRESETS[name] if name in PRESETS else RunConfig.from_dict(checkpoint.read_json(Path(name)))
     said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
     run = replace(run, training=replace(run.training, **said))
     # Being told to end is answered like Ctrl-C: the state is saved.
@@ -258,21 +242,15 @@ def train(arguments: Namespace) -> None:
             raise SystemExit(130) from None  # one process says it for all
 
 
-def backtranslate(arguments: Namespace) -> None:
-    from model.commands.backtranslate import backtranslate
-
+def run_backtranslate(arguments: Namespace) -> None:
     files = (arguments.data, arguments.out, arguments.resume)
     pairs, left_out = backtranslate(_load(arguments), *files, **_search(arguments))
     print(f"{arguments.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
 
 
-def grid(arguments: Namespace) -> None:
-    from model.training.grid_recorder import record_grid
-
+def run_grid(arguments: Namespace) -> None:
     record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
 
 
-def download(arguments: Namespace) -> None:
-    from model.training.data.download import download
-
+def run_download(arguments: Namespace) -> None:
     download(arguments.name, arguments.data_dir)
