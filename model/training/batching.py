@@ -52,7 +52,7 @@ class TrainingStream:
         self._target = SubwordSampler(tokenizer.target, config.bpe_dropout_target)
 
     def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[Batch]:
-        """A pass from 0; the same number and weights (the constructor's unless given) give the same batches."""
+        """A pass; the same number and weights (the constructor's unless given) give the same batches."""
         config = self._config
         rng = random.Random(f"{config.seed}/{number}")
         self._source.restart()
@@ -134,7 +134,7 @@ def _cut(pair: Pair, tokenizer: PairTokenizer) -> Pieces:
 
 
 def _repeat(pairs: list[Pieces], weight: float, rng: random.Random) -> list[Pieces]:
-    """In a new order, as often as the weight says; of its fraction, that share drawn at random."""
+    """In a new order, as often as the weight says; of its fraction a random share."""
     chosen = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight % 1)))
     rng.shuffle(chosen)
     return chosen
@@ -159,7 +159,7 @@ def batchify(ids: Tensor, columns: int) -> Tensor:
 
 
 def windows(table: Tensor, size: int) -> Iterator[Window]:
-    """The columns (B, length) from beginning to end, `size` tokens at a time, then what is left."""
+    """The columns (B, length), `size` tokens at a time, then what is left."""
     for start in range(0, table.size(1) - 1, size):
         yield Window(*(side[:, start : start + size] for side in (table[:, :-1], table[:, 1:])))
 

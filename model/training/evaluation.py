@@ -53,13 +53,12 @@ class Validation:
 
 
 def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
-    """So many pairs at equal distances, or all of them."""
+    """At equal distances, or all of them."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
 def perplexity(model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float) -> float:
-    """exp of the mean of `cross_entropy`."""
     total, count = cross_entropy(model, tokenizer, pairs, **forcing)
     return _exp(total / count)
 
@@ -118,7 +117,7 @@ class TextValidation:
 
 @torch.no_grad()
 def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
-    """exp of the mean cross entropy of all of ids (N,), in windows that do not overlap.
+    """Of all of ids (N,), in windows that do not overlap.
 
     A window's first token is predicted from the one before it alone, at the beginning from the id `first`.
     """

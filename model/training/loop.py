@@ -136,7 +136,8 @@ class Trainer:
                 progress.seconds += seconds
                 progress.tokens += n_tokens
                 if progress.step % config.average_every == 0:
-                    self._snapshot()
+                    now = {name: value.detach().to("cpu", copy=True) for name, value in self.model.named_parameters()}
+                    self.snapshots = [*self.snapshots, now][-config.average_last :]
             steps.append((loss, norm, n_tokens, seconds))
             bar.update()
             if stop and progress.step < config.steps:
@@ -172,7 +173,7 @@ class Trainer:
         return True
 
     def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
-        """Endless, from where the run stands, each with epoch, batch and final after it."""
+        """From where the run stands, without end, each with the progress after it."""
         epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
         config = self.run.training
         mix = parse_mix(config.data)
@@ -196,10 +197,10 @@ class Trainer:
         return bool(config.final_data) and self.progress.step >= config.steps - config.decay
 
     def _step(self, batches: Sequence[Batch], stop: bool = False) -> tuple[float, float, bool]:
-        """One update, as if the batches were one: loss per token (nats, smoothed), gradient norm, whether to stop."""
+        """One update, as if the batches were one; returns loss per token (nats), gradient norm, whether to stop."""
         config, processes = self.run.training, self.processes
         counts = [batch.n_targets for batch in batches]
-        # Its share of the tokens is what a batch weighs; averaging over the processes divides by their number.
+        # A batch weighs its share of the tokens; averaging over the processes divides by their number.
         weights = [count * processes.count / sum(counts) for count in counts]
         own = processes.share(list(zip(batches, weights)))
         processes.draw_anew(config.seed, self.progress.step)
@@ -225,10 +226,6 @@ class Trainer:
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)
-
-    def _snapshot(self) -> None:
-        copy = {name: value.detach().to("cpu", copy=True) for name, value in self.model.named_parameters()}
-        self.snapshots = [*self.snapshots, copy][-self.run.training.average_last :]
 
     def averaged(self) -> nn.Module:
         """A copy with the mean of the kept snapshots, if any (Vaswani et al. 2017, section 6.1)."""

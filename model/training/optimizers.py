@@ -7,9 +7,6 @@ from torch import Tensor, nn
 
 from model.training.config import TrainingConfig
 
-# Of the quintic that brings every singular value near 1, and how often it is applied (Jordan et al. 2024).
-_COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-_ITERATIONS = 5
 _MOMENTUM = 0.95
 
 
@@ -51,9 +48,9 @@ def orthogonalised(x: Tensor) -> Tensor:
     """Bring the singular values of matrices (N, rows, columns) to about 0.5 to 1.5, by Newton-Schulz iterations."""
     if x.size(1) > x.size(2):
         return orthogonalised(x.mT).mT
-    a, b, c = _COEFFICIENTS
+    a, b, c = 3.4445, -4.7750, 2.0315  # of a quintic
     x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=1e-7)
-    for _ in range(_ITERATIONS):
+    for _ in range(5):
         gram = x @ x.mT  # (N, rows, rows)
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x

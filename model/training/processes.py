@@ -16,9 +16,6 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-# The others wait while the first one validates and saves.
-_PATIENCE = timedelta(minutes=30)
-
 
 @dataclass(frozen=True)
 class Processes:
@@ -33,7 +30,6 @@ class Processes:
         return self.rank == 0
 
     def share(self, items: Sequence) -> Sequence:
-        """Its part of a list that all have."""
         return items[self.rank :: self.count]
 
     def agree(self, value: Any) -> Any:
@@ -51,27 +47,26 @@ class Processes:
         return total.tolist()
 
     def wrap(self, model: nn.Module) -> nn.Module:
-        """The module to call in training: its backward pass averages gradients over the processes."""
+        """The module to call in training: its backward pass averages gradients."""
         if self.count == 1:
             return model
         devices = [self.device] if self.device.type == "cuda" else None
         return DistributedDataParallel(model, device_ids=devices, broadcast_buffers=False)
 
     def keeps_gradients(self, model: nn.Module) -> AbstractContextManager:
-        """A block whose backward passes add up gradients here; the next one outside it averages them."""
+        """A block whose backward passes do not: the next one outside it averages their sum."""
         return model.no_sync() if self.count > 1 else nullcontext()
 
     def describe(self) -> str:
-        is_gpu = self.device.type == "cuda"
-        name = torch.cuda.get_device_name() if is_gpu else f"CPU, {torch.get_num_threads()} threads"
+        name = f"CPU, {torch.get_num_threads()} threads"
+        if self.device.type == "cuda":
+            name = torch.cuda.get_device_name()
         return f"{self.count} processes, each {name}" if self.count > 1 else name
 
     def multiplies_bfloat16(self) -> bool:
         """Whether the device has instructions for it."""
-        if self.device.type == "cuda":
-            return True
         has = torch.cpu.get_capabilities()
-        return any(has.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+        return self.device.type == "cuda" or any(map(has.get, ("avx512_bf16", "amx_bf16", "bf16")))
 
     def draw_anew(self, seed: int, step: int) -> None:
         """Give each process its own random numbers, by the step alone, so that only one has to save."""
@@ -98,7 +93,8 @@ def started() -> Iterator[Processes]:
     device = torch.device("cuda", local) if count else torch.device("cpu")
     if count:
         torch.cuda.set_device(device)
-    distributed.init_process_group("nccl" if count else "gloo", timeout=_PATIENCE)
+    patience = timedelta(minutes=30)  # while the first one validates and saves
+    distributed.init_process_group("nccl" if count else "gloo", timeout=patience)
     try:
         yield Processes(distributed.get_world_size(), distributed.get_rank(), device)
     finally:
@@ -114,17 +110,17 @@ def undivided() -> Iterator[list[int]]:
 
     From half a training step, random numbers drawn and weights unchanged, no run could go on exactly.
     """
-    handlers = {}
-    if threading.current_thread() is threading.main_thread():  # signals reach no other
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     waiting: list[int] = []
-    for number in handlers:
-        signal.signal(number, lambda received, _: waiting.append(received))
+    handlers = {}
+    is_main = threading.current_thread() is threading.main_thread()  # signals reach no other
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if is_main and callable(handler := signal.getsignal(number)):
+                handlers[number] = handler
+                signal.signal(number, lambda received, _: waiting.append(received))
         yield waiting
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    for number in waiting[:1]:
-        signal.raise_signal(number)
+    if waiting:
+        signal.raise_signal(waiting[0])

@@ -22,7 +22,7 @@ HISTORY = "history.jsonl"  # a JSON object per line
 FILE = "state.safetensors"
 JSON = "json"  # its tensor with the rest, as bytes
 OLD_JSON = "state.json"  # where that once stood, the tokenizer in the checkpoint; still read
-# What may change when a run is resumed. The rest decides what an update is made of: it stays what the run began with.
+# What may change when a run is resumed; the rest decides what an update is made of.
 MAY_DIFFER = (
     "steps",
     "schedule",
@@ -105,7 +105,7 @@ def read(folder: Path) -> Saved:
 def _remembered(
     model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> Iterator[tuple[torch.optim.Optimizer, nn.Parameter, str, str]]:
-    """What optimisers remember: optimiser, parameter, key, and the name of the tensor."""
+    """Optimiser, parameter, key in its state, and the name of the tensor."""
     names = {parameter: name for name, parameter in model.named_parameters()}
     for optimizer in optimizers:
         prefix, keys = REMEMBERED.get(type(optimizer), ("", ()))
@@ -197,7 +197,6 @@ def make_folder(folder: Path) -> None:
 
 
 def append(folder: Path, entry: dict[str, Any]) -> None:
-    """Add a line to the history."""
     with (folder / HISTORY).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
 

@@ -76,8 +76,6 @@ MONOLINGUAL = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where a parallel corpus comes from and how its files are read."""
-
     folder: str  # below the data folder
     licence: str  # for the model card, with the attribution that it asks for
     read: Callable[[Path, str], list[Pair]]  # (folder, split) to English and German; none where there is no such split
@@ -109,7 +107,7 @@ def _read_file(name: str, folder: Path, split: str) -> list[Pair]:
 
 
 def _read_wmt16(folder: Path, split: str) -> list[Pair]:
-    """The first tenth of the training file, of which every tenth line is for validation."""
+    """The first tenth of the file, of which every tenth line is for validation."""
     pairs = _read_tsv(folder, "train")
     tenth = pairs[: max(1, len(pairs) // 10)]
     return [pair for i, pair in enumerate(tenth) if (i % 10 == 9) == (split == "valid")]
@@ -135,7 +133,7 @@ TEXTS = {"wikitext2": ("wikitext-2", "CC-BY-SA 3.0 (Wikipedia; Merity et al. 201
 
 
 def find(name: str) -> Corpus:
-    """The corpus of a key of CORPORA, or of back-NAME, read from back-translated/NAME.tsv.gz; else a ValueError."""
+    """The corpus of a key of CORPORA, or of back-NAME; else a ValueError."""
     if name in CORPORA:
         return CORPORA[name]
     text = name.removeprefix(BACK)
@@ -146,7 +144,7 @@ def find(name: str) -> Corpus:
 
 
 def load_text(data_dir: Path, name: str, split: str) -> list[str]:
-    """The lines of a text of TEXTS ("train", "valid" or "test"), words apart by spaces; else a ValueError."""
+    """The lines of a text of TEXTS ("train", "valid" or "test"); a ValueError says what is missing."""
     if name not in TEXTS:
         raise ValueError(f"unknown text {name!r}; there are {', '.join(TEXTS)}")
     folder, _ = TEXTS[name]
@@ -159,7 +157,7 @@ def load_text(data_dir: Path, name: str, split: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, gzip-compressed or not; a ValueError if it is none, or a line is endless."""
+    """The lines of a UTF-8 file, gzip-compressed if so named; a ValueError if it is none, or a line is endless."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="\n") as file:
             while line := file.readline(MAX_LINE + 1):
@@ -173,9 +171,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str]) -> list[Pair]:
-    """The pairs of a split ("train" or "valid") without those of which a side is empty; a ValueError says what is
-    missing or wrong.
-    """
+    """The pairs of a split ("train" or "valid") whose sides are not empty; a ValueError says what is missing."""
     corpus = find(name)
     folder = data_dir / corpus.folder
     if not folder.is_dir():
@@ -190,12 +186,7 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
 
 
 def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
-    """The pairs of which no side is one of the sentences, as `comparable` compares them.
-
-    Example:
-        >>> leave_out([("Where is it?", "Wo ist es?"), ("Yes.", "Ja.")], ["where is it"])
-        [('Yes.', 'Ja.')]
-    """
+    """The pairs of which no side is one of the sentences, as `comparable` compares them."""
     keys = set(map(comparable, sentences))
     return [pair for pair in pairs if keys.isdisjoint(map(comparable, pair))]
 

@@ -1,6 +1,4 @@
-"""Fetches the public originals of the corpora into the layout that `load_corpus` reads. Nothing that exists is
-replaced, and a file gets its name only when it is whole: it is fetched to NAME.part, checked and renamed.
-"""
+"""Fetches the public originals of corpora. Nothing is replaced, and a file gets its name only when it is whole."""
 
 import gzip
 import hashlib
@@ -31,15 +29,13 @@ MAX_TEXT_BYTES = 300_000_000  # of its text when unpacked
 TIMEOUT_SECONDS = 30.0
 _CHUNK = 1 << 16
 _ZIP_MEMBER = "deu.txt"
-# So many pairs that share sentences stay in training, lest one cluster be the whole of a test set.
-_MAX_CLUSTER = 100
+_MAX_CLUSTER = 100  # larger ones stay in training, lest one be the whole of a test set
 
 
 def download(name: str, data_dir: Path, url: str | None = None) -> list[Path]:
-    """Fetch a corpus of CORPORA, and return its files; what is there already is kept.
+    """Fetch a corpus and return its files; a ValueError says what is wrong and what to do.
 
-    Tatoeba grows: its splits, made here, are not those of an older file, and scores on their test sets differ. A
-    ValueError says what could not be fetched or is not what it should be, and what to do.
+    Tatoeba grows: its splits, made here, are not those of an older file, and scores on their test sets differ.
     """
     if name not in CORPORA:
         raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}")
@@ -109,7 +105,7 @@ def _put_by_hand(name: str, folder: Path) -> list[Path]:
 
 
 def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Train, valid and test, so that no sentence of either language is in two, compared without case and punctuation.
+    """Train, valid and test, so that no sentence of either language is in two, as `comparable` compares them.
 
     Pairs that share a sentence, directly or through others, form a cluster; a hash of its first sentence puts about 1 %
     of the clusters into valid and 1 % into test, whatever the order of the pairs. Repetitions count once.
@@ -181,7 +177,6 @@ def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
 
 
 def _unpacked(path: Path, kind: str, opened: Callable[[], IO[bytes]]) -> str:
-    """The text of a compressed file; never more of it than is allowed, whatever it claims."""
     try:
         with opened() as file:
             content = file.read(MAX_TEXT_BYTES + 1)
@@ -201,7 +196,6 @@ def _count_lines(path: Path) -> int:
 
 
 def _read_pairs(archive: Path) -> list[Pair]:
-    """The lines of English, German and attribution in manythings.org's archive."""
     try:
         text = _unpacked(archive, "zipped", lambda: zipfile.ZipFile(archive).open(_ZIP_MEMBER))
     except KeyError:
