@@ -1,4 +1,4 @@
-// The stage as a page of its own: message and Plotly are in the page (shell.py), nothing is fetched, and what is open
+// The stage as a page of its own: message and Plotly are in the page (files.py), nothing is fetched, and what is open
 // stands behind the # of the address.
 
 import { addressed } from "./data.js";

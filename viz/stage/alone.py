@@ -17,9 +17,9 @@ from model.adapters.attention_file import Attention
 from model.adapters.outputs import attention_from
 from model.translation import Translation
 from model.translator import Translator, Writer
+from viz.stage.files import MARK, page
 from viz.stage.message import KINDS_SHOWN, Shown, built
 from viz.stage.message import message as message_of
-from viz.stage.shell import MARK, shell
 from viz.text import language
 from viz.text.language import ENGLISH, say
 from viz.views.maps import NextWords, next_words
@@ -41,8 +41,8 @@ class StagePage:
         """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML in a language."""
         packed = base64.b64encode(gzip.compress(self.message, 6, mtime=0)).decode()
         told = json.dumps({"place": self.place, "parts": {"": packed}}).replace("<", "\\u003c")
-        page = shell().replace(MARK, told, 1).replace("<html>", f'<html lang="{language}">', 1)
-        return page.replace("</main>", f"</main>{below}", 1)
+        text = page().replace(MARK, told, 1).replace("<html>", f'<html lang="{language}">', 1)
+        return text.replace("</main>", f"</main>{below}", 1)
 
     def save(self, path: Path | str) -> Path:
         """Write the file; returns where it is."""
@@ -175,8 +175,8 @@ def report(result: Translation, settings: Settings, found: NextWords | None = No
     with language.using(settings.language):
         told = message_of(Shown(result, View(), built(result, View()), found))
         below = f'<section class="hl-report">{"".join(_parts(result, settings))}</section>'
-        page = StagePage(told, settings.place).to_html(below, settings.language)
-    return page.encode("utf-8", "replace")
+        text = StagePage(told, settings.place).to_html(below, settings.language)
+    return text.encode("utf-8", "replace")
 
 
 def _parts(result: Translation, settings: Settings) -> Iterable[str]:

@@ -3,12 +3,9 @@
 Everything has its hash in its address, so that browsers keep it for good, and is compressed once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import threading
-from collections import OrderedDict
 from pathlib import Path
 
 import streamlit as st
@@ -17,8 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from viz.stage.files import ALONE, FILES, TYPES, VERSION, plotly
-from viz.stage.shell import shell
+from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 
 KEPT = 64_000_000  # bytes of maps, the newest
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
@@ -30,27 +26,20 @@ def root() -> str:
     return path and f"/{path}"
 
 
-def address(*names: str) -> str:
-    """Where browsers fetch something of ours."""
+def _address(*names: str) -> str:
     return "/".join((root(), "headlight", *names))
 
 
-def plotly_address() -> str:
-    """Where browsers fetch Plotly."""
-    return address(offline.get_plotlyjs_version(), "plotly.min.js")
-
-
-def module_address(name: str) -> str:
-    """Where browsers fetch a file of FILES."""
-    return address(VERSION, name)
+def _plotly_address() -> str:
+    return _address(offline.get_plotlyjs_version(), "plotly.min.js")
 
 
 def head() -> str:
     """Tags for the head of every page: our styles; our modules and Plotly, fetched before they are needed."""
-    plotly_at = plotly_address()
+    plotly_at = _plotly_address()
     how = {".js": "modulepreload", ".css": "stylesheet"}
-    names = (name for name in FILES if name != ALONE)
-    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{module_address(name)}">' for name in names)
+    links = [(how[Path(name).suffix], _address(VERSION, name)) for name in FILES if name != ALONE]
+    ours = "".join(f'<link rel="{rel}" href="{address}">' for rel, address in links)
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{plotly_at}">'
         f"<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; "
@@ -69,7 +58,7 @@ def component(name: str, module: str, shows: str = "show"):
         js=f"""
 let modules;
 export default function (component) {{
-  modules ??= import(new URL("{module_address(module)}", location.origin).href);
+  modules ??= import(new URL("{_address(VERSION, module)}", location.origin).href);
   modules.then((ours) => ours.{shows}(component));
   return () => modules.then((ours) => ours.leave?.(component));
 }}
@@ -81,18 +70,18 @@ export default function (component) {{
 class Parts:
     """Maps that browsers fetch by themselves, under addresses that nobody can guess."""
 
-    def __init__(self, most: int = KEPT) -> None:
-        self._parts: OrderedDict[str, bytes] = OrderedDict()
-        self._lock, self._most, self._salt = threading.Lock(), most, secrets.token_bytes(16)
+    def __init__(self) -> None:
+        self._parts: dict[str, bytes] = {}
+        self._lock, self._salt = threading.Lock(), secrets.token_bytes(16)
 
     def keep(self, data: bytes) -> str:
         """Keep bytes; returns their address, relative to the app's root."""
         name = hashlib.blake2b(data, digest_size=16, key=self._salt).hexdigest()
         with self._lock:
-            self._parts[name] = data
-            self._parts.move_to_end(name)
-            while len(self._parts) > 1 and sum(map(len, self._parts.values())) > self._most:
-                self._parts.popitem(last=False)
+            self._parts.pop(name, None)
+            self._parts[name] = data  # behind all others
+            while len(self._parts) > 1 and sum(map(len, self._parts.values())) > KEPT:
+                del self._parts[next(iter(self._parts))]
         return f"headlight/maps/{name}"
 
     def get(self, name: str) -> bytes | None:
@@ -105,19 +94,19 @@ PARTS = Parts()
 
 
 async def _file(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in FILES or request.path_params["version"] != VERSION:
+    name, version = request.path_params["name"], request.path_params["version"]
+    if name not in FILES or version != VERSION:
         return Response(status_code=404)
     return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=_FOR_GOOD)
 
 
-async def _shell(request: Request) -> Response:
-    return Response(shell(), media_type="text/plain; charset=utf-8")
+async def _page(request: Request) -> Response:
+    return Response(page(), media_type="text/plain; charset=utf-8")
 
 
 async def _plotly(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(plotly()[1], media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
+        return Response(plotly(), media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
     return Response(offline.get_plotlyjs(), media_type="text/javascript", headers=_FOR_GOOD)
 
 
@@ -131,8 +120,8 @@ async def _maps(request: Request) -> Response:
 def routes() -> list[BaseRoute]:
     """The routes of the app."""
     return [
-        Route(plotly_address(), _plotly),
-        Route(address("maps", "{name}"), _maps),
-        Route(module_address("stage.html"), _shell),
-        Route(address("{version}", "{name}"), _file),
+        Route(_plotly_address(), _plotly),
+        Route(_address("maps", "{name}"), _maps),
+        Route(_address(VERSION, "stage.html"), _page),
+        Route(_address("{version}", "{name}"), _file),
     ]

@@ -11,7 +11,7 @@ async function packed(bytes) {
   });
 }
 
-/** The shell (shell.py) with the message and the maps that came later. */
+/** The page (files.py) with the message and the maps that came later. */
 export async function file({ host, whole, bytes }) {
   const parts = { "": await packed(bytes) };
   for (const told of [whole, whole.before, whole.difference]) {

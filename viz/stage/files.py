@@ -1,9 +1,14 @@
-"""What browsers run: our modules and styles, and the Plotly that its Python package ships."""
+"""What browsers run: our modules and styles, the Plotly of its Python package, and all of them joined as one HTML page.
 
-from __future__ import annotations
+That page is what the stage leaves the app as. Its message takes the place of MARK: JSON with `parts` (by address gzip
+in base64, the message itself under "") and `place` (what is open at first, as in an address). alone.py and file.js put
+it there. Texts of visitors and models are nowhere else in the file, and there they are base64.
+"""
 
+import base64
 import gzip
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,10 +21,71 @@ FILES = {
     path.name: path.read_bytes() for folder in FOLDERS for path in sorted(folder.iterdir()) if path.suffix in TYPES
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
+MARK = "@message@"
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";$', re.M)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const|let) (\w+))", re.M)
+_LEFT = re.compile(r"^(?:import|export)\b.*", re.M)
+# The scripts of the page, and no others, which may ask nobody for anything; pictures are what Plotly makes of itself.
+_POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+    "form-action 'none'"
+)
+_STYLE = """
+:root { color-scheme: light dark; --st-font: system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) {
+  :root { --st-primary-color: #7fb2e0; --st-background-color: #14181d; --st-secondary-background-color: #1f262e;
+    --st-text-color: #e6eaee; --st-border-color: #39434e; }
+}
+body { margin: 12px 20px; background: var(--st-background-color, #fff); }
+.hl-report { color: var(--st-text-color); font: 1rem/1.5 var(--st-font); overflow-wrap: anywhere; }
+.hl-report :is(pre, table) { overflow-x: auto; display: block; }
+.hl-report :is(th, td) { text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; }
+"""
 
 
 @cache
-def plotly() -> tuple[str, bytes]:
-    """The hash and the gzipped source of Plotly; takes a quarter of a second."""
-    source = offline.get_plotlyjs().encode("utf-8")
-    return hashlib.blake2b(source, digest_size=8).hexdigest(), gzip.compress(source, 6)
+def plotly() -> bytes:
+    """The gzipped source of Plotly; takes a quarter of a second."""
+    return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6)
+
+
+def bundle(name: str = ALONE) -> str:
+    """A module of FILES and all that it imports as one script, which browsers also run from a file.
+
+    A ValueError tells of an import or an export in another form than ours are written in.
+    """
+    made: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in made:
+            return
+        made[name] = ""
+        source = FILES[name].decode("utf-8").replace("\r\n", "\n")
+        for _, other in _IMPORT.findall(source):
+            add(other)
+        exported = ", ".join(match[1] for match in _EXPORT.findall(source))
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(r'const \1 = modules["\2"];', source))
+        if left := _LEFT.search(body):
+            raise ValueError(f"{name}: {left[0]!r} cannot be bundled")
+        made.pop(name)  # after those that it imports
+        made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
+
+    add(name)
+    return f'"use strict";\nconst modules = {{}};\n{"".join(made.values())}'.replace("</script", "<\\/script")
+
+
+@cache
+def page() -> str:
+    """The page, with MARK in the place of its message."""
+    ours = bundle()
+    hashes = (hashlib.sha256(script.encode()).digest() for script in (ours, offline.get_plotlyjs()))
+    scripts = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
+    style = _STYLE + FILES["stage.css"].decode("utf-8")
+    return (
+        '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Headlight</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(scripts=scripts)}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>\n'
+        '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
+        f'<script type="text/plain" id="hl-plotly">{base64.b64encode(plotly()).decode()}</script>\n'
+        f'<script type="application/json" id="hl-message">{MARK}</script>\n<script>{ours}</script></body></html>\n'
+    )

@@ -1,43 +1,37 @@
 """How one row of a head comes about: q·k, scaling, mask, softmax, values, as panels one below the other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from model.analysis import maps as analysis
-from model.experiments.inside import AS_RECORDED, Row, Switches, softmax_gradient
+from model.experiments.inside import AS_RECORDED, Row, Switches, row, softmax_gradient
 from model.translation import KINDS
 from viz import theme
 from viz.figures import labels
 from viz.figures.looks import layout_of, tick_axis
 from viz.stage.form import field
+from viz.stage.words import label
 from viz.text.language import message, say
 from viz.views import codes
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
 GAP = 0.025  # between two panels, as a part of the height
-SCALED, NOT_SCALED = message("÷ √d"), message("not scaled")
-COOLED = message("{scaling} ÷ {temperature:.1f}")
-PRODUCT, MASKED, SOFTMAX, ADDED = message("q·k"), message("masked"), message("softmax"), message("weight × |value|")
-LINE = message(
-    "“{query}”: largest weight {weight:.2f} on “{key}” · entropy {entropy:.2f} nats · gradient of the softmax "
-    "{gradient:.3f}."
-)
-CHANGED = message("As recorded: largest weight {weight:.2f}, entropy {entropy:.2f}, gradient {gradient:.3f}.")
-NOTHING = message("“{query}” may attend to nothing here: all its weights are 0.")
-UNSCALED, TEMPERATURE = message("No scaling"), message("Temperature")
-UNMASKED, DROPOUT, SAMPLE = message("No mask"), message("Dropout"), message("Sample")
-UNSCALED_HELP = message("Leaves out the division by √d, which softens rows with one large weight.")
-TEMPERATURE_HELP = message("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
-UNMASKED_HELP = message("Softmax over all keys, including those that the model may not attend to here.")
-DROPOUT_HELP = message("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
 
 
-_PLACE = ("kind", "layer", "head", "row")
+class Asked(NamedTuple):
+    """Which row is asked for, counted from 0, and what is done differently in it."""
+
+    kind: str
+    layer: int
+    head: int
+    row: int
+    switches: Switches = AS_RECORDED
+
+
+_PLACE = Asked._fields[:4]
 _READERS = {
     "view": codes.one_of(["inside"]),
     "kind": codes.one_of(KINDS),
@@ -46,17 +40,6 @@ _READERS = {
     "temperature": codes.number(LOWEST, HIGHEST),
     "sample": codes.number(1, MOST_SAMPLES),
 }
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Which row is asked for, counted from 0, and what is done differently in it."""
-
-    kind: str
-    layer: int
-    head: int
-    row: int
-    switches: Switches = AS_RECORDED
 
 
 def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
@@ -80,44 +63,50 @@ def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
     return Asked(*(found[name] for name in _PLACE), switches)
 
 
-def told(asked: Asked, made: Row, recorded: Row, query: str, keys: Sequence[str], dropout: float) -> dict:
+def told(
+    asked: Asked, arrays: Mapping[str, np.ndarray], queries: Sequence[str], keys: Sequence[str], dropout: float
+) -> dict:
     """What the stage is told of a row: which it is, its picture, the line under it, and its options.
 
     Args:
-        asked: which row it is.
-        made: the row, computed with the switches.
-        recorded: the row as the model computed it.
-        query: its token.
-        keys: S tokens.
+        arrays: of its layer, as of `model.experiments.inside.recorded`.
+        queries, keys: the tokens of its kind.
         dropout: the model's, in training.
     """
-    scaling = say(SCALED if asked.switches.scaled else NOT_SCALED)
-    if asked.switches.temperature != 1:
-        scaling = say(COOLED, scaling=scaling, temperature=asked.switches.temperature)
-    line = _line(LINE, made, query, keys)
-    if asked.switches != AS_RECORDED:
-        line += " " + _line(CHANGED, recorded, query, keys)
-    place = {name: getattr(asked, name) for name in _PLACE}
-    return {"place": place, "look": panels(made, keys, scaling), "line": line, "options": form(asked.switches, dropout)}
+    query, keys, switches = label(queries[asked.row]), list(map(label, keys)), asked.switches
+    made, recorded = (row(arrays, asked.head, asked.row, one) for one in (switches, AS_RECORDED))
+    scaling = say("÷ √d") if switches.scaled else say("not scaled")
+    if switches.temperature != 1:
+        scaling = say("{scaling} ÷ {temperature:.1f}", scaling=scaling, temperature=switches.temperature)
+    text = message(
+        "“{query}”: largest weight {weight:.2f} on “{key}” · entropy {entropy:.2f} nats · gradient of the softmax "
+        "{gradient:.3f}."
+    )
+    line = _line(text, made, query, keys)
+    if switches != AS_RECORDED:
+        text = message("As recorded: largest weight {weight:.2f}, entropy {entropy:.2f}, gradient {gradient:.3f}.")
+        line += " " + _line(text, recorded, query, keys)
+    look = panels(made, keys, scaling)
+    return {"place": dict(zip(_PLACE, asked)), "look": look, "line": line, "options": form(switches, dropout)}
 
 
 def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
     """The steps of a row as bars, a panel per step, all over the same S keys; blocked keys are grey bands."""
-    added = np.linalg.norm(row.weighted.astype(np.float64), axis=-1)
-    steps = [
-        (say(PRODUCT), row.raw_scores),
-        (scaling, row.scaled),
-        (say(MASKED), np.where(row.mask, row.scaled, np.nan)),
-        (say(SOFTMAX), row.dropped),
-        (say(ADDED), added),
-    ]
+    softmax = say("softmax")
+    steps = {
+        say("q·k"): row.raw_scores,
+        scaling: row.scaled,
+        say("masked"): np.where(row.mask, row.scaled, np.nan),
+        softmax: row.dropped,
+        say("weight × |value|"): np.linalg.norm(row.weighted.astype(np.float64), axis=-1),
+    }
     height = (1 - GAP * (len(steps) - 1)) / len(steps)
     layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {"bargap": 0.25}
     layout["xaxis"] = tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
     bars, names, places = [], labels.hover_texts(keys, say), list(range(len(keys)))
-    for number, (title, numbers) in enumerate(steps):
+    for number, (title, numbers) in enumerate(steps.items()):
         of, top = str(number + 1) if number else "", 1 - number * (height + GAP)
-        title, softmax = labels.escape(title), number == 3
+        weights, title = title == softmax, labels.escape(title)
         layout[f"yaxis{of}"] = {
             "domain": [max(0.0, top - height), top],
             "anchor": "x",
@@ -126,11 +115,11 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
             "zerolinecolor": "rgba(128,128,128,0.6)",
             "gridcolor": "rgba(128,128,128,0.2)",
             "nticks": 4,
-            "range": [0, 1.05] if softmax and numbers.max() <= 1 else None,
+            "range": [0, 1.05] if weights and numbers.max() <= 1 else None,
         }
         bar = {"type": "bar", "x": places, "y": np.asarray(numbers, dtype=np.float32), "yaxis": f"y{of}"}
         hover = f"%{{customdata}}<br>{title} %{{y:.4g}}<extra></extra>"
-        bars.append(bar | {"marker": {"color": theme.LINES[2 * softmax]}, "customdata": names, "hovertemplate": hover})
+        bars.append(bar | {"marker": {"color": theme.LINES[2 * weights]}, "customdata": names, "hovertemplate": hover})
     band = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": {"width": 0}}
     band["fillcolor"] = "rgba(138,141,147,0.35)"
     layout["shapes"] = [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()]
@@ -139,23 +128,33 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
 
 def form(switches: Switches, dropout: float) -> list[dict]:
     """What can be done differently, as menus.js shows it."""
+
+    def switch(name: str, title: str, on: bool, about: str) -> dict:
+        return field("switch", name, title, str(int(on)), about)
+
+    unscaled = say("Leaves out the division by √d, which softens rows with one large weight.")
+    unmasked = say("Softmax over all keys, including those that the model may not attend to here.")
+    temperature = say("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
     between = {"low": LOWEST, "high": HIGHEST, "step": 0.1, "unit": ""}
     fields = [
-        field("switch", "unscaled", UNSCALED, "0" if switches.scaled else "1", say(UNSCALED_HELP)),
-        field("switch", "unmasked", UNMASKED, "0" if switches.masked else "1", say(UNMASKED_HELP)),
-        field("range", "temperature", TEMPERATURE, switches.temperature, say(TEMPERATURE_HELP), **between),
+        switch("unscaled", message("No scaling"), not switches.scaled, unscaled),
+        switch("unmasked", message("No mask"), not switches.masked, unmasked),
+        field("range", "temperature", message("Temperature"), switches.temperature, temperature, **between),
     ]
     if dropout:
-        about = say(DROPOUT_HELP, p=dropout)
-        fields.append(field("switch", "dropout", DROPOUT, "1" if switches.dropout else "0", about))
+        text = message("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
+        about = say(text, p=dropout)
+        fields.append(switch("dropout", message("Dropout"), bool(switches.dropout), about))
         if switches.dropout:
             between = {"low": 1, "high": MOST_SAMPLES, "step": 1, "unit": ""}
-            fields.append(field("range", "sample", SAMPLE, switches.draw, about, **between))
+            fields.append(field("range", "sample", message("Sample"), switches.draw, about, **between))
     return fields
 
 
 def _line(text: str, row: Row, query: str, keys: Sequence[str]) -> str:
     best = int(row.weights.argmax())
-    numbers = {"weight": float(row.weights[best]), "entropy": float(analysis.entropy(row.weights.astype(np.float64)))}
-    said = {"query": query, "key": keys[best], "gradient": softmax_gradient(row.weights)} | numbers
-    return say(text if numbers["weight"] else NOTHING, **said)
+    if not row.weights[best]:
+        return say("“{query}” may attend to nothing here: all its weights are 0.", query=query)
+    entropy, gradient = analysis.entropy(row.weights.astype(np.float64)), softmax_gradient(row.weights)
+    about = {"query": query, "key": keys[best], "weight": row.weights[best]}
+    return say(text, **about, entropy=entropy, gradient=gradient)

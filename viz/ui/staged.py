@@ -9,7 +9,6 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
-from model.experiments.inside import AS_RECORDED, row
 from model.translation import Translation
 from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
 from viz.stage import assets, inside
@@ -195,9 +194,7 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
         return None
     arrays = cached.layer_of(request, asked.kind, asked.layer)
     queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
-    keys = [stage_words.label(key) for key in keys]
-    made, recorded = (row(arrays, asked.head, asked.row, one) for one in (asked.switches, AS_RECORDED))
-    return inside.told(asked, made, recorded, stage_words.label(queries[asked.row]), keys, config.dropout)
+    return inside.told(asked, arrays, queries, keys, config.dropout)
 
 
 def shown_of(

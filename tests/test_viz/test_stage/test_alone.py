@@ -22,7 +22,7 @@ from model.adapters.attention_file import MAX_NUMBERS, Attention
 from tests.support.messages import unpack
 from viz import stage
 from viz.__main__ import main
-from viz.stage import shell as shells
+from viz.stage import files
 
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "@message@", "$& ${x} \\u003c"]
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
@@ -196,11 +196,11 @@ assert "streamlit" not in sys.modules
 
 
 def test_modules_become_one_script(monkeypatch) -> None:
-    assert not re.search(r"^(?:import|export)\b", shells.bundle(), re.M)
+    assert not re.search(r"^(?:import|export)\b", files.bundle(), re.M)
     for line in ('import * as all from "./dom.js";', "export default 1;", "export { at };"):
-        monkeypatch.setitem(shells.FILES, "odd.js", f"{line}\n".encode())
+        monkeypatch.setitem(files.FILES, "odd.js", f"{line}\n".encode())
         with pytest.raises(ValueError, match="odd.js: .* cannot be bundled"):
-            shells.bundle("odd.js")
+            files.bundle("odd.js")
 
 
 def test_the_command_writes_the_file(tiny, result, tmp_path, capsys) -> None:

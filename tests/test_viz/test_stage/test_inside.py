@@ -61,10 +61,9 @@ def told(result, kind: str, layer: int, head: int, row: int, switches: Switches,
     """What the stage is told of a row, the row, and its keys."""
     arrays = experiment.recorded(result, kind, layer)
     queries, keys, _ = maps.axis_tokens(result, kind, "read")
-    keys = [words.label(key) for key in keys]
-    made, plain = (experiment.row(arrays, head, row, one) for one in (switches, AS_RECORDED))
     asked = inside.Asked(kind, layer, head, row, switches)
-    return inside.told(asked, made, plain, words.label(queries[row]), keys, dropout), made, keys
+    found, made = inside.told(asked, arrays, queries, keys, dropout), experiment.row(arrays, head, row, switches)
+    return found, made, [words.label(key) for key in keys]
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
