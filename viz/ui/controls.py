@@ -70,20 +70,22 @@ def text(label: str, default: str, key: str, **more) -> str:
     return control(st.text_input, label, key=key, reader=str, default=default, **more)
 
 
-def choose_head(counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0)) -> tuple[str, int, int]:
+def choose_head(
+    counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = ""
+) -> tuple[str, int, int]:
     """Let the visitor choose a kind of attention, at first the default one, a layer and a head, at first `first`.
 
-    `counts` gives the layers and heads of a kind.
+    `counts` gives the layers and heads of a kind, the prefix begins the keys.
     """
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = choose(say("Attention"), list(KINDS), "kind", default, names)
-        return kind, *choose_place(*counts(kind), first=first if kind == default else (0, 0))
+        kind = choose(say("Attention"), list(KINDS), f"{prefix}kind", default, names)
+        return kind, *choose_place(*counts(kind), first if kind == default else (0, 0), prefix)
 
 
-def choose_place(n_layers: int, n_heads: int, first=(0, 0)) -> tuple[int, int]:
-    layer = choose(say("Layer"), list(range(n_layers)), "layer", first[0])
-    return layer, choose(say("Head"), list(range(n_heads)), "head", first[1])
+def choose_place(n_layers: int, n_heads: int, first=(0, 0), prefix: str = "") -> tuple[int, int]:
+    layer = choose(say("Layer"), range(n_layers), f"{prefix}layer", first[0])
+    return layer, choose(say("Head"), range(n_heads), f"{prefix}head", first[1])
 
 
 def pick(label: str, names: list[str], key: str, **more) -> int:

@@ -78,19 +78,16 @@ def show_written(grid: Grid, cells: list[GridCell], picked: list[GridCell], step
         help = say("The maps are those of “{text}” with its reference.", text=sentences[0])
         maps = controls.switch(say("Their maps at this step"), "grid-maps", help)
         if maps:
-            kinds = {kind: spoken.name for kind, spoken in words.KINDS.items()}
-            kind = controls.choose(say("Attention"), kinds, "grid-kind", "cross")
-            n_layers, n_heads = grid.runs[cells[0]].maps(step, kind).shape[:2]
-            layer = controls.choose(say("Layer"), range(n_layers), "grid-layer", n_layers - 1)
-            head = controls.choose(say("Head"), range(n_heads), "grid-head")
+            run = grid.runs[cells[0]]
+            kind, *place = controls.choose_head(lambda kind: run.maps(step, kind).shape[:2], "cross", (1, 0), "grid-")
             spoken, known = words.KINDS[kind], made(grid, "grid")
             tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
     for cell in shared.columns(picked, gap="small"):
-        place, name, texts = cells.index(cell), grid_results.name_of(cell), grid.runs[cell].texts
+        key, name, texts = cells.index(cell), grid_results.name_of(cell), grid.runs[cell].texts
         st.markdown(f"**{name}**")
         text = texts[step][number] if step in texts else ""
-        shared.small(text or say("(the model wrote nothing)"), f"grid-text-{place}")
+        shared.small(text or say("(the model wrote nothing)"), f"grid-text-{key}")
         if maps and step in texts:
-            weights = known.runs[cell].maps(step, kind)[layer, head]
+            weights = known.runs[cell].maps(step, kind)[tuple(place)]
             recipe, title = Recipe(f"{name} · {counted(step)}", (grid_results.READ,)), f"{name}, {say(spoken.title)}"
-            explore.draw(recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes), f"grid-map-{place}")
+            explore.draw(recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes), f"grid-map-{key}")
