@@ -8,43 +8,44 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.comparison import beside
+from model.translation import Translation
 from viz.pages.pitfalls.common import Demo, Sentence, number
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.text import words
 from viz.text.language import current, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
-from viz.views.codes import one_of
-from viz.views.made import Recipe, call, made
+from viz.views.cached import Request
+from viz.views.made import Recipe, made
 
 REMEMBERED = 8
 
 
 @cached.remembered(REMEMBERED, cached.TRANSLATING)
-def record(checkpoint: str, text: str):
-    """Translate greedily and keep everything recorded, or return what is remembered of it."""
-    return replace(cached.translator(checkpoint).translate(text, beam=1), search=None)
+def record(request: Request) -> Translation:
+    """Translate and keep everything recorded, or return what is remembered of it."""
+    return replace(request.translated(), search=None)
 
 
-def sentence(notes: DeltaGenerator) -> Sentence | None:
+def answered(notes: DeltaGenerator) -> tuple[Request, Translation] | None:
     """Ask for a sentence and translate it; what cannot be translated is told in the notes, and the example is shown."""
     name = cached.default_checkpoint()
     try:
-        translator = cached.translator(name)
+        card = cached.translator(name).card
     except ValueError as error:
         with notes:
             controls.no_model(error)
         return None
-    text = controls.sentence(words.sentence_in(translator.card.get("source")), EXAMPLE)
+    text = controls.sentence(words.sentence_in(card.get("source")), EXAMPLE)
     with notes:
-        kept = shared.compute_or_keep("pitfalls-answered", text, lambda text: record(name, text), EXAMPLE)
-    return kept and Sentence(translator, kept[1])
+        asked, example = (Request(name, one, beam=1) for one in (text, EXAMPLE))
+        return shared.compute_or_keep("pitfalls-answered", asked, record, example)
 
 
 @st.cache_resource(max_entries=REMEMBERED * len(PITFALLS), show_spinner=False)
-def demonstrated(checkpoint: str, text: str, key: str, language: str, _sentence: Sentence) -> Demo:
+def demonstrated(key: str, request: Request, language: str, _result: Translation) -> Demo:
     """A mistake on a sentence, or what is remembered of it; nobody writes into it."""
-    return PITFALLS[key](_sentence)
+    return PITFALLS[key](Sentence(request.translator, _result))
 
 
 def harm(demo: Demo) -> list[str]:
@@ -82,28 +83,18 @@ def live() -> None:
     notes = st.container()
     pictures, beside = shared.picture_first()
     with beside:
-        key = choices.control(
-            st.radio,
-            say("Pitfall"),
-            list(PITFALLS),
-            key="pitfall",
-            reader=one_of(PITFALLS),
-            default=next(iter(PITFALLS)),
-            format_func=lambda one: say(PITFALLS[one].name),
-            label_visibility="collapsed",
-        )
-        shown = sentence(notes)
+        names = {key: one.name for key, one in PITFALLS.items()}
+        key = controls.choose(say("Pitfall"), names, "pitfall", widget=st.radio, label_visibility="collapsed")
+        shown = answered(notes)
         if key == "best":
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
     if shown is None:
         return
-    text, name = shown.result.source, shown.translator.name
-    line = f"sentence = Sentence(translator, {call('translator.translate', text, beam=1)})"
-    note = say("“{text}” · {checkpoint} · greedy", text=text, checkpoint=name)
+    request, result = shown
+    recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
     with pictures:
-        demo = demonstrated(name, text, key, current(), shown)
-        target = escape(str(shown.translator.card.get("target", "")))
-        show(key, demo, Recipe(note, (recipes.loading(name), line)), target)
+        target = escape(str(request.translator.card.get("target", "")))
+        show(key, demonstrated(key, request, current(), result), recipe, target)
 
 
 line = say("Mistakes that run without an error, computed on your sentence beside the right version.")
