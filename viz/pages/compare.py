@@ -46,7 +46,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     for name in NAMES:  # those that were not drawn are forgotten by Streamlit
         state.setdefault(name, state[KEPT][name])
     hidden = {"label_visibility": "collapsed"}
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-b"):
+    with shared.row(gap="small", key="ask-b"):
         more = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
         versus = st.segmented_control(say("What differs"), list(VERSUS), **more)
         hidden["key"] = OF[versus]
@@ -140,7 +140,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     state["shown-text"], state[view.KEPT] = results[0].text, chosen
     put(versus, pair, results, chosen, more)
     for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
-        shared.small(words.describe_card(checkpoint, cached.translator(checkpoint).card), f"card-{checkpoint}")
+        shared.card(checkpoint, f"card-{checkpoint}")
 
 
 staged.page("compare", staged.models(), show)

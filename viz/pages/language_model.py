@@ -61,7 +61,7 @@ def opened(names: list[str], came: bool) -> tuple[View, Chance]:
 
 def ask(names: list[str], shown: View) -> View:
     """The row above the stage: the text, examples and, where there are several, the model."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask-text"):
+    with shared.row(gap="small", key="ask-text"):
         hint = say("Type a beginning")
         text = st.text_input(
             say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, label_visibility="collapsed"

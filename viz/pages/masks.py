@@ -213,7 +213,7 @@ def show_both(page: Page) -> None:
 
 def on_off(values: tuple[float, float]) -> None:
     labels = say("Largest change, mask on"), say("Largest change, mask off")
-    with st.container(horizontal=True, gap="large"):
+    with shared.row(gap="large"):
         for label, value in zip(labels, values, strict=True):
             st.metric(label, words.number(value))
 
@@ -273,7 +273,7 @@ def live() -> None:
     pictures, beside = shared.picture_first()
     try:
         checkpoint = cached.default_checkpoint()
-        card = cached.translator(checkpoint).card
+        cached.translator(checkpoint)
     except ValueError as error:
         controls.no_model(error)
         return
@@ -292,7 +292,7 @@ def live() -> None:
         with st.container():
             show(page)
     with beside:
-        shared.small(words.describe_card(checkpoint, card), "card")
+        shared.card(checkpoint)
 
 
 intro = say("A batch is padded to its longest sentence. Blue cells may be attended to, orange ones are blocked.")

@@ -82,10 +82,6 @@ def ask(languages: checkpoint.Direction) -> tuple[str, str, int, DeltaGenerator]
     return text, example, beam, place
 
 
-def wrote(side: Side) -> str:
-    return side.result.text or say("(the model wrote nothing)")
-
-
 def choose_system(sides: list[Side]) -> int:
     """Show what every model wrote, how long it took and how probable it is; return the number of the chosen one."""
     names, captions = {}, []
@@ -93,7 +89,7 @@ def choose_system(sides: list[Side]) -> int:
         score = float(side.result.log_probabilities.sum(dtype="float64"))
         names[side.name] = f"{say(SYSTEMS[side.system][0])} · {literal(side.name)}"
         took = say("{ms:.0f} ms · log-probability {score:.1f}", ms=1000 * side.seconds, score=score)
-        captions.append(f"{literal(wrote(side))}  \n{took}")
+        captions.append(f"{literal(side.result.text or say('(the model wrote nothing)'))}  \n{took}")
     help_ = say(
         "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
         "compared by it."
@@ -158,7 +154,7 @@ def show_model(number: int, side: Side) -> None:
         )
     for which, note in notes.items():
         shared.small(note, f"unknown-{which}-{number}")
-    shared.small(words.describe_card(side.name, cached.translator(side.name).card), f"card-{number}")
+    shared.card(side.name, f"card-{number}")
 
 
 def show_one(asked: Asked) -> None:
@@ -169,9 +165,7 @@ def show_one(asked: Asked) -> None:
 def show_all(asked: Asked) -> None:
     for number, side in shared.columns(enumerate(asked.sides), 2):
         st.markdown(f"**{say(SYSTEMS[side.system][0])}**")
-        shared.large(wrote(side), f"translation-{number}")
-        if not side.result.finished:
-            st.caption(say("The translation stopped at the length limit."))
+        shared.written(side.result, f"translation-{number}")
         draw_map(asked, number)
         show_model(number, side)
     st.caption(say(BESIDE))
@@ -202,7 +196,7 @@ def show_lengths(names: list[str]) -> None:
             shared.small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
     measured = {}
     if found:
-        with st.container(horizontal=True, gap="medium"):
+        with shared.row():
             test = controls.choose(say("Test set"), sorted(found), "test")
             qualities = {"bleu": "BLEU", "chrf": "chrF"}
             quality = controls.choose(say("Quality"), qualities, "quality")

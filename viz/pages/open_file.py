@@ -163,7 +163,7 @@ def not_whole(residual: float) -> str:
 
 
 def show_roles(attention: Attention, recipe: Recipe) -> None:
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with shared.row(align="bottom"):
         names = {kind: words.KINDS[kind].name for kind in attention.kinds}
         kind = controls.choose(say("Attention"), names, "kind", "cross" if "cross" in names else None)
         head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
@@ -232,7 +232,7 @@ VIEWS = {
 
 @choices.fragment
 def live() -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with shared.row(gap="small"):
         show = controls.part(VIEWS, "part")
         opened = choose_file()
         if opened is not None:

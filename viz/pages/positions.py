@@ -216,9 +216,7 @@ def show_order(beside: DeltaGenerator) -> None:
     kind, *place = head
     for key, (request, result) in shared.columns(zip(("own", "shuffled"), found.items()), 2):
         shared.small(request.text, f"{key}-source")
-        shared.large(result.text or say("(the model wrote nothing)"), f"{key}-translation")
-        if not result.finished:
-            st.caption(say("The translation stopped at the length limit."))
+        shared.written(result, f"{key}-translation")
         known, recipe = made(result, "result"), recipes.translation(request)
         more = MASKS[kind].axes | {"mask": known.mask(kind)}
         draw(recipes.head(recipe, name_of(*head), known, kind, tuple(place), **more), f"map-{key}", LARGE)
@@ -231,10 +229,10 @@ def show_order(beside: DeltaGenerator) -> None:
         "largest difference between the two."
     )
     st.caption(f"{line} {shuffled}")
-    with st.container(horizontal=True, gap="large"):
+    with shared.row(gap="large"):
         st.metric(say("Largest difference, encoder's positions off"), words.number(off))
         st.metric(say("Largest difference, as trained"), words.number(on))
-    shared.small(words.describe_card(own.checkpoint, own.translator.card), "card")
+    shared.card(own.checkpoint)
 
 
 @choices.fragment

@@ -11,7 +11,7 @@ from model.checkpoint import available
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.stage import stage
-from viz.text import errors, words
+from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
 from viz.ui.steering import ANSWERED, CHANGES, tree
@@ -87,7 +87,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     model = chosen.model or names[0]
     changes = present(model, chosen, state[staged.QUERY] if came else {})
     if lost := state.get(LOST):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lost"):
+        with shared.row(gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
     asked = Request.of(chosen, model, changes=changes)
@@ -99,17 +99,15 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     state[view.KEPT] = chosen
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
     stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
-        said = ()
-        if request.changes:
-            before = compute(request.plain).text or say("(nothing)")
-            names = ", ".join(text for _, text in steering.chips(request))
-            said = (
-                say("Changed: {changes}", changes=names),
-                say("Without the changes the model writes: {text}", text=before),
-            )
-        explore.offer_report(result, request, translation(request), "steer", said)
+    said = ()
+    if request.changes:
+        before = compute(request.plain).text or say("(nothing)")
+        names = ", ".join(text for _, text in steering.chips(request))
+        said = (
+            say("Changed: {changes}", changes=names),
+            say("Without the changes the model writes: {text}", text=before),
+        )
+    explore.offer_report(result, request, translation(request), "steer", said)
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree", help=say(TREE_LINE)):
@@ -126,7 +124,7 @@ def show_tree(request: Request, result: Shown) -> None:
     search, attended = tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
-    with st.container(horizontal=True, gap="large"):
+    with shared.row(gap="large"):
         rescored = say(
             "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power, as a "
             "search does at its end."
@@ -169,7 +167,7 @@ def show_tree(request: Request, result: Shown) -> None:
         index=range(1, len(ranked) + 1),
     )
     st.dataframe(table, key="ranking")
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
         place = controls.pick(say("Translation"), names, "ranked", width=420)
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))

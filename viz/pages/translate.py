@@ -1,10 +1,7 @@
 """The page Translate: the stage with the sentence, examples and the model in one row above it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
-from viz.text import words
 from viz.ui import explore, shared, staged
 from viz.views import cached, recipes, view
 from viz.views.view import View
@@ -21,9 +18,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     st.session_state[view.KEPT] = chosen
     recipe = recipes.translation(shown)
     staged.put(staged.shown_of(result, shown, chosen, recipe))
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        shared.small(words.describe_card(shown.checkpoint, shown.translator.card), "card")
-        explore.offer_report(result, shown, recipe)
+    explore.offer_report(result, shown, recipe)
 
 
 staged.page("translate", staged.models(), show)

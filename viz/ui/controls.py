@@ -77,7 +77,7 @@ def choose_head(
 
     `counts` gives the layers and heads of a kind, the prefix begins the keys.
     """
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with shared.row(align="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
         kind = choose(say("Attention"), list(KINDS), f"{prefix}kind", default, names)
         return kind, *choose_place(*counts(kind), first if kind == default else (0, 0), prefix)
@@ -107,7 +107,7 @@ def sentence(label: str, example: str, key: str = "text", said: dict[str, str] =
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
     typed = text(label, example, key, live="200ms", placeholder=say("Type a sentence to translate it"))
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with shared.row(gap="xsmall"):
         examples(key, said)
     if key == "text":
         state[view.KEPT] = replace(kept or view.View(), text=typed)
@@ -195,11 +195,9 @@ def one_translation(show: Callable[[cached.Shown, Request], None], beside: Delta
         st.session_state["shown-text"] = result.text
         with beside, st.container(border=True, gap="xsmall"):
             shared.small(words.language(shown.translator.card.get("target"), "Translation"), "language")
-            shared.large(result.text or say("(the model wrote nothing)"), "translation")
+            shared.written(result)
             st.caption(words.how_decoded(shown.beam, shown.length_penalty, shown.reference is not None))
-            if not result.finished:
-                st.caption(say("The translation stopped at the length limit."))
         with main:
             show(result, shown)
     with beside:
-        shared.small(words.describe_card(request.checkpoint, request.translator.card), "card")
+        shared.card(request.checkpoint)

@@ -12,7 +12,7 @@ from viz.figures.drawn import titled
 from viz.stage.alone import ADDRESS, Settings, link_to, report
 from viz.text import words
 from viz.text.language import say
-from viz.ui import choices
+from viz.ui import choices, shared
 from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
 from viz.views import cached, changes
@@ -83,7 +83,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
     st.caption(say("The figure as a picture, an offline web page, or numbers:"))
     name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
     files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": figure.table.csv}
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with shared.row(gap="small"):
         pictures(export, name, f"pictures_{key}")
         for label, make in files.items():
             kind = label.lower()
@@ -94,7 +94,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
 def offer_report(
     result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
 ) -> None:
-    """Offer everything about a translation that a page shows in one file; `changed` as of its Settings."""
+    """The card of a model, and everything about its translation in one file; `changed` as of the report's Settings."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
@@ -110,4 +110,6 @@ def offer_report(
     make = partial(report, result, settings, result.next_words)
     label = say("Report of this sentence (HTML)")
     more = {"key": "report", "help": say(words.REPORT), "on_click": "ignore"}
-    st.download_button(label, make, "headlight-report.html", "text/html", **more)
+    with shared.row():
+        shared.card(request.checkpoint)
+        st.download_button(label, make, "headlight-report.html", "text/html", **more)

@@ -6,9 +6,10 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.text import errors
+from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.markdown import literal
+from viz.views import cached
 
 INSTEAD = (  # what is shown where something else was asked for
     message("Showing the example."),
@@ -93,9 +94,14 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
 
 def opening(title: str, line: str) -> None:
     """Begin a page: its name, and beside it one line that says what can be done here."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="opening"):
+    with row(align="bottom", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
+
+
+def row(gap: str = "medium", align: str = "center", key: str | None = None) -> DeltaGenerator:
+    """A place for things beside each other."""
+    return st.container(horizontal=True, gap=gap, vertical_alignment=align, key=key)
 
 
 def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -122,3 +128,15 @@ def small(text: str, key: str) -> None:
 def large(text: str, key: str) -> None:
     with st.container(key=f"large-{key}"):
         st.text(text)
+
+
+def written(result: cached.Shown, key: str = "translation") -> None:
+    """Show what a model wrote."""
+    large(result.text or say("(the model wrote nothing)"), key)
+    if not result.finished:
+        st.caption(say("The translation stopped at the length limit."))
+
+
+def card(checkpoint: str, key: str = "card") -> None:
+    """Show where a checkpoint comes from."""
+    small(words.describe_card(checkpoint, cached.translator(checkpoint).card), key)

@@ -17,7 +17,7 @@ from viz.stage import words as stage_words
 from viz.stage.stage import stage
 from viz.text import words, words_heads
 from viz.text.language import current, say, using
-from viz.ui import choices, controls, speaking
+from viz.ui import choices, controls, shared, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, maps, recipes, view
 from viz.views.made import Made, Plot, Recipe, made, the
@@ -55,7 +55,7 @@ def page(name: str, names: list[str], show: Show) -> None:
     """
     if arrives(name, "sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced"):
         st.session_state[CAME] = arrive(names)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="ask"):
+    with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
             controls.examples("sentence")
         state = st.session_state

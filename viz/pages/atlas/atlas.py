@@ -167,7 +167,7 @@ def show_card(known: Known) -> None:
         explore.heading(heads_results.name_of(kind, layer, number), source.about(kind, layer, number))
         if known.report:
             st.html(examples(known, of_kind.examples[layer][number]))
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        with shared.row(gap="small"):
             st.caption(say("Most alike:"))
             for distance, *other in neighbours(of_kind, known.head):
                 name, key = "{}.{}".format(*other), "like-{}-{}".format(*other)

@@ -106,7 +106,7 @@ def show(name: str, number: int) -> None:
             with st.container(key="lesson-answer"):
                 verdict = say("Right.") if guessed == shown.right else say("Not quite.")
                 st.markdown(f"**{verdict}** {say(shown.answer, **numbers)}")
-        with st.container(horizontal=True, gap="small", key="lesson-steps"):
+        with shared.row(gap="small", key="lesson-steps"):
             st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
             last = number == total
             label, to = (say("All lessons"), (name,)) if last else (f"{say('Next')} →", (name, number + 1))

@@ -72,7 +72,7 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> Non
 
 def show_written(grid: Grid, cells: list[GridCell], picked: list[GridCell], step: int) -> None:
     """Show what each run wrote after a step and, where they are asked for, a map of it of that time."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with shared.row(align="bottom"):
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
         number = controls.among(say("Sentence"), sentences, "grid-sentence", width=380)
         help = say("The maps are those of “{text}” with its reference.", text=sentences[0])

@@ -75,7 +75,7 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
         name, pause = say("Go on"), run.go_on
     # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
     # the mouse, between press and release.
-    with st.container(horizontal=True, gap="xsmall"):
+    with shared.row(gap="xsmall"):
         does = {"on_click": allowed, "args": (start, settings), "disabled": active}
         st.button(say("Train"), key="practice-start", type="primary", **does)
         does = {"on_click": allowed, "args": (pause,), "disabled": not active}

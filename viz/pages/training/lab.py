@@ -82,7 +82,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     more = {"selection_mode": "multi", "wrap": True, "format_func": lambda name: say(OTHERS[name]), "help": help}
     others = controls.some(st.pills, say("Against"), list(OTHERS), ["cosine", "linear"], "against", **more)
     epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch") if "step_decay" in others else 1000
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+    with shared.row(gap="xsmall"):
         more = {"disabled": present in kept or len(kept) >= MOST_KEPT}
         more["help"] = say("Up to four Noam curves stay on the chart while you move the sliders.")
         st.button(say("Save this Noam curve"), key="keep", on_click=kept.append, args=(present,), **more)
