@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
 from model.interventions.edits import Edits, all_heads
-from model.measures.head_importance import without_each_head
+from model.measures.agreement import without_each_head
 from model.taps import intervene
 from model.text.special import BOS_ID, EOS_ID
 from model.transformer import Transformer

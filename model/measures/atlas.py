@@ -16,7 +16,6 @@ from model.checkpoint import WEIGHTS, sha256_of
 from model.config import TransformerConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment, kept
-from model.measures.head_importance import gradient_estimates
 from model.measures.word_links import LinkedText
 from model.training.data.corpora import Pair
 from model.translation import KINDS, SIDES, Translation
@@ -57,17 +56,14 @@ def count(
 ) -> dict[str, Counted]:
     """Count what the heads do in one translation without edits: the measures of ALWAYS by kind of attention.
 
-    Args:
-        words: as `agreement.of_words` gives them.
-        frequencies: by kind, how often a key was seen elsewhere; without them "rare" is left out.
+    Takes what `agreement.of_words` gives, and by kind how often a key was seen elsewhere; without it "rare" is left out.
     """
-    found = {}
-    gradients = gradient_estimates(translator.model, translator.source_ids(result.source), result.predicted_ids)
+    found, written = {}, result.predicted_ids
+    gradients = agreement.gradient_estimates(translator.model, translator.source_ids(result.source), written)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
         sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
-        n_words = np.full(weights.shape[:2], len(result.predicted_ids))
-        sums["gradient"] = np.stack([gradients[kind], n_words])
+        sums["gradient"] = np.stack([gradients[kind], np.full(weights.shape[:2], len(written))])
         if frequencies is not None:
             sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
         found[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
@@ -153,9 +149,9 @@ def measure(
     bleu = _bleu(translator, read[:bleu_sentences], kinds, say) if bleu_sentences else None
     sets = {text.name: alignment.measure(translator, text) for text in links}
     if sets:
-        rates = [[one["aer"][at]["weights"]["heads"] for at in alignment.READ_AT] for one in sets.values()]
-        for at, values in zip(alignment.READ_AT, np.mean(rates, axis=0)):
-            kinds["cross"][f"aer_{at}"] = _round(values)
+        for at in alignment.READ_AT:
+            rates = [one["aer"][at]["weights"]["heads"] for one in sets.values()]
+            kinds["cross"][f"aer_{at}"] = _round(np.mean(rates, axis=0))
         kinds["cross"]["aligns"] = alignment.roles(sets.values())
     return {
         "sentences": len(read),
@@ -174,8 +170,8 @@ def _shown(translator: Translator, result: Translation, kind: str, counted: Coun
     if kind in agreement.DECODER:
         values = translator.effects(result, RUNNER_UP).heads(kind)
         return np.abs(values).max(axis=(2, 3)), values, result.predicted_tokens, _keys(result, kind)
-    sharpness = -counted.tally.numbers()["relative_entropy"]
-    return sharpness, result.attention(kind), result.source_tokens, result.source_tokens
+    entropy = counted.tally.numbers()["relative_entropy"]
+    return -entropy, result.attention(kind), result.source_tokens, result.source_tokens
 
 
 def _examples(seen: list[tuple], shown: dict[int, int]) -> list:

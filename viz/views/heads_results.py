@@ -10,7 +10,6 @@ from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import layer_counts
 from model.measures import agreement, atlas, contribution
-from model.measures.head_importance import without_each_head
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
@@ -33,7 +32,7 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
     counts = layer_counts(loaded.config).items()
     found = {kind: np.zeros((n, loaded.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
-    for heads, scores in each_in_turn(without_each_head(loaded.model, source, result.predicted_ids)):
+    for heads, scores in each_in_turn(agreement.without_each_head(loaded.model, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score.sum() - whole
     return found

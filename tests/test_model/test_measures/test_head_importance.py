@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model.interventions.edits import Edits, Head, all_heads
-from model.measures.head_importance import gradient_estimates, without_each_head
+from model.measures.agreement import gradient_estimates, without_each_head
 from model.taps import intervene
 from model.text.special import BOS_ID
 from model.transformer import Transformer

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from model import load_translator
-from model.measures.head_importance import without_each_head
+from model.measures.agreement import without_each_head
 from tests.test_app.conftest import SENTENCES, save_tiny
 from viz.app import turns
 from viz.app.turns import Turns
