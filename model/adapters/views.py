@@ -13,6 +13,7 @@ from model.adapters.attention_file import MAX_TOKENS, Attention
 from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network, reason
 from model.adapters.outputs import NAMES, attention_from
 from model.config import MAX_LAYERS
+from model.translation import KINDS
 
 TOKENIZER = "tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER)
@@ -54,20 +55,26 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     def names(some: list[int]) -> list[str]:
         return [spell(tokenizer.id_to_token(index), index) for index in some]
 
+    given, config = {"input_ids": torch.tensor([ids]), "output_attentions": True, "use_cache": False}, model.config
+    layers = dict.fromkeys(KINDS, config.num_hidden_layers)
     if kind not in PAIRS:
-        outputs = _run(folder, model, input_ids=torch.tensor([ids]), output_attentions=True)
-        return _checked(attention_from(outputs.attentions, names(ids)), model.config)
-    start, size = getattr(model.config, "decoder_start_token_id", None), model.config.vocab_size
-    if type(start) is not int or not 0 <= start < size:
-        raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
-    written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
-    _check_ids(written, model.config)
-    read = [start, *written[:-1]]
-    both = {"input_ids": torch.tensor([ids]), "decoder_input_ids": torch.tensor([read])}
-    outputs = _run(folder, model, **both, output_attentions=True, use_cache=False)
-    maps = {stack: outputs[f"{stack}_attentions"] for stack in NAMES}
-    tokens = {"source": names(ids), "target": names(read), "predicted": names(written)}
-    return _checked(attention_from(maps, tokens), model.config)
+        found = attention_from(_run(folder, model, **given).attentions, names(ids))
+    else:
+        start, size = getattr(config, "decoder_start_token_id", None), config.vocab_size
+        if type(start) is not int or not 0 <= start < size:
+            raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
+        written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
+        _check_ids(written, config)
+        read = [start, *written[:-1]]
+        outputs = _run(folder, model, **given, decoder_input_ids=torch.tensor([read]))
+        tokens = {"source": names(ids), "target": names(read), "predicted": names(written)}
+        found = attention_from({stack: outputs[f"{stack}_attentions"] for stack in NAMES}, tokens)
+        decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
+        layers |= {"decoder_self": decoder, "cross": decoder}
+    for name, maps in found.weights.items():
+        if len(maps) != layers[name]:
+            raise ValueError(f"{name} has maps of {len(maps)} layers, the model has {layers[name]}")
+    return found
 
 
 def _expect(folder: Path, file: str) -> None:
@@ -138,16 +145,3 @@ def _write(model: Any, ids: list[int]) -> list[int]:
     # The library's cache fails where encoder and decoder differ in depth.
     rules = {"num_beams": 1, "do_sample": False, "max_new_tokens": min(2 * len(ids) + 10, MAX_TOKENS)}
     return model.generate(torch.tensor([ids]), **rules, use_cache=False)[0, 1:].tolist()  # without the start token
-
-
-def _checked(attention: Attention, config: Any) -> Attention:
-    """The same, when every layer has its maps."""
-    layers = {"encoder_self": config.num_hidden_layers, "decoder_self": config.num_hidden_layers}
-    if config.is_encoder_decoder:
-        decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
-        layers |= {"decoder_self": decoder, "cross": decoder}
-    for kind in attention.kinds:
-        found = len(attention.attention(kind))
-        if found != layers[kind]:
-            raise ValueError(f"{kind} has maps of {found} layers, the model has {layers[kind]}")
-    return attention

@@ -72,7 +72,6 @@ class Practice:
         self._generator = torch.Generator().manual_seed(settings.seed)
         self.unseen = strings(UNSEEN, torch.Generator().manual_seed(-1 - settings.seed))
         self.losses: list[float] = []
-        self.rates: list[float] = []
         self.check()
 
     @property
@@ -87,12 +86,9 @@ class Practice:
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        rate = self.schedule(self.step + 1)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        self.optimizer.param_groups[0]["lr"] = self.schedule(self.step + 1)
         self.optimizer.step()
         self.losses.append(loss.item())
-        self.rates.append(rate)
         if self.step % CHECK_EVERY == 0:
             self.check()
 
@@ -106,7 +102,7 @@ class Practice:
 
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
         """What the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile."""
-        checked(text)
+        check(text)
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), LONGEST + 1)[0]
         # A special token in the middle is a mistake that a reader should see.
         written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
@@ -141,12 +137,10 @@ def batch(texts: list[str]) -> tuple[Tensor, Tensor]:
     return pad_ids([[*row, EOS_ID] for row in ids]), pad_ids([[BOS_ID, *row[::-1], EOS_ID] for row in ids])
 
 
-def checked(text: str) -> str:
-    """The text, if it is 1 to LONGEST of LETTERS; else a ValueError says what is wrong."""
+def check(text: str) -> None:
+    """Refuse what is not 1 to LONGEST of LETTERS."""
     if not text:
         raise Problem("there is nothing to reverse: type 1 to {most} letters from a to z", most=LONGEST)
-    strange = next((letter for letter in text if letter not in LETTERS), None)
-    if strange is not None:
-        raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange)
+    if strange := text.strip(LETTERS):
+        raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange[0])
     check_characters(text, LONGEST)
-    return text

@@ -56,7 +56,7 @@ def count(
 ) -> dict[str, Counted]:
     """Count what the heads do in one translation without edits: the measures of ALWAYS by kind of attention.
 
-    Takes what `agreement.of_words` gives, and by kind how often a key was seen elsewhere; without it "rare" is left out.
+    Takes what `agreement.of_words` gives, and by kind how often a key was seen; without that "rare" is left out.
     """
     found, written = {}, result.predicted_ids
     gradients = agreement.gradient_estimates(translator.model, translator.source_ids(result.source), written)

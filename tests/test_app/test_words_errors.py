@@ -181,7 +181,7 @@ CAUSES = {
         "체크포인트 'no such {{name}}'이(가) 없습니다. 있는 것: en-de.",
     ),
     "a string": (
-        lambda translator, folder: practice.checked("ab:"),
+        lambda translator, folder: practice.check("ab:"),
         "Das Modell kennt nur die Kleinbuchstaben a bis z, nicht ':'.",
         "이 모델은 소문자 a부터 z까지만 압니다. 입력에 ':'이(가) 있습니다.",
     ),
