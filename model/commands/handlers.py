@@ -32,11 +32,11 @@ from model.translation import Translation
 from model.translator import Translator, Writer, load_translator
 
 
-def run_checkpoints(arguments: Namespace) -> None:
+def run_checkpoints(args: Namespace) -> None:
     folder, names = checkpoints_folder(), available()
     if not names:
         raise ValueError(f"there is no checkpoint in {folder}")
-    if arguments.readme:
+    if args.readme:
         print(table.write(folder))
         return
     for name in names:
@@ -46,15 +46,15 @@ def run_checkpoints(arguments: Namespace) -> None:
             print(f"{name} cannot be read: {error}")
 
 
-def run_seal(arguments: Namespace) -> None:
-    for folder in arguments.folders:
+def run_seal(args: Namespace) -> None:
+    for folder in args.folders:
         print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
         checkpoint.load(folder)  # what cannot be loaded is told
 
 
-def run_average(arguments: Namespace) -> None:
+def run_average(args: Namespace) -> None:
     """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups)."""
-    folders, out = arguments.folders, arguments.out
+    folders, out = args.folders, args.out
     if len(folders) < 2:
         raise ValueError(f"a mean is of two checkpoints or more, got {len(folders)}")
     if out.exists() and any(out.iterdir()):
@@ -71,7 +71,7 @@ def run_average(arguments: Namespace) -> None:
         | {"weights": checkpoint.sha256_of(one.folder / checkpoint.WEIGHTS)}
         for one in loaded
     ]
-    card = last.card | {"average_command": arguments.command_line, "mean_of": parts}
+    card = last.card | {"average_command": args.command_line, "mean_of": parts}
     card.pop("scores", None)  # they were of other weights
     checkpoint.save(out, last.model, last.tokenizer, card)
     if (last.folder / HISTORY).is_file():
@@ -79,33 +79,33 @@ def run_average(arguments: Namespace) -> None:
     print(f"{out}: the mean of {len(folders)}")
 
 
-def _load(arguments: Namespace, kind: type[Translator] | type[Writer] = Translator) -> Translator | Writer:
+def _load(args: Namespace, kind: type[Translator] | type[Writer] = Translator) -> Translator | Writer:
     """The checkpoint on the command line, which must be of this kind."""
-    loaded = load_translator(arguments.checkpoint)
+    loaded = load_translator(args.checkpoint)
     if not isinstance(loaded, kind):
         advice = "is a translator: use 'translate'" if kind is Writer else "is a language model: use 'write'"
-        raise ValueError(f"the checkpoint {arguments.checkpoint!r} {advice}")
+        raise ValueError(f"the checkpoint {args.checkpoint!r} {advice}")
     return loaded
 
 
-def _search(arguments: Namespace) -> dict[str, float]:
-    return {"beam": arguments.beam, "length_penalty": arguments.length_penalty}
+def _search(args: Namespace) -> dict[str, float]:
+    return {"beam": args.beam, "length_penalty": args.length_penalty}
 
 
-def run_write(arguments: Namespace) -> None:
-    writer = _load(arguments, Writer)
-    chance = {"temperature": arguments.temperature, "top_k": arguments.top_k, "top_p": arguments.top_p}
-    print(writer.write(arguments.text, arguments.words, seed=arguments.seed, **chance))
+def run_write(args: Namespace) -> None:
+    writer = _load(args, Writer)
+    chance = {"temperature": args.temperature, "top_k": args.top_k, "top_p": args.top_p}
+    print(writer.write(args.text, args.words, seed=args.seed, **chance))
 
 
-def run_translate(arguments: Namespace) -> None:
-    translator, search = _load(arguments), _search(arguments)
+def run_translate(args: Namespace) -> None:
+    translator, search = _load(args), _search(args)
     lines = (line.rstrip("\n") for line in sys.stdin)
-    if arguments.json:
-        for text in arguments.texts or lines:
+    if args.json:
+        for text in args.texts or lines:
             print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
-    elif arguments.texts:
-        for text in arguments.texts:
+    elif args.texts:
+        for text in args.texts:
             print(translator.translate(text, **search).text)
     elif sys.stdin.isatty():
         for line in lines:
@@ -123,20 +123,20 @@ def _as_json(translation: Translation) -> dict:
     return _words(translation) | {
         "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
         "hypotheses": [
-            {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
-            for hypothesis in translation.search.hypotheses
+            {"score": round(one.score, 5), "log_probability": round(one.log_probability, 5)}
+            for one in translation.search.hypotheses
         ],
     }
 
 
-def run_trace(arguments: Namespace) -> None:
-    _, result = _recorded(arguments)
-    _save(arguments.out, result, result.trace)
+def run_trace(args: Namespace) -> None:
+    _, result = _recorded(args)
+    _save(args.out, result, result.trace)
 
 
-def run_effects(arguments: Namespace) -> None:
-    system, result = _recorded(arguments)
-    found, lens = system.effects(result, arguments.against), system.lens(result)
+def run_effects(args: Namespace) -> None:
+    system, result = _recorded(args)
+    found, lens = system.effects(result, args.against), system.lens(result)
     arrays = {"logits": found.logits, "rest": found.rest}
     arrays |= {f"heads.{kind}": found.heads(kind) for kind in found.kinds}
     arrays |= {f"parts.{name}": part for name, part in found.parts.items()}
@@ -145,15 +145,15 @@ def run_effects(arguments: Namespace) -> None:
         arrays["others"] = system.tokenizer.target.tokens(found.others.tolist())
     if not isinstance(system, Writer):
         arrays["occlusion"] = system.occlusion(result)
-    _save(arguments.out, result, arrays)
+    _save(args.out, result, arrays)
 
 
-def _recorded(arguments: Namespace) -> tuple[Translator | Writer, Translation]:
+def _recorded(args: Namespace) -> tuple[Translator | Writer, Translation]:
     """The checkpoint, and its translation or reading of the text."""
-    system = load_translator(arguments.checkpoint)
+    system = load_translator(args.checkpoint)
     if isinstance(system, Writer):
-        return system, system.read(arguments.text)
-    return system, system.translate(arguments.text, **_search(arguments))
+        return system, system.read(args.text)
+    return system, system.translate(args.text, **_search(args))
 
 
 def _save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> None:
@@ -163,45 +163,45 @@ def _save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> 
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
-def run_import(arguments: Namespace) -> None:
-    card = import_marian(arguments.name, arguments.out, arguments.revision, arguments.command_line)
+def run_import(args: Namespace) -> None:
+    card = import_marian(args.name, args.out, args.revision, args.command_line)
     print(
-        f"{arguments.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
+        f"{args.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
         f"by {card['difference']:.1g} at most"
     )
 
 
-def run_attention(arguments: Namespace) -> None:
-    attention = look(arguments.name, arguments.text, arguments.target, arguments.revision)
-    attention.save(arguments.out)
+def run_attention(args: Namespace) -> None:
+    attention = look(args.name, args.text, args.target, args.revision)
+    attention.save(args.out)
     shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
-    print(f"{arguments.out}: {shapes}")
+    print(f"{args.out}: {shapes}")
 
 
-def run_evaluate(arguments: Namespace) -> None:
-    system = load_translator(arguments.checkpoint)
+def run_evaluate(args: Namespace) -> None:
+    system = load_translator(args.checkpoint)
     if isinstance(system, Writer):
-        if arguments.by_length:
-            raise ValueError(f"--by-length is for translators; {arguments.checkpoint!r} is a language model")
-        scores = evaluate_text(system, list(read_lines(arguments.data)))
+        if args.by_length:
+            raise ValueError(f"--by-length is for translators; {args.checkpoint!r} is a language model")
+        scores = evaluate_text(system, list(read_lines(args.data)))
     else:
-        options = {"lowercase": arguments.lowercase, "by_length": arguments.by_length}
-        scores = evaluate(system, read_pairs(arguments.data), **_search(arguments), **options)
-    if arguments.save_as:
-        named = scores | {"command": arguments.command_line}
-        checkpoint.keep_scores(system.folder, system.card, arguments.save_as, named)
+        options = {"lowercase": args.lowercase, "by_length": args.by_length}
+        scores = evaluate(system, read_pairs(args.data), **_search(args), **options)
+    if args.save_as:
+        named = scores | {"command": args.command_line}
+        checkpoint.keep_scores(system.folder, system.card, args.save_as, named)
     print(json.dumps(scores))
 
 
-def run_atlas(arguments: Namespace) -> None:
-    if min(arguments.sentences, arguments.bleu_sentences + 1) < 1:
+def run_atlas(args: Namespace) -> None:
+    if min(args.sentences, args.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
-    pairs, links = read_pairs(arguments.data), [read_linked_text(paths) for paths in arguments.links]
-    translator = _load(arguments)
-    out = arguments.out or translator.folder / atlas.FILE
-    of = {"command": arguments.command_line, "data": arguments.data.name, "credit": arguments.credit}
+    pairs, links = read_pairs(args.data), [read_linked_text(paths) for paths in args.links]
+    translator = _load(args)
+    out = args.out or translator.folder / atlas.FILE
+    of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
     out.parent.mkdir(parents=True, exist_ok=True)
-    found = atlas.measure(translator, pairs, arguments.sentences, arguments.bleu_sentences, links, _say)
+    found = atlas.measure(translator, pairs, args.sentences, args.bleu_sentences, links, _say)
     kept.write(out, of | found)
     print(out)
 
@@ -210,24 +210,24 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run_check(arguments: Namespace) -> None:
-    if arguments.sentences < 1:
-        raise ValueError(f"--sentences must be at least 1, got {arguments.sentences}")
-    sources = [source for source, _ in read_pairs(arguments.data)[: arguments.sentences]]
-    translator = _load(arguments)
-    found = {"command": arguments.command_line, "data": arguments.data.name}
+def run_check(args: Namespace) -> None:
+    if args.sentences < 1:
+        raise ValueError(f"--sentences must be at least 1, got {args.sentences}")
+    sources = [source for source, _ in read_pairs(args.data)[: args.sentences]]
+    translator = _load(args)
+    found = {"command": args.command_line, "data": args.data.name}
     found |= checks.measure(translator, sources, _say)
-    if arguments.save:
+    if args.save:
         kept.write(translator.folder / checks.FILE, found)
     print(json.dumps(found))
 
 
-def run_train(arguments: Namespace) -> None:
-    name = arguments.config
+def run_train(args: Namespace) -> None:
+    name = args.config
     if name not in PRESETS and not name.endswith(".json"):
         raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
     run = PRESETS[name] if name in PRESETS else RunConfig.from_dict(checkpoint.read_json(Path(name)))
-    said = {name: value for name in ("steps", "data") if (value := getattr(arguments, name)) is not None}
+    said = {name: value for name in ("steps", "data") if (value := getattr(args, name)) is not None}
     run = replace(run, training=replace(run.training, **said))
     # Being told to end is answered like Ctrl-C: the state is saved.
     for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets what it starts with "&" ignore the first
@@ -235,22 +235,22 @@ def run_train(arguments: Namespace) -> None:
     names = ("data_dir", "out", "command_line", "resume", "start_from", "tokenizer")
     with started() as processes:
         try:
-            Trainer(run, *(getattr(arguments, name) for name in names), processes=processes).train()
+            Trainer(run, *(getattr(args, name) for name in names), processes=processes).train()
         except KeyboardInterrupt:
             if processes.is_first:
                 raise
             raise SystemExit(130) from None  # one process says it for all
 
 
-def run_backtranslate(arguments: Namespace) -> None:
-    files = (arguments.data, arguments.out, arguments.resume)
-    pairs, left_out = backtranslate(_load(arguments), *files, **_search(arguments))
-    print(f"{arguments.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
+def run_backtranslate(args: Namespace) -> None:
+    files = (args.data, args.out, args.resume)
+    pairs, left_out = backtranslate(_load(args), *files, **_search(args))
+    print(f"{args.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
 
 
-def run_grid(arguments: Namespace) -> None:
-    record_grid(arguments.data_dir, arguments.out, arguments.command_line, arguments.resume, arguments.only)
+def run_grid(args: Namespace) -> None:
+    record_grid(args.data_dir, args.out, args.command_line, args.resume, args.only)
 
 
-def run_download(arguments: Namespace) -> None:
-    download(arguments.name, arguments.data_dir)
+def run_download(args: Namespace) -> None:
+    download(args.name, args.data_dir)

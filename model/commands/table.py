@@ -10,18 +10,18 @@ from model.checkpoint import CARD, CONFIG, WEIGHTS, check_file, read_json, write
 README = "README.md"
 MOST_NAMED = 6  # corpora
 _SYSTEMS = {"transformer": "Transformer", "gru": "GRU encoder-decoder", "language_model": "causal language model"}
-# By checkpoint and test set: the figure, and whose.
+_FLICKR = "multi30k/test_2016_flickr: "
+# By checkpoint: the figure, and whose.
 PUBLISHED = {
-    ("en-de", "multi30k/test_2016_flickr"): "BLEU 36.3, cased (OPUS-MT opus-mt-en-de, 74 M, not trained on captions)",
-    ("multi30k-de-en", "multi30k/test_2016_flickr"): "BLEU 36.5 ¹ (pytorch-seq2seq, Transformer of 9.0 M, greedy)",
-    ("multi30k-de-en-gru", "multi30k/test_2016_flickr"): (
-        "perplexity 40.6 (the reference), 37.5 and 34.7 (pytorch-seq2seq); BLEU 20.6 ¹ (pytorch-seq2seq)"
+    "en-de": _FLICKR + "BLEU 36.3, cased (OPUS-MT opus-mt-en-de, 74 M, not trained on captions)",
+    "multi30k-de-en": _FLICKR + "BLEU 36.5 ¹ (pytorch-seq2seq, Transformer of 9.0 M, greedy)",
+    "multi30k-de-en-gru": (
+        _FLICKR + "perplexity 40.6 (the reference), 37.5 and 34.7 (pytorch-seq2seq); BLEU 20.6 ¹ (pytorch-seq2seq)"
     ),
-    ("multi30k-de-en-gru-attention", "multi30k/test_2016_flickr"): (
-        "perplexity 25.6, BLEU 28.3 ¹ (pytorch-seq2seq, 20.5 M)"
-    ),
-    ("wikitext2-lm", "wikitext-2/test"): (
-        "perplexity 130.3 (PyTorch examples, tied LSTM of width 200, 6 passes), 100.3 (the same, 40 passes)"
+    "multi30k-de-en-gru-attention": _FLICKR + "perplexity 25.6, BLEU 28.3 ¹ (pytorch-seq2seq, 20.5 M)",
+    "wikitext2-lm": (
+        "wikitext-2/test: perplexity 130.3 (PyTorch examples, tied LSTM of width 200, 6 passes), "
+        "100.3 (the same, 40 passes)"
     ),
 }
 _HEAD = """\
@@ -79,7 +79,7 @@ def _row(folder: Path) -> str:
             _data(card),
             f"{card['parameters']:,}",
             "<br>".join(f"{test}: {figure(score)}" for test, score in scores.items()) or "not scored",
-            "<br>".join(f"{test}: {text}" for (name, test), text in PUBLISHED.items() if name == folder.name) or "none",
+            PUBLISHED.get(folder.name, "none"),
             f"`{card['command']}`",
         )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

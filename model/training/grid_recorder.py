@@ -29,9 +29,8 @@ class CellTrainer(Trainer):
 
     def __init__(self, cell: GridCell, task: tasks.Task, pairs: list[Pair], data_dir: Path, out: Path) -> None:
         self._task, self._pairs, self._cell = task, pairs, cell
+        self._entry: dict[str, Any] = {"cell": asdict(cell), "validation": {}, "texts": {}, "diverged": None}
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
-        self._validation: dict[int, float] = {}
-        self._texts: dict[int, list[str]] = {}
         self._maps: list[dict[str, np.ndarray]] = []
         super().__init__(cell.run(), data_dir, out)
 
@@ -48,9 +47,10 @@ class CellTrainer(Trainer):
         self.model.eval()
         if step % config.validate_every == 0 or step == config.steps:
             total, count = cross_entropy(self.model, self.tokenizer, self._pairs)
-            self._validation[step] = round(total / count, 4)
+            self._entry["validation"][step] = round(total / count, 4)
         if step in grid.SNAPSHOTS or step == config.steps:
-            self._texts[step] = translate_all(self.model, self.tokenizer, [source for source, _ in grid.EXAMPLES])
+            sources = [source for source, _ in grid.EXAMPLES]
+            self._entry["texts"][step] = translate_all(self.model, self.tokenizer, sources)
             self._maps.append(self._attention())
         self.model.train()
         return True
@@ -63,16 +63,15 @@ class CellTrainer(Trainer):
 
     def result(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Train, and return what goes into grid.json and into grid.npz; a run that diverges ends there."""
-        values = {"cell": asdict(self._cell), "validation": self._validation, "texts": self._texts, "diverged": None}
         try:
             self.train()
         except Diverged:
-            values["diverged"] = self.progress.step + 1
-        values["seconds"] = round(self.progress.seconds, 1)
+            self._entry["diverged"] = self.progress.step + 1
+        self._entry["seconds"] = round(self.progress.seconds, 1)
         shapes = self._maps or [self._attention()]  # even where there are none
         arrays = {name: np.array(curve, dtype=np.float32) for name, curve in self._curves.items()}
         arrays |= {kind: np.stack([maps[kind] for maps in shapes])[: len(self._maps)] for kind in KINDS}
-        return values, {f"{self._cell.name}.{name}": array for name, array in arrays.items()}
+        return self._entry, {f"{self._cell.name}.{name}": array for name, array in arrays.items()}
 
 
 def token_entropy(targets: Iterable[list[int]], vocab_size: int, smoothing: float) -> float:
