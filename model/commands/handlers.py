@@ -14,7 +14,7 @@ import numpy as np
 from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
-from model.catalogue import available, checkpoints_folder
+from model.checkpoint import available, checkpoints_folder
 from model.commands import table
 from model.commands.backtranslate import backtranslate
 from model.measures import atlas, checks, kept
