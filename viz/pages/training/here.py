@@ -12,7 +12,7 @@ from viz.figures.labels import in_quotes
 from viz.pages.training.lab import SCHEDULES
 from viz.pages.training.live import Frame, LiveRun
 from viz.text import errors, words
-from viz.text.language import counted, message, say
+from viz.text.language import counted, message, messages, say
 from viz.ui import controls, explore, shared
 from viz.views import cached
 from viz.views.made import Recipe
@@ -23,13 +23,9 @@ RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and t
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 LEAST = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
-STATUS = {
-    "running": message("Training"),
-    "paused": message("Paused"),
-    "solved": message("Solved"),
-    "stopped": message("Stopped"),
-    "ended": message("Ended without solving it"),
-}
+STATUS = messages(
+    running="Training", paused="Paused", solved="Solved", stopped="Stopped", ended="Ended without solving it"
+)
 
 
 def ask() -> practice.Settings:

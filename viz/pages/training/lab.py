@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.training import schedules
 from viz.figures import curves
-from viz.text.language import message, say
+from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
 from viz.views.made import Made, Recipe, call, made, value_of
 
@@ -20,15 +20,14 @@ POINTS = 300  # of a curve, and as many again that are even on a logarithmic axi
 MOST_DROPS = 100  # of a step decay whose corners are drawn exactly
 LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
 KEPT = "kept-noam"  # in the session
-SCHEDULES = {
-    "noam": message("Noam"),
-    "inverse_sqrt": message("inverse square root"),
-    "cosine": message("cosine"),
-    "linear": message("linear"),
-    "step_decay": message("step decay (× 0.95 per epoch)"),
-    "constant": message("constant"),
-}
-OTHERS = {name: spoken for name, spoken in SCHEDULES.items() if name != "noam"}
+OTHERS = messages(
+    inverse_sqrt="inverse square root",
+    cosine="cosine",
+    linear="linear",
+    step_decay="step decay (× 0.95 per epoch)",
+    constant="constant",
+)
+SCHEDULES = messages(noam="Noam") | OTHERS
 
 
 @dataclass(frozen=True)
