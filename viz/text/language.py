@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 ENGLISH = "en"
 PARAMETER = "lang"  # of an address
@@ -50,8 +51,8 @@ def message(text: str) -> str:
     return text
 
 
-def messages(**texts: str) -> dict[str, str]:
-    """Mark sentences, by name, as `message` marks one."""
+def messages(**texts: Any) -> dict[str, Any]:
+    """Mark sentences, by name, or tuples of them, as `message` marks one."""
     return texts
 
 

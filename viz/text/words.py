@@ -1,23 +1,14 @@
 """The words that several pages share."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from viz.text.language import listed, message, say
+from viz.text.language import listed, message, messages, say
 
-LANGUAGES = {"en": message("English"), "de": message("German"), "fr": message("French"), "es": message("Spanish")}
+LANGUAGES = messages(en="English", de="German", fr="French", es="Spanish")
 
 BEAMS = {1: message("greedy")} | {width: str(width) for width in range(2, 9)}
 SEARCH = message(
     "Greedy takes the likeliest token at every step. A beam of 4 keeps the four best beginnings until the end."
-)
-PENALTY = message(
-    "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: larger values prefer long "
-    "translations."
-)
-REPORT = message("One file, to open without a network: the translation, all heads, masks, positions and settings.")
-DECODING = message(
-    "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
 )
 EXAMPLES = {
     message("A short one"): "A man is riding a bicycle down the street.",
@@ -32,11 +23,10 @@ EXAMPLES = {
 }
 
 
-@dataclass(frozen=True)
-class KindWords:
+class KindWords(NamedTuple):
     """What a page says about one kind of attention; the axes where rows are named by the token read."""
 
-    name: str  # short, for a button and the URL
+    name: str  # short, for a button
     title: str
     rows: str  # who attends to what
     query_axis: str
@@ -48,32 +38,31 @@ class KindWords:
         return {"query_axis": self.query_axis, "key_axis": self.key_axis}
 
 
-NORMS = {"pre": message("pre-norm"), "post": message("post-norm")}
-KINDS = {
-    "encoder_self": KindWords(
-        message("Encoder self"),
-        message("Encoder self-attention"),
-        message("Every source token attends to the whole source."),
-        message("source (query)"),
-        message("source (key)"),
+NORMS = messages(pre="pre-norm", post="post-norm")
+_KINDS = messages(
+    encoder_self=(
+        "Encoder self",
+        "Encoder self-attention",
+        "Every source token attends to the whole source.",
+        "source (query)",
+        "source (key)",
     ),
-    "decoder_self": KindWords(
-        message("Decoder self"),
-        message("Masked decoder self-attention"),
-        message("Each step attends to what was written so far."),
-        message("word just read (query)"),
-        message("word so far (key)"),
+    decoder_self=(
+        "Decoder self",
+        "Masked decoder self-attention",
+        "Each step attends to what was written so far.",
+        "word just read (query)",
+        "word so far (key)",
     ),
-    "cross": KindWords(
-        message("Cross"),
-        message("Cross-attention"),
-        message("Each step attends to the source."),
-        message("word just read (query)"),
-        message("source (key)"),
+    cross=(
+        "Cross",
+        "Cross-attention",
+        "Each step attends to the source.",
+        "word just read (query)",
+        "source (key)",
     ),
-}
-
-READ, PREDICTED = message("read"), message("predicted")
+)
+KINDS = {kind: KindWords(*texts) for kind, texts in _KINDS.items()}
 PREDICTED_AXIS = message("word being written (query)")
 
 
@@ -117,12 +106,12 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
         parts.append(say("trained in this project on {data}", data=listed(list(map(str, data)))))
     scores = card.get("scores")
     for test, score in scores.items() if isinstance(scores, dict) else ():
-        if isinstance(score, dict) and isinstance(score.get("bleu"), (int, float)):
-            if isinstance(score.get("beam"), int):
-                bleu = say("BLEU {bleu:.1f} on {test}, beam {beam}", bleu=score["bleu"], test=test, beam=score["beam"])
-            else:
-                bleu = say("BLEU {bleu:.1f} on {test}", bleu=score["bleu"], test=test)
-            parts.append(bleu)
-        elif isinstance(score, dict) and isinstance(score.get("perplexity"), (int, float)):
-            parts.append(say("perplexity {perplexity:.1f} on {test}", perplexity=score["perplexity"], test=test))
+        score = score if isinstance(score, dict) else {}
+        numbers = {name: one for name, one in score.items() if isinstance(one, int | float)} | {"test": test}
+        if "bleu" in numbers and "beam" in numbers:
+            parts.append(say("BLEU {bleu:.1f} on {test}, beam {beam}", **numbers))
+        elif "bleu" in numbers:
+            parts.append(say("BLEU {bleu:.1f} on {test}", **numbers))
+        elif "perplexity" in numbers:
+            parts.append(say("perplexity {perplexity:.1f} on {test}", **numbers))
     return " · ".join(parts)

@@ -129,7 +129,10 @@ def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | N
     model = put(st.selectbox, say("Model"), names, key="model", reader=codes.one_of(names), default=names[0])
     if "reference" in st.query_params:
         state.setdefault(f"{prefix}forced", True)
-    more = {"reader": codes.switch, "default": False, "help": say(words.DECODING)}
+    help_ = say(
+        "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
+    )
+    more = {"reader": codes.switch, "default": False, "help": help_}
     forced, reference = put(st.toggle, say("Read a reference instead"), key="forced", **more), None
     if forced:
         key, live = f"{prefix}reference", False if prefix else "200ms"
@@ -139,7 +142,11 @@ def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | N
     beams = {width: say(name) for width, name in words.BEAMS.items()}
     more = {"reader": codes.one_of(beams), "format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
     beam = put(st.select_slider, say("Beam width"), list(beams), key="beam", default=BEAM, **more)
-    more = {"reader": codes.number(0.0, 2.0), "step": 0.1, "help": say(words.PENALTY), "disabled": forced or beam == 1}
+    help_ = say(
+        "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: larger values prefer long "
+        "translations."
+    )
+    more = {"reader": codes.number(0.0, 2.0), "step": 0.1, "help": help_, "disabled": forced or beam == 1}
     penalty = put(st.slider, say("Length penalty"), 0.0, 2.0, key="penalty", default=LENGTH_PENALTY, **more)
     return model, beam, penalty, reference
 

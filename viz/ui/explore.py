@@ -109,7 +109,8 @@ def offer_report(
     )
     make = partial(report, result, settings, result.next_words)
     label = say("Report of this sentence (HTML)")
-    more = {"key": "report", "help": say(words.REPORT), "on_click": "ignore"}
+    help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
+    more = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
         shared.card(request.checkpoint)
         st.download_button(label, make, "headlight-report.html", "text/html", **more)

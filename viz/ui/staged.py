@@ -176,7 +176,7 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
         others = others and shown.others
         more = {"shown": shown.shown[place], "value": shown.value}
         more["removed"] = shown.removed[place] if built.options.hide else None
-    more |= {words.READ if chosen.rows == words.PREDICTED else words.PREDICTED: others}
+    more |= {"read" if chosen.rows == "predicted" else "predicted": others}
     more |= {"mask": None if built.mask.all() else mask, "scale_to_max": chosen.stretch or None}
     return recipe.plot("", attention_heatmap, weights[place], queries, keys, **axes, **more)
 

@@ -103,7 +103,7 @@ def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -
     found, lines, known = {}, ["here = {}"], made(result, "result")
     for kind in kinds:
         weights = result.attention(kind)
-        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), axis_tokens(known, kind, words.READ)[1])
+        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), axis_tokens(known, kind, "read")[1])
         lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
         divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
         counted = value_of(tally)

@@ -4,7 +4,6 @@ from typing import Any
 
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
-from viz.text import words
 from viz.text.language import say
 from viz.text.words import BEAMS
 from viz.views import maps
@@ -58,5 +57,5 @@ def translation(request: Request) -> Recipe:
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
     """A head of a recording as it is, rows named by the token that was read."""
-    queries, keys, _ = maps.axis_tokens(result, kind, words.READ)
+    queries, keys, _ = maps.axis_tokens(result, kind, "read")
     return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)

@@ -1,6 +1,7 @@
 """The page Head atlas: all heads over held-out sentences and in the visitor's own, and the card of one."""
 
 import html
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,11 +62,11 @@ class Known(NamedTuple):
     def recipe(self) -> Recipe:
         return recipes.translation(self.request)
 
-    def address(self, text: str, **how: Any) -> dict[str, str]:
-        """The codes of a sentence, and of the head and the model, for other pages."""
+    def address(self, view: View) -> dict[str, str]:
+        """The codes of a view, of the model and of the head, for other pages."""
         model = self.request.checkpoint
-        model = "" if model == cached.default_checkpoint() else model
-        return View(text, model, **how).address() | {name: str(one) for name, one in vars(self.head).items()}
+        view = replace(view, model="" if model == cached.default_checkpoint() else model)
+        return view.address() | {name: str(one) for name, one in vars(self.head).items()}
 
 
 def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -> None:
@@ -160,7 +161,7 @@ def show_measures(part: str, wanted: list[str], over: str, known: Known, beside:
 def show_card(known: Known) -> None:
     """Show the numbers of a head, the sentences where it is strongest, heads like it, and it in this sentence."""
     kind, layer, number = vars(known.head).values()
-    source, request = known.held or known.own, known.request
+    source = known.held or known.own
     of_kind = source.kinds[kind]
     left, right = st.columns(2, gap="medium")
     with left:
@@ -173,8 +174,7 @@ def show_card(known: Known) -> None:
                 name, key = "{}.{}".format(*other), "like-{}-{}".format(*other)
                 opens = {"on_click": heads_roles.open_head, "args": other}
                 st.button(say("{name} ({x:.2f})", name=name, x=distance), key=key, type="tertiary", **opens)
-        how = {"beam": request.beam, "penalty": request.length_penalty, "reference": request.reference}
-        query, asked = known.address(request.text, **how), st.query_params.to_dict()
+        query, asked = known.address(known.request.view()), st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         here = speaking.link(say("Open this head on the stage →"), "", query)
@@ -191,11 +191,11 @@ def neighbours(of_kind: heads_results.Numbers, head: Head) -> list[tuple[float, 
     """The heads of its kind that are most like a head: the Jensen-Shannon distance, layer and number of each."""
     if of_kind.divergence is None:
         return []
-    shape = np.shape(of_kind.roles)
-    own = np.ravel_multi_index((head.layer, head.head), shape)
+    places = list(np.ndindex(np.shape(of_kind.roles)))
+    own = places.index((head.layer, head.head))
     distances = np.sqrt(of_kind.divergence[own])
     nearest = [at for at in np.argsort(distances, kind="stable") if at != own][:NEIGHBOURS]
-    return [(distances[at], *map(int, np.unravel_index(at, shape))) for at in nearest]
+    return [(distances[at], *places[at]) for at in nearest]
 
 
 def examples(known: Known, found: list[list]) -> str:
@@ -209,7 +209,7 @@ def examples(known: Known, found: list[list]) -> str:
             said = say("“{word}” attends {value:.2f} to “{key}”", **told, value=value)
         pin = {"pin": f"t{row}", "measure": "effects"} if of_effect else {"pin": f"s{row}"}
         source = known.report["texts"][text]
-        link = speaking.link(source, "", known.address(source, beam=1) | pin)
+        link = speaking.link(source, "", known.address(View(source, beam=1)) | pin)
         items.append(f"<li>{link}<br><small>{html.escape(said)}</small></li>")
     strongest = say("Strongest in these held-out sentences; each opens on the stage:")
     return f"<small>{html.escape(strongest)}</small><ol>{''.join(items)}</ol>"

@@ -44,7 +44,7 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
         )
         sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
     known, spoken, place = made(result, "result"), words.KINDS[head.kind], (head.layer, head.head)
-    keys = maps.axis_tokens(result, head.kind, words.READ)[1]
+    keys = maps.axis_tokens(result, head.kind, "read")[1]
     left_out = analysis.is_special(keys) & (sinks != "nothing")
     if sinks == "punctuation":
         left_out |= analysis.is_punctuation(keys)
@@ -58,7 +58,7 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
         "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
     )
     explore.heading(name, line)
-    names = maps.axis_tokens(known, head.kind, words.READ)[:2]
+    names = maps.axis_tokens(known, head.kind, "read")[:2]
     at = f"[{head.layer}, {head.head}]"
     lines = [
         "whole = translator.force(result.source, result)",
