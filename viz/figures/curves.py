@@ -49,8 +49,8 @@ def curves(
         x, y = np.array(place, np.float32)[:, None]
         points.append((f"{name} ◆", x, y, [text]))
         marker = {"color": theme.line([*lines].index(name))["color"], "size": 9, "symbol": "diamond"}
-        shown = {"text": [labels.escape(text)], "hovertemplate": "%{text}<extra></extra>", "showlegend": False}
-        traces.append(go.Scatter(x=x, y=y, mode="markers", marker=marker, **shown))
+        mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
+        traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
     words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(lines)}
     return figure(
         traces,
@@ -120,7 +120,7 @@ def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say =
         [say("dimension {dimension}", dimension=dimension) for dimension in chosen],
         f"{labels.told(say, ('position', '%{x:d}'))}<br>{_NAME}{labels.told(say, ('value', '%{y:.3f}'))}",
         message("position"),
-        {"title": {"text": say("value")}, "range": [-limit, limit]},
+        {"title": say("value"), "range": [-limit, limit]},
         say(
             "One line per dimension: its value at each of {n_positions} positions (dimensions {chosen} of "
             "{n_dimensions}).",
@@ -141,7 +141,7 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = eng
         checks.as_tokens("names", names, n),
         _NAME + say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}"),
         message("offset (positions apart)"),
-        {"title": {"text": say("mean dot product")}},
+        {"title": say("mean dot product")},
         say("One line for each of {n} encodings: the similarity of positions by their distance.", n=n),
         say,
     )
@@ -156,7 +156,7 @@ def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say 
         checks.as_tokens("names", names, n),
         _NAME + say("dimension {dimension}<br>wavelength: {wavelength} positions", **words),
         message("dimension"),
-        {"title": {"text": say("wavelength (positions)")}, "type": "log"},
+        {"title": say("wavelength (positions)"), "type": "log"},
         say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=n),
         say,
     )
@@ -223,7 +223,7 @@ def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:
     elif 0 < low < high / 4:
         low = 0.0
     room = 0.04 * (high - low) or 0.5
-    shared = {"title": {"text": labels.escape(title)}, "zeroline": False, "automargin": False}
+    shared = {"title": labels.escape(title), "zeroline": False, "automargin": False}
     if log:
         step = 1 if high - low > 2 else "D2" if high - low > 1 else "D1"
         scale = {"type": "log", "exponentformat": "power", "dtick": step, "range": [low - room, high + room]}
@@ -248,21 +248,22 @@ def bars(
     """
     values = checks.as_float("values", values, "TK")
     tokens = checks.as_tokens("tokens", tokens, len(values))
-    highest, said = float(values.sum(axis=1).max()), say(value)
+    highest, said, title = float(values.sum(axis=1).max()), say(value), labels.escape(say(value))
     x, columns = np.arange(len(values), dtype=np.int32), [column.copy() for column in values.T]
-    hover = {"text": labels.hover_texts(tokens, say), "textposition": "none"}
-    hover["hovertemplate"] = f"%{{text}}<br>{labels.escape(said)} %{{y:.3g}}<extra></extra>"
-    title, end = {"text": labels.escape(said)}, 1.08 * float(top or highest or 1)
-    marked = [hover | {"marker": {"color": theme.line(k)["color"]}} for k in range(len(columns))]
+    hover = {
+        "text": labels.hover_texts(tokens, say),
+        "hovertemplate": f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>",
+    }
+    traces = [go.Bar(x=x, y=y, marker_color=theme.line(k)["color"], **hover) for k, y in enumerate(columns)]
     return figure(
-        [go.Bar(x=x, y=y, **more, showlegend=False) for y, more in zip(columns, marked)],
+        [trace.update(textposition="none", showlegend=False) for trace in traces],
         BARS_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         bottom=theme.LEANING * labels.tick_width(tokens) + theme.AXIS_HEIGHT,
         barmode="stack",
         xaxis=heatmap.side(tokens, token_axis, say),
-        yaxis={"title": title, "range": [0, end], "automargin": False},
+        yaxis={"title": title, "range": [0, 1.08 * float(top or highest or 1)], "automargin": False},
         description=say(
             "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.", n=len(x), value=said, highest=highest
         ),
@@ -321,7 +322,7 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         xaxis={
             "type": "log",
             "range": [low - 1.2, high + 0.2],
-            "title": {"text": labels.escape(say("deviation"))},
+            "title": labels.escape(say("deviation")),
             "tickvals": [zero, *(10.0**one for one in ticks)],
             "ticktext": ["0", *(f"10<sup>{one}</sup>" for one in ticks)],
             "zeroline": False,

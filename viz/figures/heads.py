@@ -32,19 +32,21 @@ def head_board(
     """Draw one number per head (R, C): what is large is bright, or numbers about 0 in two colours.
 
     Args:
-        texts: R times C texts to write into the cells; the numbers where there are none.
-        names: R times C names for the hover box; row and column where there are none.
-        signed: let the colours be symmetric about 0.
-        low_is_good: let small numbers have the bright colours; of numbers that are not signed.
-        selected: (row, column) to draw a frame round.
+        texts: R times C texts to write into the cells, instead of the numbers.
+        names: R times C names for the hover box, instead of row and column.
+        signed: make the colours symmetric about 0.
+        low_is_good: make small numbers bright, unless they are signed.
+        selected: (row, column) to frame.
     """
     values = checks.as_float("values", values, "RC")
-    n_rows, n_columns = values.shape
-    rows, columns = checks.as_tokens("rows", rows, n_rows), checks.as_tokens("columns", columns, n_columns)
+    n_rows, n = values.shape
+    rows, columns = checks.as_tokens("rows", rows, n_rows), checks.as_tokens("columns", columns, n)
     texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    for name, row in [*(("texts", row) for row in texts), *(("names", row) for row in names)]:
-        checks.as_tokens(name, row, n_columns)
+    texts, names = (
+        [checks.as_tokens("texts", row, n) for row in texts],
+        [checks.as_tokens("names", row, n) for row in names],
+    )
     if signed:
         colors, said = heatmap.centred(values), say("orange above 0, blue below")
     else:
@@ -61,17 +63,17 @@ def head_board(
         reversescale=low_is_good and not signed,
         **colors,
     )
-    over, beside = (list(map(labels.tick_text, some)) for some in (columns, rows))
+    across, down = (list(map(labels.tick_text, some)) for some in (columns, rows))
     return figure(
         [board, heatmap.cell_texts(board, [list(map(labels.escape, row)) for row in texts])],
         n_rows * ROW_HEIGHT,
         say,
         left=labels.tick_width(rows),
         bottom=theme.TICK_SIZE,
-        xaxis=heatmap.axis(over, labels.number_step(n_columns), "", tickangle=0, fixedrange=True),
-        yaxis=heatmap.axis(beside, labels.tick_step(n_rows), "", downwards=True, fixedrange=True),
+        xaxis=heatmap.axis(across, step=labels.number_step(n), tickangle=0, fixedrange=True),
+        yaxis=heatmap.axis(down, downwards=True, fixedrange=True),
         dragmode=False,
-        shapes=[heatmap.frame(*selected) | {"name": "selected"}] if selected else [],
+        shapes=[heatmap.frame(*selected)] if selected else [],
         description=say("One cell per head: {value}, {colors}.", value=say(value), colors=said),
         table=Board(values, names, texts, value),
     )
@@ -90,14 +92,15 @@ def head_map(
 
     Args:
         places: N times the numbers of a head, the last two its layer and its head (customdata).
-        groups: N times the name of the group that a head belongs to; each has a trace with a colour and a sign.
+        groups: N names; each group has a trace with a colour and a sign.
         axes: what x and y are; None where only distances mean something.
         selected: the place of the head to draw a ring round.
     """
     points, places = checks.as_float("points", points, "ND"), [list(map(int, place)) for place in places]
     groups, traces = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object), []
     for i, name in enumerate(dict.fromkeys(groups)):
-        at, shown = np.flatnonzero(groups == name), labels.escape(name)
+        at = np.flatnonzero(groups == name)
+        symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
         trace = go.Scatter(
             x=points[at, 0],
             y=points[at, 1],
@@ -105,21 +108,15 @@ def head_map(
             text=["{}.{}".format(*places[one][-2:]) for one in at],
             textposition="top center",
             mode="markers+text",
-            marker={
-                "size": 11,
-                "color": theme.line(i)["color"],
-                # 49 groups before one looks like another
-                "symbol": SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)],
-            },
-            **clickable(f"{shown} %{{text}}<br>%{{x:.3g}}, %{{y:.3g}}", say),
-            name=shown,
+            marker={"size": 11, "color": theme.line(i)["color"], "symbol": symbol},
+            **clickable("%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}", say),
+            name=labels.escape(name),
         )
         traces.append(trace)
     table = Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces])
     if selected is not None:
         x, y = points[[places.index(list(selected))]].T
-        line = {"width": theme.SELECTED_WIDTH}
-        ring = {"size": 20, "symbol": "circle-open", "color": theme.SELECTED, "line": line}
+        ring = {"size": 20, "symbol": "circle-open", "color": theme.SELECTED, "line.width": theme.SELECTED_WIDTH}
         traces.append(go.Scatter(x=x, y=y, mode="markers", marker=ring, **QUIET, name="selected"))
     if axes is None:
         limit = float(np.abs(points).max()) * 1.15 or 1.0
@@ -128,10 +125,10 @@ def head_map(
         description = say("Each point is a head, numbered in its layer; near points are heads that look alike.")
     else:
         across, up = map(say, axes)
-        layout = {"xaxis": {"title": {"text": across}}, "yaxis": {"title": {"text": up}}, "left": 4 * theme.TICK_SIZE}
+        layout = {"xaxis_title_text": across, "yaxis_title_text": up, "left": 4 * theme.TICK_SIZE}
         description = say("Each point is a head: {x} from left to right, {y} upwards.", x=across, y=up)
-    top, more = theme.LEGEND_HEIGHT, {"dragmode": False, "description": description, "table": table}
-    return figure(traces, MAP_HEIGHT, say, top=top, **layout, **more)
+    layout |= {"top": theme.LEGEND_HEIGHT, "dragmode": False}
+    return figure(traces, MAP_HEIGHT, say, **layout, description=description, table=table)
 
 
 def head_overview(
@@ -146,11 +143,11 @@ def head_overview(
     """Draw every head of every layer: layers in rows, heads in columns, each tile a small attention map.
 
     A transparent cell over each tile takes the clicks (data[1], customdata = [layer, head]), so that the cells below
-    (data[0], NaN between tiles) need not name their heads. There is no zooming to mistake a click for.
+    (data[0], NaN between tiles) need not name their heads.
 
     Args:
         weights: float (L, H, T, S), probabilities after softmax or summaries.
-        selected: (layer, head) to draw an outline round, counted from 0.
+        selected: (layer, head) to frame.
         n_columns: tiles in a row; with less than H the heads of a layer continue in the next row.
         shown: bool (L, H, T, S), False = left blank.
         layer_names: L names where tiles are not numbered layers.
@@ -158,10 +155,8 @@ def head_overview(
     weights = checks.as_probabilities("weights", weights, "LHTS")
     n_layers, n_heads = weights.shape[:2]
     n_columns = n_columns or n_heads
-    names = [labels.layer_label(layer, say) for layer in range(n_layers)]
-    if layer_names is not None:
-        names = checks.as_tokens("layer_names", layer_names, n_layers)
-    names = list(map(labels.escape, names))
+    names = layer_names or [labels.layer_label(layer, say) for layer in range(n_layers)]
+    names = list(map(labels.escape, checks.as_tokens("layer_names", names, n_layers)))
     drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
     rows, columns = _tile_labels(names, range(n_heads), n_columns, say)
     bar = theme.color_bar(labels.escape(say("weight")))
@@ -169,7 +164,7 @@ def head_overview(
     if selected is not None:
         row, column = divmod(selected[1], n_columns)
         row += selected[0] * len(rows) // n_layers
-        outline.append(heatmap.frame(row, column, room=0.49) | {"name": "selected"})
+        outline.append(heatmap.frame(row, column, room=0.48))
     montage = go.Heatmap(**_montage(drawn, n_columns), hoverinfo="skip", colorbar=bar, **heatmap.PROBABILITIES)
     return figure(
         [montage, _head_cells(weights, n_columns, names, say)],
@@ -178,8 +173,8 @@ def head_overview(
         left=theme.GLYPH_WIDTH * max(labels.text_width(line) for text in rows for line in text.split("<br>")),
         top=theme.TICK_SIZE + theme.MARGIN,
         bottom=0,
-        yaxis=heatmap.axis(rows, labels.tick_step(len(rows)), "", downwards=True, fixedrange=True),
-        xaxis=heatmap.axis(columns, labels.tick_step(len(columns)), "", fixedrange=True, side="top", automargin=True),
+        yaxis=heatmap.axis(rows, downwards=True, fixedrange=True),
+        xaxis=heatmap.axis(columns, fixedrange=True, side="top", automargin=True),
         dragmode=False,
         shapes=outline,
         description=say(

@@ -28,9 +28,9 @@ HATCH = {
 }
 
 
-def axis(texts: Sequence[str], step: int, title: str, *, downwards: bool = False, **more) -> dict:
+def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **more) -> dict:
     """An axis whose coordinates are positions, from 0, every step-th with its label (escaped)."""
-    ends = [-0.5, len(texts) - 0.5]
+    step, ends = step or labels.tick_step(len(texts)), [-0.5, len(texts) - 0.5]
     return {
         "title": {"text": labels.escape(title)},
         "tickmode": "array",
@@ -55,12 +55,11 @@ def side(
     """The axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
-        step = labels.number_step(entries, most)
-        return axis([str(i) for i in range(entries)], step, title, downwards=downwards, tickangle=0)
-    step = labels.tick_step(len(entries))
-    if step > 1:
+        step, numbers = labels.number_step(entries, most), list(map(str, range(entries)))
+        return axis(numbers, title, step=step, downwards=downwards, tickangle=0)
+    if (step := labels.tick_step(len(entries))) > 1:
         title = say("{title} · 1 of {n} labelled", title=title, n=step)
-    return axis(list(map(labels.tick_text, entries)), step, title, downwards=downwards, tickangle=-45 * (not downwards))
+    return axis(list(map(labels.tick_text, entries)), title, downwards=downwards, tickangle=-45 * (not downwards))
 
 
 def grid(

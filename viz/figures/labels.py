@@ -47,7 +47,7 @@ def head_label(head: int, say: Say = english) -> str:
 
 
 def escape(text: str) -> str:
-    """Make Plotly draw a text as it is written, without tags, entities or MathJax."""
+    """Make Plotly draw a text as it is written."""
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
@@ -78,13 +78,11 @@ def _visible_character(before: str, character: str, after: str) -> str:
         return "␡"
     if character in _JOINERS and not before.isascii() and not after.isascii():
         return character  # it joins two signs, as in families of emoji and in Persian
-    if _extends(character) and character not in _JOINERS:
-        if before:
-            return character
-        # A mark with nothing before it (a piece of a word) needs something to stand on.
-        alone = "VARIATION SELECTOR" not in unicodedata.name(character, "")
-        return f"◌{character}" if alone else f"[U+{code:04X}]"
-    return f"[U+{code:04X}]" if category in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs") else character
+    selector = not before and "VARIATION SELECTOR" in unicodedata.name(character, "")
+    if category in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Zs") or selector:
+        return f"[U+{code:04X}]"
+    # A mark with nothing before it (a piece of a word) needs something to stand on.
+    return f"◌{character}" if _extends(character) and not before else character
 
 
 def _extends(character: str) -> bool:
@@ -128,7 +126,7 @@ def text_width(text: str) -> int:
 
 
 def quoted(token: str, say: Say = english) -> str:
-    """A full token in quotation marks, escaped; right-to-left text cannot reorder the words beside it."""
+    """A full token in quotation marks, escaped; right-to-left text does not reorder the words beside it."""
     return in_quotes(_isolated(token), say)
 
 

@@ -45,17 +45,15 @@ def attention(
         notes: T texts for the hover box, beside the query.
         signed: whether colours and signs are those of numbers on both sides of 0.
     """
-    number = f"%{{z:{'+' * signed}.3f}}{_CELL}"
-    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, number))
+    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:{'+' * signed}.3f}}{_CELL}"))
     scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit)
+    told = look["hover"]
     if notes is not None:
-        rows = look["hover"]["rows"]
-        look["hover"]["rows"] = [row + note for row, note in zip(rows, notes, strict=True)]
+        told["rows"] = [row + note for row, note in zip(told["rows"], notes, strict=True)]
     if mask is not None and not mask.all():
         look["data"].append(heatmap.hatched_boxes(~mask) | heatmap.HATCH | {"type": "scatter", "showlegend": False})
-        look["hover"]["blocked"] = mask.astype(np.uint8)
-        look["hover"]["blocked_note"] = ", " + say(heatmap.NOT_ALLOWED)
+        told |= {"blocked": mask.astype(np.uint8), "blocked_note": ", " + say(heatmap.NOT_ALLOWED)}
     return look
 
 
@@ -75,21 +73,16 @@ def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) 
     look = _tokens(tokens, numbers, say, (say("position"), say("dimension")), hover, DIVERGING, -limit, limit)
     look["hover"]["columns"] = [""] * n_dimensions
     step = labels.number_step(n_dimensions)
-    look["layout"]["xaxis"] |= heatmap.axis(numbers, step, say("dimension"), tickangle=0)
+    look["layout"]["xaxis"] |= heatmap.axis(numbers, say("dimension"), step=step, tickangle=0)
     return look
 
 
 def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, say: Say) -> dict:
     """Some dimensions of a positional encoding (T, D) as waves over the tokens, numbers and all."""
+    shared = {"type": "scatter", "mode": "lines+markers", "marker": {"size": 5}}
+    spline = {"width": theme.LINE_WIDTH, "shape": "spline"}
     lines = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "y": table[:, dimension],
-            "name": str(dimension),
-            "line": {"color": color, "width": theme.LINE_WIDTH, "shape": "spline"},
-            "marker": {"size": 5},
-        }
+        shared | {"y": table[:, dimension], "name": str(dimension), "line": spline | {"color": color}}
         for dimension, color in zip(dimensions, theme.LINES)
     ]
     layout = layout_of(36, 80, say) | {
@@ -115,30 +108,23 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
-    """The look of the most probable next words, three bars for each, of which the browser gives the lengths.
-
-    As it is drawn; of what is not drawn, grey; and, as an outline, as the model has it.
-    """
+    """The look of the most probable next words, three bars for each, of which the browser gives the lengths: as it is
+    drawn; of what is not drawn, grey; and, as an outline, as the model has it."""
     hover = say("{word}<br>model {own}<br>sampling {drawn}", word=_ROW, own=_COLUMN, drawn=_CELL)
     kinds = {
         say("sampling"): {"color": theme.MAY_ATTEND},
         say("falls out"): {"color": "rgba(138,141,147,0.55)"},
         say("model"): {"color": theme.TRANSPARENT, "line": {"color": theme.HATCH_FILL, "width": 1.5}},
     }
-    bars = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": name,
-            "y": list(range(len(names))),
-            "marker": marker,
-            "hovertemplate": hover + "<extra></extra>",
-            "textposition": "outside",
-            "constraintext": "none",
-            "cliponaxis": False,
-        }
-        for name, marker in kinds.items()
-    ]
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(names))),
+        "hovertemplate": hover + "<extra></extra>",
+        "textposition": "outside",
+        "constraintext": "none",
+        "cliponaxis": False,
+    }
     layout = layout_of(labels.tick_width(names) + 30, 24, say) | {
         "barmode": "overlay",
         "bargap": 0.3,
@@ -148,6 +134,7 @@ def next_words(names: Sequence[str], say: Say) -> dict:
         "showlegend": True,
     }
     layout["margin"] |= {"b": 30}
+    bars = [bar | {"name": name, "marker": marker} for name, marker in kinds.items()]
     return {"data": bars, "layout": layout, "hover": None}
 
 
@@ -196,7 +183,7 @@ def tick_axis(tokens: Sequence[str], title: str, downwards: bool = False) -> dic
     """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
     small = {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}}
     texts, step = list(map(labels.tick_text, tokens)), labels.tick_step(len(tokens), MAX_LABELS)
-    return heatmap.axis(texts, step, "", downwards=downwards) | {"title": small}
+    return heatmap.axis(texts, step=step, downwards=downwards) | {"title": small}
 
 
 def layout_of(left: float, top: float, say: Say) -> dict:

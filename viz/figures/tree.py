@@ -69,8 +69,8 @@ def search_tree(
         log_probabilities: float (N,), of each token after its parents; node 0 is the start token.
         parents: N numbers of the node before, smaller than the node's own; -1 for node 0.
         fates: N keys of FATES.
-        scores: of finished nodes, by node; the largest marks the best path.
-        looked_at: float (N, S), how much the step that wrote each node read of each of S keys, for the hover text.
+        scores: by finished node; the largest marks the best path.
+        looked_at: float (N, S), how much the step that wrote each node attended to each of S keys.
         steps: the first and the last row to draw; all otherwise.
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
@@ -84,16 +84,14 @@ def search_tree(
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
         texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at)]
+    best, traces, points = tree.path(max(scores, key=scores.__getitem__)) if scores else (), [], []
     later = [node for node in drawn if tree.step[node] > first]
-    dotted = [node for node in later if fates[node] == PRUNED]
-    best = set(later) & set(tree.path(max(scores, key=scores.__getitem__)) if scores else ())
-    traces, points = [], []
     if solid := [node for node in later if fates[node] != PRUNED]:
         traces.append(tree.lines(solid, "", **_EDGE))
-    if dotted:
+    if dotted := [node for node in later if fates[node] == PRUNED]:
         traces.append(tree.lines(dotted, "", **_EDGE | {"width": 1, "dash": "dot"}))
-    if best:
-        traces.append(tree.lines(sorted(best), say("best path"), color=theme.SELECTED, width=4))
+    if chosen := [node for node in later if node in best]:
+        traces.append(tree.lines(chosen, say("best path"), color=theme.SELECTED, width=4))
     for fate in FATES:
         some = [node for node in drawn if fates[node] == fate]
         traces.append(_nodes(tree, fate, some, tokens, texts, say))
@@ -108,8 +106,8 @@ def search_tree(
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT,
-        xaxis=heatmap.axis(ranks, 1, say("rank among these candidates"), fixedrange=True) | across,
-        yaxis=heatmap.axis(numbers, 1, say("tokens written"), fixedrange=True) | down,
+        xaxis=heatmap.axis(ranks, say("rank among these candidates"), step=1, fixedrange=True) | across,
+        yaxis=heatmap.axis(numbers, say("tokens written"), step=1, fixedrange=True) | down,
         dragmode=False,
         description=say(
             "Row n holds the candidates for the n-th token, by rank; lines lead from each token to what followed it: "
