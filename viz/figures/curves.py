@@ -13,7 +13,6 @@ from viz.figures.tables import Points
 
 CURVES_HEIGHT, RUNS_HEIGHT, WAVES_HEIGHT, BARS_HEIGHT = 320, 390, 260, 200
 CLAIM_HEIGHT = 44  # pixels: a name, and the dots below it
-RATES, LOSSES = (0.68, 1.0), (0.0, 0.6)  # parts of the height, of two panels over one axis of steps
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
@@ -22,6 +21,7 @@ PARTS = {
     message("allowed"): ("line-ns-open", 20, theme.LINES[1]),
     message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
 }
+Line = tuple[str, np.ndarray, np.ndarray]  # name, x and y
 _NAME = "%{fullData.name}<br>"  # of the line that is pointed at
 
 
@@ -41,22 +41,21 @@ def curves(
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
     """
-    lines = _checked(lines)
-    xs, ys = np.concatenate([*lines.values()], axis=1)
-    x_axis, y_axis = say(x_axis), say(y_axis)
-    traces, points = _curves(lines, x_axis, y_axis), [(name, *line) for name, line in lines.items()]
+    checked, x_axis, y_axis = _checked(lines), say(x_axis), say(y_axis)
+    names, xs, ys = zip(*checked)
+    xs, ys, points, traces = np.concatenate(xs), np.concatenate(ys), list(checked), _curves(checked, x_axis, y_axis)
     for name, *place, text in marks:
         x, y = np.array(place, np.float32)[:, None]
         points.append((f"{name} ◆", x, y, [text]))
-        marker = {"color": theme.line([*lines].index(name))["color"], "size": 9, "symbol": "diamond"}
+        marker = {"color": theme.line(names.index(name))["color"], "size": 9, "symbol": "diamond"}
         mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
         traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
-    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(lines)}
+    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(names)}
     return figure(
         traces,
         CURVES_HEIGHT,
         say,
-        **_margins(lines),
+        **_margins(names),
         xaxis=_axis(x_axis, xs, log_x),
         yaxis=_axis(y_axis, ys, log_y),
         description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", **words),
@@ -79,29 +78,29 @@ def run_curves(
         limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
     """
-    steps, quantities, panels = say("training step"), (say("learning rate"), say("training loss")), [rates, losses]
+    steps, quantities = say("training step"), (say("learning rate"), say("training loss"))
     traces, points, known = [], [], []
-    for panel, quantity in enumerate(quantities):
-        lines = panels[panel] = _checked(panels[panel])
+    for panel, (quantity, given) in enumerate(zip(quantities, (rates, losses))):
+        lines = _checked(given)
         for k, trace in enumerate(_curves(lines, steps, quantity)):
             traces.append(trace.update(yaxis=f"y{panel + 1}", showlegend=not panel, legendgroup=str(k)))
-        points += [(f"{name}, {quantity}", *line) for name, line in lines.items()]
-        known.append(np.concatenate([*lines.values()], axis=1))
+        points += [(f"{name}, {quantity}", *line) for name, *line in lines]
+        known += map(np.concatenate, list(zip(*lines))[1:])
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
     if step is not None:
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
     line = {"type": "line", "line": {"color": theme.LINES[-1], "width": 1, "dash": "dot"}}
     note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
     corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
-    ends = ", ".join(f"{name} {line[1, -1]:.2f}" for name, line in panels[1].items())
+    ends = ", ".join(f"{name} {loss[-1]:.2f}" for name, _, loss in lines)
     return figure(
         traces,
         RUNS_HEIGHT,
         say,
         **_margins(rates),
-        xaxis=_axis(steps, known[0][0]) | {"anchor": "y2"},
-        yaxis=_axis(quantities[0], known[0][1]) | {"domain": RATES},
-        yaxis2=_axis(quantities[1], np.append(known[1][1], limit)) | {"domain": LOSSES},
+        xaxis=_axis(steps, known[0]) | {"anchor": "y2"},
+        yaxis=_axis(quantities[0], known[1]) | {"domain": (0.68, 1.0)},
+        yaxis2=_axis(quantities[1], np.append(known[3], limit)) | {"domain": (0.0, 0.6)},
         shapes=[line | mark for mark in marks],
         annotations=[note | corner],
         description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
@@ -176,8 +175,9 @@ def _numbered(
 ) -> Drawn:
     """Draw K named lines (K, N) over 0 to N - 1."""
     x = np.arange(values.shape[1], dtype=np.int32)
+    lines = [(name, x, row) for name, row in zip(names, values)]
     return figure(
-        [_line(x, row, name, k, hover, theme.MAX_TICKS) for k, (name, row) in enumerate(zip(names, values))],
+        _lines(lines, hover, theme.MAX_TICKS),
         WAVES_HEIGHT,
         say,
         left=left + theme.AXIS_HEIGHT,
@@ -185,29 +185,32 @@ def _numbered(
         xaxis=heatmap.side(len(x), x_axis, say),
         yaxis=yaxis | {"automargin": False},
         description=description,
-        table=Points([(name, x, row) for name, row in zip(names, values)]),
+        table=Points(lines),
     )
 
 
-def _checked(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: checks.as_float("line", line, "2n") for name, line in lines.items()}
+def _checked(lines: Mapping[str, np.ndarray]) -> list[Line]:
+    return [(name, *checks.as_float("line", line, "2n")) for name, line in lines.items()]
 
 
-def _curves(lines: Mapping[str, np.ndarray], x_axis: str, y_axis: str) -> list[go.Scatter]:
+def _curves(lines: list[Line], x_axis: str, y_axis: str) -> list[go.Scatter]:
     hover = f"{_NAME}{labels.escape(x_axis)} %{{x:,.6g}}<br>{labels.escape(y_axis)} %{{y:.4g}}"
-    return [_line(*line, name, k, hover, MARKERS_UP_TO) for k, (name, line) in enumerate(lines.items())]
+    return _lines(lines, hover, MARKERS_UP_TO)
 
 
-def _line(x: np.ndarray, y: np.ndarray, name: str, k: int, hover: str, markers_up_to: int) -> go.Scatter:
-    return go.Scatter(
-        x=x.copy(),
-        y=y.copy(),
-        mode="lines+markers" if len(x) <= markers_up_to else "lines",
-        line=theme.line(k),
-        name=labels.escape(name),
-        hovertemplate=f"{hover}<extra></extra>",
-        showlegend=True,
-    )
+def _lines(lines: list[Line], hover: str, markers_up_to: int) -> list[go.Scatter]:
+    return [
+        go.Scatter(
+            x=x.copy(),
+            y=y.copy(),
+            mode="lines+markers" if len(x) <= markers_up_to else "lines",
+            line=theme.line(k),
+            name=labels.escape(name),
+            hovertemplate=f"{hover}<extra></extra>",
+            showlegend=True,
+        )
+        for k, (name, x, y) in enumerate(lines)
+    ]
 
 
 def _margins(names: Iterable[str]) -> dict[str, int]:

@@ -75,6 +75,7 @@ def grid(
     hover: str = "",
     blocked: np.ndarray | None = None,
     notes: Sequence[str] | None = None,
+    written: Sequence[Sequence[str]] | None = None,
     most: int = theme.MAX_NUMBERS,
     **heatmap,
 ) -> Drawn:
@@ -92,6 +93,7 @@ def grid(
         hover: all that it says, if not row, column and number; `%{y}` is the row and `%{x}` the column.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
+        written: escaped texts (T, S) in the cells.
         most: numbers on the axis of the columns.
         heatmap: colours and further settings of go.Heatmap.
     """
@@ -121,11 +123,13 @@ def grid(
         over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
         own = {"tickmode": "array", "tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
         axes[f"{name}axis2"] = BARE | own | {"ticks": "", "matches": name}
-    over, hatched = TICKS, blocked is not None and bool(blocked.any())
+    traces, hatched = [cells, TICKS], blocked is not None and bool(blocked.any())
     if hatched:
-        over = go.Scatter(**hatched_boxes(blocked), **HATCH, name=say(NOT_ALLOWED), showlegend=True)
+        traces[1] = go.Scatter(**hatched_boxes(blocked), **HATCH, name=say(NOT_ALLOWED), showlegend=True)
+    if written is not None:
+        traces.append(cell_texts(cells, written))
     return figure(
-        [cells, over],
+        traces,
         theme.plot_height(len(values)),
         say,
         left=labels.tick_width(named.get("y", [str(len(values))])) + theme.AXIS_TITLE_HEIGHT,
@@ -156,7 +160,7 @@ def frame(row: int, column: int, room: float = 0.5) -> dict:
     return {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}, **edges}
 
 
-def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], size: int = theme.TICK_SIZE) -> go.Scatter:
+def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
     """Write escaped texts (T, S) into the cells of a map, black or white, whichever stands out more.
 
     That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens of the scale.
@@ -167,7 +171,7 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]], size: int = th
     luminance = linear @ np.array([0.2126, 0.7152, 0.0722])
     ink = np.where(luminance > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
     y, x = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
-    font = {"size": size, "color": ink.ravel().tolist()}
+    font = {"size": theme.TICK_SIZE, "color": ink.ravel().tolist()}
     texts = [text for row in texts for text in row]
     return go.Scatter(x=x, y=y, text=texts, mode="text", textfont=font, **QUIET, name=WRITTEN)
 

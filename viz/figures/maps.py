@@ -47,8 +47,9 @@ def attention_heatmap(
     description = say("Attention of each query (row) to each key (column), from 0 to 1.")
     texts, number, colors = None, "%{z:.3f}", dict(heatmap.PROBABILITIES)
     if blocked.any() or blank.any():
-        not_drawn = blank & ~blocked, say("not drawn (below the threshold)")
-        texts, number = _noted((blocked, say(heatmap.NOT_ALLOWED)), not_drawn), number + "%{customdata}"
+        texts = _noted(blocked, say(heatmap.NOT_ALLOWED))
+        texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
+        number += "%{customdata}"
     if blocked.any():
         description += " " + say("Hatched cells are not allowed by the mask.")
     if blank.any():  # these cells have no z
@@ -78,21 +79,17 @@ def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.nd
     return np.zeros(shape, bool) if mask is None else ~checks.as_mask(name, mask, shape)
 
 
-def _noted(*notes: tuple[np.ndarray, str]) -> np.ndarray:
-    """What the hover box adds to each cell (T, S), given cells (bool) and their escaped note."""
-    texts = np.full(notes[0][0].shape, "", dtype=object)
-    for cells, note in notes:
-        texts[cells] += f", {note}"
-    return texts
+def _noted(cells: np.ndarray, note: str) -> np.ndarray:
+    """What the hover box adds to each of these cells, bool (T, S)."""
+    return np.where(cells, f", {note}", "").astype(object)
 
 
 def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
     notes = np.full(n, "", dtype=object)
-    given = {"read": (read, message("read {token}")), "predicted": (predicted, message("predicted {token}"))}
-    for name, (tokens, note) in given.items():
+    given = ("read", read, message("read {token}")), ("predicted", predicted, message("predicted {token}"))
+    for name, tokens, note in given:
         if tokens is not None:
-            said = (labels.quoted(token, say) for token in checks.as_tokens(name, tokens, n))
-            notes += [", " + say(note, token=token) for token in said]
+            notes += [", " + say(note, token=labels.quoted(one, say)) for one in checks.as_tokens(name, tokens, n)]
     if removed is not None:
         shares = checks.as_float("removed", removed, "T")
         notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
@@ -124,24 +121,22 @@ def mask_heatmap(
         written: str (T, S), how some convention writes each cell: in hover texts, and in the cells of small masks.
         legend: whether the colours are named beside the map; where not, words on the page must name them.
     """
-    mask = checks.as_mask("mask", mask)
-    texts, notes = None, ""
+    mask, texts, notes = checks.as_mask("mask", mask), None, ""
     if written is not None:
         texts = np.vectorize(labels.escape, otypes=[object])(written)
         notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
         padded, future = _hidden("padding", padding, mask.shape), _hidden("look_ahead", look_ahead, mask.shape)
-        whys = (padded, say("the key is padding")), (future, say("the key lies in the future"))
-        texts, notes = _noted(*((~mask & cells, why) for cells, why in whys)), "%{text}"
+        texts = _noted(~mask & padded, say("the key is padding"))
+        texts, notes = texts + _noted(~mask & future, say("the key lies in the future")), "%{text}"
     hover = say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
-    figure = heatmap.grid(
+    counts = {"n": mask.sum(), "total": mask.size}
+    return heatmap.grid(
         mask,
         {"queries": queries, "keys": keys},
         say,
         "mask",
-        say(
-            "Which keys (columns) each query (row) may attend to: {n} of {total} cells.", n=mask.sum(), total=mask.size
-        ),
+        say("Which keys (columns) each query (row) may attend to: {n} of {total} cells.", **counts),
         titles=(query_axis, key_axis),
         names=_NAMES,
         hover=hover + notes,
@@ -152,10 +147,8 @@ def mask_heatmap(
         zmax=1,
         showscale=legend,
         colorbar=theme.color_bar("", len=1) | mask_bar(say),
+        written=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
     )
-    if written is not None and max(mask.shape) <= _WRITTEN_UP_TO:
-        figure.add_trace(heatmap.cell_texts(figure.data[0], texts, size=11))
-    return figure
 
 
 def difference_heatmap(
@@ -210,16 +203,14 @@ def values_heatmap(
         most_labels: how many columns have their number written at most; fewer in a narrow place.
     """
     values = checks.as_float("values", values, "TD")
+    words = {"n": len(values), "last": values.shape[1] - 1, "value": say(value)}
     return heatmap.grid(
         values,
         {"tokens": tokens},
         say,
         value,
         say(
-            "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.",
-            n=len(values),
-            last=values.shape[1] - 1,
-            value=say(value),
+            "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.", **words
         ),
         titles=(row_axis, column_axis),
         most=most_labels,
@@ -239,7 +230,7 @@ def positional_heatmap(
     The colours run from -1 to 1, further where it does; rows without tokens are numbered.
     """
     table = checks.as_float("table", table, "TD")
-    n_positions, n_dimensions = table.shape
+    words = {"value": labels.escape(say(value)), "n_positions": table.shape[0], "n_dimensions": table.shape[1]}
     return heatmap.grid(
         table,
         {"tokens": tokens},
@@ -248,9 +239,7 @@ def positional_heatmap(
         say(
             "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
             "{n_dimensions} numbers each.",
-            value=labels.escape(say(value)),
-            n_positions=n_positions,
-            n_dimensions=n_dimensions,
+            **words,
         ),
         titles=(message("position"), message("dimension")),
         **heatmap.centred(table, least=1.0),
@@ -290,17 +279,13 @@ def loss_board(
     losses = checks.as_float("losses", losses, "TS")
     titles = message("highest learning rate"), message("warmup (steps)")
     low, high = float(losses.min()), float(losses.max())
+    words = {"n": losses.size, "low": low, "high": high}
     drawn = heatmap.grid(
         losses,
         {"rows": rows, "columns": columns},
         say,
         message("loss"),
-        say(
-            "The loss at the end of {n} runs, from {low:.2f} to {high:.2f}; bright is low.",
-            n=losses.size,
-            low=low,
-            high=high,
-        ),
+        say("The loss at the end of {n} runs, from {low:.2f} to {high:.2f}; bright is low.", **words),
         titles=titles,
         names=("query", message("column")),
         hover=labels.told(say, (titles[0], "%{y}"), (titles[1], "%{x}")) + "<br>%{z:.2f}",
@@ -308,9 +293,9 @@ def loss_board(
         reversescale=True,
         zmin=low,
         zmax=max(high if limit is None else float(limit), low + 1e-6),
-        showscale=False,  # every cell has its number
+        showscale=False,
+        written=[[say("{x:.2f}", x=loss) for loss in row] for row in losses],
     )
-    drawn.add_trace(heatmap.cell_texts(drawn.data[0], [[say("{x:.2f}", x=loss) for loss in row] for row in losses]))
     drawn.layout.shapes = [heatmap.frame(row, column) for row, column in selected]
     return drawn
 
@@ -338,7 +323,8 @@ def candidates_heatmap(
         written = checks.as_probabilities("written", written, "T")
         notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
     names = [checks.as_tokens("candidates", row, count) for row in candidates or [[""] * count] * n_steps]
-    told = ("step", "%{y}"), ("candidate", "%{customdata}"), ("probability", "%{z:.3f}")
+    texts = [list(map(labels.tick_text, row)) for row in names]
+    texts = texts if candidates is not None and n_steps <= _CANDIDATES_UP_TO else None
     drawn = heatmap.grid(
         probabilities,
         {"tokens": tokens, "ranks": [str(rank + 1) for rank in range(count)]},
@@ -347,15 +333,14 @@ def candidates_heatmap(
         say("Row = written token, column = candidate, the most probable of each step first."),
         titles=(message("written token"), message("candidate (1 = most probable)")),
         names=("query", message("candidate")),
-        hover=labels.told(say, *told),
+        hover=labels.told(say, ("step", "%{y}"), ("candidate", "%{customdata}"), ("probability", "%{z:.3f}")),
         notes=notes,
         customdata=np.array([[labels.quoted(name, say) for name in row] for row in names], dtype=object),
+        text=texts,
+        written=texts,
         **heatmap.PROBABILITIES,
     )
     drawn.layout.xaxis.tickangle = 0
-    if candidates is not None and n_steps <= _CANDIDATES_UP_TO:
-        drawn.data[0].text = [list(map(labels.tick_text, row)) for row in names]
-        drawn.add_trace(heatmap.cell_texts(drawn.data[0], drawn.data[0].text))
     return drawn
 
 
