@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from viz.figures import Drawn, attention_heatmap
-from viz.pages.lessons.card import OnStage, Place, Story, asks, card
+from viz.pages.lessons.card import OnStage, Story, asks, card
 from viz.text import words
 from viz.text.language import say
-from viz.views.cached import Shown, layer_of
 from viz.views.cached import compute as steer
+from viz.views.cached import layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
-READ = "▁bicycle"
+WORD, READ = "▁Fahrrad", "▁bicycle"
 SHARP, SOFT, SINK = (1, 4), (0, 1), (2, 6)  # layer and head of cross-attention: clear, near one half, and on the end
 NEXT = (0, 7)  # of the encoder
 COVER = 470  # pixels
@@ -27,14 +27,10 @@ def cover() -> Drawn:
     return figure
 
 
-def _row(result: Shown) -> int:
-    return result.predicted_tokens.index("▁Fahrrad")
-
-
 def _weights(head: tuple[int, int]) -> np.ndarray:
     """The row of the word in a head, float64 (S,)."""
     result = steer(SENTENCE)
-    return result.attention("cross")[head][_row(result)].astype(np.float64)
+    return result.attention("cross")[head][result.predicted_tokens.index(WORD)].astype(np.float64)
 
 
 def powered(weights: np.ndarray, power: float) -> np.ndarray:
@@ -42,23 +38,9 @@ def powered(weights: np.ndarray, power: float) -> np.ndarray:
     return 1 / ((weights / weights.max(-1, keepdims=True)) ** power).sum(-1)
 
 
-def _before(result: Shown) -> Place:
-    return {"layer": SHARP[0], "head": SHARP[1], "step": _row(result) - 1}
-
-
-def _written(result: Shown) -> Place:
-    row = _row(result)
-    return {"step": row, "pin": f"t{row}", "ring": (row, result.source_tokens.index(READ))}
-
-
 def _inside(head: tuple[int, int], **answered: object) -> OnStage:
     """The row of the word in a head as it comes about, with something done differently in the answer."""
-
-    def place(result: Shown) -> Place:
-        row = _row(result)
-        return {"layer": head[0], "head": head[1], "view": "inside", "row": row, "pin": f"t{row}"}
-
-    return OnStage(SENTENCE, place, answered)
+    return OnStage(SENTENCE, {"at": head, "view": "inside", "row": WORD, "pin": WORD}, answered)
 
 
 STORY = Story(
@@ -77,7 +59,7 @@ STORY = Story(
     right=1,
     answer="“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; the model found this "
     "out while it learned to translate.",
-    picture=OnStage(SENTENCE, _before, _written),
+    picture=OnStage(SENTENCE, {"at": SHARP, "step": "▁einem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
 )
 def found() -> dict:
     weights = _weights(SHARP)
@@ -142,7 +124,7 @@ def handed() -> dict:
     right=1,
     answer="The next one: {n} of {total} rows have their largest weight just right of the diagonal. The equation is "
     "the same, softmax(QKᵀ/√d) V; only the source of Q, K and V differs.",
-    picture=OnStage(SENTENCE, {"kind": "encoder_self", "layer": NEXT[0], "head": NEXT[1]}),
+    picture=OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
 )
 def next_token() -> dict:
     keys = steer(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)

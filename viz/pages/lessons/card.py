@@ -8,7 +8,6 @@ import streamlit as st
 
 from viz.figures import Drawn
 from viz.ui import plot, staged
-from viz.views import cached
 from viz.views.cached import Request
 from viz.views.cached import compute as steer
 from viz.views.changes import Changes
@@ -17,7 +16,6 @@ from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
 HEIGHT = 590  # pixels of a figure
-Place = Mapping[str, object]
 
 
 class Picture(Protocol):
@@ -66,14 +64,21 @@ def asks(text: str, **changes: object) -> Request:
 
 @dataclass(frozen=True)
 class OnStage:
-    """The stage, as a card sets it."""
+    """The stage, as a card sets it.
 
-    before: Request  # what is shown before the guess
-    # What is open (of the cross-attention unless said), perhaps made of the translation; "ring" is the cell to frame.
-    place: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)
-    then: Place | Callable[[cached.Shown], Place] = field(default_factory=dict)  # what changes with the answer
-    after: Request | None = None  # what is shown with the answer, where it is another one
-    chosen: View = View()  # how the maps are drawn
+    Attributes:
+        before, after: what is shown before the guess, and with the answer where it is something else.
+        place, then: what is open (of the cross-attention unless said), and what changes with the answer, as in an
+            address; but "step", "row" and "pin" are written tokens, "at" is a layer and a head, and "ring" the cell to
+            frame, of a written and a source token.
+        chosen: how the maps are drawn.
+    """
+
+    before: Request
+    place: Mapping[str, object] = field(default_factory=dict)
+    then: Mapping[str, object] = field(default_factory=dict)
+    after: Request | None = None
+    chosen: View = View()
 
     def draw(self, answered: bool) -> None:
         request, place, chosen = self._set(answered)
@@ -91,9 +96,15 @@ class OnStage:
 
     def _set(self, answered: bool) -> tuple[Request, dict, View]:
         request = self.after if answered and self.after else self.before
-        place = {"kind": "cross"}
-        for part in (self.place, self.then)[: 1 + answered]:
-            place |= part(steer(request)) if callable(part) else part
+        place = {"kind": "cross"} | self.place | (self.then if answered else {})
+        row, key = steer(request).predicted_tokens.index, steer(request).source_tokens.index
+        place |= {name: row(place[name]) for name in ("step", "row") if name in place}
+        if "pin" in place:
+            place["pin"] = f"t{row(place['pin'])}"
+        if "at" in place:
+            place["layer"], place["head"] = place.pop("at")
+        if "ring" in place:
+            place["ring"] = row(place["ring"][0]), key(place["ring"][1])
         return request, place, replace(self.chosen, text=request.text)
 
     @staticmethod

@@ -6,7 +6,7 @@ import torch
 from model.text.special import BOS_ID, UNK_ID
 from viz.app.turns import in_turn
 from viz.figures import Drawn, bars, head_board
-from viz.pages.lessons.card import Figures, OnStage, Place, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
 from viz.views import cached, heads_results
@@ -15,7 +15,7 @@ from viz.views.view import View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
-WORD, READ, BIKE = "erte", "▁because", "bike"
+WORD, NOT, READ, BIKE = "erte", "▁nicht", "▁because", "bike"
 EFFECTS = {"measure": "effects"}
 
 
@@ -35,12 +35,6 @@ def _board(answered: bool) -> Drawn:
     columns = [say("head {n}", n=n) for n in range(len(values[0]))]
     value = message("loss without the head (nats)") if answered else message("mean size of the direct effect (logits)")
     return head_board(values, rows, columns, value=value, selected=HEAD, say=say)
-
-
-def _added(result: cached.Shown) -> tuple[int, np.ndarray]:
-    """The row of "nicht", and what all heads add to it from each source token (S,)."""
-    row = result.predicted_tokens.index("▁nicht")
-    return row, effects_of(SENTENCE, "mean").heads("cross").sum((0, 1))[row]
 
 
 @cached.remembered()
@@ -74,16 +68,6 @@ def _gru(answered: bool) -> Drawn:
     return head_board(lost.round(1) + 0, written, read, selected=framed, value=value, signed=True, say=say)  # no "-0"
 
 
-def _where(result: cached.Shown) -> Place:
-    row, _ = _added(result)
-    return {"pin": f"t{row}", "ring": (row, result.source_tokens.index(READ))}
-
-
-def _most(result: cached.Shown) -> Place:
-    row, added = _added(result)
-    return EFFECTS | {"against": "mean", "ring": (row, int(added.argmax()))}
-
-
 STORY = Story(
     name="Is attention an explanation?",
     line="A weight says where a head looks. What a head does is another question.",
@@ -100,7 +84,7 @@ STORY = Story(
     right=2,
     answer="{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. "
     "The head that adds most adds {most:.2f}.",
-    picture=OnStage(SENTENCE, {"layer": HEAD[0], "head": HEAD[1]}, EFFECTS),
+    picture=OnStage(SENTENCE, {"at": HEAD}, EFFECTS),
 )
 def small() -> dict:
     weights, sizes = steer(SENTENCE).attention("cross")[HEAD], _direct()
@@ -130,11 +114,7 @@ def harm() -> dict:
     right=2,
     answer="Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
     "decoder completes a word that it has begun. No map of weights shows that.",
-    picture=OnStage(
-        SENTENCE,
-        lambda result: {"pin": f"t{result.predicted_tokens.index(WORD)}"},
-        EFFECTS | {"against": "mean", "view": "parts"},
-    ),
+    picture=OnStage(SENTENCE, {"pin": WORD}, EFFECTS | {"against": "mean", "view": "parts"}),
 )
 def parts() -> dict:
     effects, row = effects_of(SENTENCE, "mean"), steer(SENTENCE).predicted_tokens.index(WORD)
@@ -150,11 +130,17 @@ def parts() -> dict:
     right=1,
     answer="The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
     "{own:.1f}. These columns are encoder positions, which already mix words.",
-    picture=OnStage(SENTENCE, _where, _most, chosen=View(summary="mean", over="all")),
+    picture=OnStage(
+        SENTENCE,
+        {"pin": NOT, "ring": (NOT, READ)},
+        EFFECTS | {"against": "mean", "ring": (NOT, "'")},
+        chosen=View(summary="mean", over="all"),
+    ),
 )
 def apart() -> dict:
     result = steer(SENTENCE)
-    (row, added), read = _added(result), result.source_tokens.index(READ)
+    row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
+    added = effects_of(SENTENCE, "mean").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, read]
     return {"weight": weight, "effect": added.max(), "own": added[read]}
 
