@@ -34,8 +34,8 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
     return control(widget, label, options, **more)
 
 
-def views(names: Mapping, key: str, default=None):
-    return choose(say("Show"), names, key, default, label_visibility="collapsed")
+def views(names: Mapping, key: str):
+    return choose(say("Show"), names, key, label_visibility="collapsed")
 
 
 def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
@@ -53,8 +53,8 @@ def some(widget: Callable, label: str, options: list, default: list, key: str, *
     return control(widget, label, options, key=key, reader=reader, default=default, **more)
 
 
-def switch(label: str, key: str, help: str, disabled: bool = False) -> bool:
-    return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help, disabled=disabled)
+def switch(label: str, key: str, help: str) -> bool:
+    return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help)
 
 
 def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:

@@ -18,7 +18,6 @@ from viz.views import cached, maps, recipes
 from viz.views.heads_results import Numbers, Place, Source, name_of
 from viz.views.made import Recipe, made, the, value_of
 
-ROLE_WIDTH = 84  # pixels that a role needs in a cell
 WHOLE = 0.995  # the mean of rows above which it need not be said
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, the title, what it shows, rows and columns
     encoder=(
@@ -91,9 +90,6 @@ def show_board(
     def in_rows(texts: Iterable[str]) -> list[list[str]]:
         return np.reshape(list(texts), (-1, n_heads)).tolist()
 
-    def clicked(row: int, column: int) -> None:
-        on_click(*ordered[row * n_heads + column])
-
     if sorted_by:
         rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
     else:
@@ -112,17 +108,16 @@ def show_board(
         low_is_good=measure in words_heads.LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
-    explore.draw(plot, "role-board", ROLE_WIDTH if with_roles else None, on_click and clicked)
-    high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
-    line = say(
-        "Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).",
-        high=high,
-        low=low,
-        most=numbers.max(),
-        least=numbers.min(),
-    )
-    unit = "" if sorted_by or with_roles else unit
-    st.caption(" ".join(filter(None, [line, say(words_heads.ABOUT.get(measure, "")), unit])))
+    clicked = on_click and (lambda row, column: on_click(*ordered[row * n_heads + column]))
+    explore.draw(plot, "role-board", 84 if with_roles else None, clicked)  # pixels that a role needs
+    extremes = {"most": numbers.max(), "least": numbers.min()}
+    extremes |= {"high": name_of(*places[numbers.argmax()]), "low": name_of(*places[numbers.argmin()])}
+    line = say("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).", **extremes)
+    _caption(line, measure, unit="" if sorted_by or with_roles else unit)
+
+
+def _caption(line: str, *measures: str, unit: str = "") -> None:
+    st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in measures), unit])))
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
@@ -143,8 +138,7 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
     )
     explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
     rate = agreement.spearman(*value_of(points).T)
-    line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
-    st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in (x, y))])))
+    _caption(say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate), x, y)
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
@@ -177,13 +171,12 @@ def show_table(shown: Numbers, kind: str) -> None:
 
 def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
     """Draw a head in one sentence."""
-    spoken, place = words.KINDS[head.kind], {"layer": head.layer, "head": head.head}
-    title = say("{kind}, layer {layer}, head {head}, in this sentence", kind=say(spoken.title), **place)
-    explore.heading(title, say(spoken.rows))
-    known = made(result, "result")
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(head.kind)}
-    title = name_of(head.kind, head.layer, head.head)
-    explore.draw(recipes.head(recipe, title, known, head.kind, (head.layer, head.head), **axes), "head-opened")
+    spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
+    title = message("{kind}, layer {layer}, head {head}, in this sentence")
+    explore.heading(say(title, **vars(head) | {"kind": say(spoken.title)}), say(spoken.rows))
+    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(kind)}
+    plot = recipes.head(recipe, name_of(kind, *place), known, kind, tuple(place), **axes)
+    explore.draw(plot, "head-opened")
 
 
 def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:

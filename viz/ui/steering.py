@@ -27,11 +27,14 @@ from viz.views.view import View
 
 ANSWERED, CHANGES = "steer-answered", "steer-changes"  # where the session keeps the Request that is shown, and Changes
 _KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
-_SWITCHED = {"off": message("{kind} {layer}.{head} off"), "uniform": message("{kind} {layer}.{head} uniform")}
-_CELLS = {  # by the letter of their code: whether they are open, and what one and many are called
-    "b": (False, message("{kind} “{query}” → “{key}” blocked"), message("{n} mask cells blocked")),
-    "a": (True, message("{kind} “{query}” → “{key}” open"), message("{n} mask cells open")),
+_SAID = {  # by the letter of their code
+    "o": message("{kind} {layer}.{head} off"),
+    "u": message("{kind} {layer}.{head} uniform"),
+    "f": message("step {step} attends to “{key}” × {strength:g}, {heads}"),
+    "b": message("{kind} “{query}” → “{key}” blocked"),
+    "a": message("{kind} “{query}” → “{key}” open"),
 }
+_MANY = {"b": message("{n} mask cells blocked"), "a": message("{n} mask cells open")}
 
 
 def after(request: Request, action: Mapping) -> Changes:
@@ -132,49 +135,39 @@ def _dropped(changes: Changes, code: str) -> Changes:
         return replace(changes, locked=())
     if code == "positions":
         return replace(changes, scale=1.0, shift=0)
-    if code in _CELLS:  # all opened, or all blocked cells
-        cells = tuple(cell for cell in changes.edits.cells if cell.open != _CELLS[code][0])
-        return replace(changes, edits=replace(changes.edits, cells=cells))
-    kept = [item for item in changes.edits.code.split("_") if item != code]
+    # Of several cells, the letter that their codes begin with.
+    kept = [item for item in changes.edits.code.split("_") if code not in {item, item[:1]}]
     return replace(changes, edits=Edits.from_code("_".join(kept) if len(kept) > 1 else ""))
 
 
 def chips(request: Request) -> list[tuple[str, str]]:
     """Every change of a request: a code, by which it can be taken back, and a short text."""
-    changes, result, made = request.changes, compute(request), []
-    edits = changes.edits
-    locked = request.translator.tokenizer.target.tokens(list(changes.locked))
-
-    def chip(text: str, one: Head | Force | Cell, names: Mapping = {}, **edit: tuple) -> None:
-        names = {"kind": say(_KINDS[one.kind]), **names}
-        if not isinstance(one, Head):
-            rows, keys, _ = maps.axis_tokens(result, one.kind, "predicted")
-            names |= {"query": _name(rows, one.query), "key": _name(keys, one.key)}
-        made.append((Edits(**edit).code.split("_")[1], say(text, **names)))
-
-    for name, text in _SWITCHED.items():
-        for head in getattr(edits, name):
-            chip(text, head, {"layer": head.layer, "head": head.head}, **{name: (head,)})
-    for force in edits.forced:
-        heads = ", ".join(f"{layer}.{head}" for layer, head in force.heads)
-        heads = say("head {head}", head=heads) if heads else say("all heads")
-        more = {"step": force.query + 1, "strength": force.strength, "heads": heads}
-        text = message("step {step} attends to “{key}” × {strength:g}, {heads}")
-        if force.kind == "encoder_self":
-            text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
-        chip(text, force, more, forced=(force,))
-    for letter, (is_open, text, many) in _CELLS.items():
-        cells = [cell for cell in edits.cells if cell.open == is_open]
-        if len(cells) > 3:
-            made.append((letter, say(many, n=len(cells))))
-        else:
-            for cell in cells:
-                chip(text, cell, cells=(cell,))
+    changes, result, found = request.changes, compute(request), {}
+    edits, locked = changes.edits, request.translator.tokenizer.target.tokens(list(changes.locked))
+    items = edits.code.split("_")[1:]
+    letters = [item[0] for item in items]
+    for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
+        letter, names = code[0], vars(edit) | {"kind": say(_KINDS[edit.kind])}
+        text = _SAID[letter]
+        if letter in _MANY and letters.count(letter) > 3:
+            found[letter] = say(_MANY[letter], n=letters.count(letter))
+            continue
+        if not isinstance(edit, Head):
+            rows, keys, _ = maps.axis_tokens(result, edit.kind, "predicted")
+            names |= {"step": edit.query + 1, "query": _name(rows, edit.query), "key": _name(keys, edit.key)}
+        if isinstance(edit, Force):
+            heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)
+            names["heads"] = say("head {head}", head=heads) if heads else say("all heads")
+            if edit.kind == "encoder_self":
+                text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
+        found[code] = say(text, **names)
     if locked and all(force.kind == "encoder_self" for force in edits.forced):
-        made.append(("prefix", say("word {step} → “{token}”", step=len(locked), token=_name(locked, len(locked) - 1))))
+        found["prefix"] = say("word {step} → “{token}”", step=len(locked), token=_name(locked, len(locked) - 1))
     elif locked:
-        made.append(("prefix", say("first {n} tokens locked", n=len(locked))))
-    return [*made, ("positions", changes.moved)] if changes.moves else made
+        found["prefix"] = say("first {n} tokens locked", n=len(locked))
+    if changes.moves:
+        found["positions"] = changes.moved
+    return list(found.items())
 
 
 def _name(tokens: Sequence[str], place: int) -> str:
@@ -230,17 +223,15 @@ def told(
         weighed: whether tiles show what each head is worth.
         setting: as of `viz.stage.message.message`.
     """
-    changes, edits, plain, before = request.changes, request.changes.edits, request.plain, None
+    changes, edits, before = request.changes, request.changes.edits, None
     shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
     shown = replace(shown, address=dict(shown.address) | changes.address())
     moved = say("Scale and shift the encodings that are added to the embeddings.")
     stacks = [[code, say(name)] for code, name in change.STACK_NAMES.items()]
     steering = {
         "chips": chips(request),
-        "off": list(map(astuple, edits.off)),
-        "uniform": list(map(astuple, edits.uniform)),
+        **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
-        "cells": list(map(astuple, edits.cells)),
         "locked": changes.locked,
         "positions": [
             field("range", "scale", message("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
@@ -249,7 +240,7 @@ def told(
         ],
     }
     if changes:
-        old = compute(plain)
+        old, plain = compute(request.plain), request.plain
         before = staged.shown_of(old, plain, chosen, translation(plain), rowwise=False)
         steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
         steering["cost"] = spoken_cost(cost(request))
@@ -261,5 +252,5 @@ def told(
     if problem:
         steering["problem"] = problem
     if weighed:
-        steering["importance"] = heads_results.importance(plain)
+        steering["importance"] = heads_results.importance(request.plain)
     return stage_message.message(shown, assets.PARTS.keep, before, steering, owned=change.NAMES, setting=setting)

@@ -46,13 +46,7 @@ def remembered(entries: int = 64, line: str = message("Computing …")) -> Calla
 
 def later(make: Callable[[], Result]) -> Callable[[], Result]:
     """Have something made later, where there is no visitor, in the language of now."""
-    language = current()
-
-    def make_it() -> Result:
-        with using(language):
-            return make()
-
-    return make_it
+    return using(current())(make)
 
 
 def end_unwanted() -> None:
@@ -156,14 +150,13 @@ class Request:
 
     def translated(self) -> Translation:
         """Translate, or read the reference, with the changes and the whole trace; errors as `Translator.translate`."""
-        changes = self.changes
+        edits, locked = self.changes.edits, self.changes.locked
         with self.positions():
             if self.reference is None:
-                search = self.beam, self.length_penalty
-                return self.translator.translate(self.text, *search, changes.edits, changes.locked)
+                return self.translator.translate(self.text, self.beam, self.length_penalty, edits, locked)
             if not self.reference.strip():
                 raise Problem("there is no reference: type the translation for the model to read")
-            return self.translator.force(self.text, self.reference, changes.edits)
+            return self.translator.force(self.text, self.reference, edits)
 
 
 @remembered(line=TRANSLATING)
