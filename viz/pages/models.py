@@ -60,11 +60,10 @@ BESIDE = message("Words that belong together share a row in every picture. Subwo
 
 @dataclass(frozen=True)
 class Asked:
-    """What the views show: the models' translations, and which of them and which map is chosen."""
+    """What the views show: the models' translations, and which map is chosen."""
 
     sides: list[Side]
     rows: list[tuple[int | None, ...]]  # as of `comparison.align`: the words that stand beside each other
-    chosen: int
     layer: int
     head: int | None  # None for the mean of all
 
@@ -113,13 +112,13 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     return layer, heads[controls.choose(say("Head"), list(heads), "models-head", help=help_)]
 
 
-def draw_map(asked: Asked, number: int, least: int = 0) -> None:
-    """Draw what every output word of a model read of the source, and say which map that is."""
+def show_model(asked: Asked, number: int, least: int = 0) -> None:
+    """Draw what every output word of a model read of the source, and say which map and which model that is."""
     side = asked.sides[number]
-    recipe, names, same = side.recipe(), made(side.words, "written.names"), ""
+    recipe, names, notes, system = side.recipe(), made(side.words, "written.names"), {}, SYSTEMS[side.system]
     if side.weights is None:
         line = say("No map: the same {size} numbers for every word.", size=side.context.shape[1])
-        same = say(
+        notes["same"] = say(
             "Columns are the numbers of the source vector that each step read. Largest difference between two words: "
             "{difference}.",
             difference=words.number(float(np.abs(side.context - side.context[0]).max())),
@@ -132,18 +131,6 @@ def draw_map(asked: Asked, number: int, least: int = 0) -> None:
         known, line = side.map(asked.layer, asked.head)
         axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
         plot = recipe.plot("", attention_heatmap, known, names, made(side.keys, "read.names"), **axes)
-    title = f"{say(SYSTEMS[side.system][2])}, {line}"
-    places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
-    explore.draw(recipe.plot(title, aligned_rows, plot, places, len(asked.rows)), f"map-{number}", least=least)
-    st.caption(title)
-    if same:
-        st.caption(same)
-
-
-def show_model(number: int, side: Side) -> None:
-    shared.small(side.name, f"map-name-{number}")
-    st.caption(say(SYSTEMS[side.system][1]))
-    notes = {}
     if n := side.unknown("source"):
         notes["source"] = say_n(
             "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", n
@@ -152,22 +139,22 @@ def show_model(number: int, side: Side) -> None:
         notes["target"] = say_n(
             "{n} word is <unk>, which the text leaves out.", "{n} words are <unk>, which the text leaves out.", n
         )
-    for which, note in notes.items():
-        shared.small(note, f"unknown-{which}-{number}")
+    title = f"{say(system[2])}, {line}"
+    places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
+    explore.draw(recipe.plot(title, aligned_rows, plot, places, len(asked.rows)), f"map-{number}", least=least)
+    st.caption(title)
+    shared.small(side.name, f"map-name-{number}")
+    st.caption(say(system[1]))
+    for about, note in notes.items():
+        shared.small(note, f"{about}-{number}")
     shared.card(side.name, f"card-{number}")
-
-
-def show_one(asked: Asked) -> None:
-    draw_map(asked, asked.chosen, LARGE)
-    show_model(asked.chosen, asked.sides[asked.chosen])
 
 
 def show_all(asked: Asked) -> None:
     for number, side in shared.columns(enumerate(asked.sides), 2):
         st.markdown(f"**{say(SYSTEMS[side.system][0])}**")
         shared.written(side.result, f"translation-{number}")
-        draw_map(asked, number)
-        show_model(number, side)
+        show_model(asked, number)
     st.caption(say(BESIDE))
 
 
@@ -292,7 +279,11 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
     if view != "lengths":
         with pictures:
             rows = comparison.align([side.words for side in sides])
-            {"one": show_one, "all": show_all, "words": show_words}[view](Asked(sides, rows, chosen, layer, head))
+            asked = Asked(sides, rows, layer, head)
+            if view == "one":
+                show_model(asked, chosen, LARGE)
+            else:
+                {"all": show_all, "words": show_words}[view](asked)
 
 
 @choices.fragment

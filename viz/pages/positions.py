@@ -53,9 +53,8 @@ class Encodings:
 
     def __init__(self, *places: str) -> None:
         names, self.chosen = {name: texts[0] for name, texts in ENCODINGS.items()}, {}
-        for place, default in zip(places, ("sinusoidal", "literal_loop")):
-            label = {"first": say("First encoding"), "second": say("Second encoding")}[place]
-            label = label if places[1:] else say("Encoding")
+        labels = (say("First encoding"), say("Second encoding")) if places[1:] else (say("Encoding"),)
+        for place, label, default in zip(places, labels, ("sinusoidal", "literal_loop")):
             self.chosen[place] = controls.among(label, names, place, default, width="stretch")
         self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
         self.d_model = d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)

@@ -57,12 +57,10 @@ def messages(**texts: Any) -> dict[str, Any]:
 
 
 def say(text: str, /, **values: object) -> str:
-    """Say a sentence in the language of the visitor.
+    """Say an English sentence in the language of the visitor, as it is where it has no translation.
 
-    Args:
-        text: in English; what has no translation is returned as it is.
-        values: for the places in braces, as for `str.format`, numbers as the language writes them; where none are
-            given, braces are nothing special.
+    Values fill the places in braces, as for `str.format`, with numbers as the language writes them; without any,
+    braces are nothing special.
 
         >>> say("{n} of {total} heads", n=3, total=8)
         '3 of 8 heads'
@@ -76,7 +74,7 @@ def say(text: str, /, **values: object) -> str:
 
 
 def say_n(one: str, many: str, n: int, /, **values: object) -> str:
-    """Say a sentence about one thing, or about any other number {n} of things; values as for `say`.
+    """Say a sentence about one thing, or about another number {n} of things, as `say`.
 
     >>> say_n("{n} run", "{n} runs", 2)
     '2 runs'
@@ -111,7 +109,7 @@ def path_of(language: str) -> Path:
 
 @cache
 def catalogue(language: str) -> gettext.NullTranslations:
-    """What the sentences are in a language: compiled on first use, for all visitors; English has none."""
+    """The sentences of a language, compiled on first use; English has none."""
     if language == ENGLISH:
         return gettext.NullTranslations()
     from babel.messages import mofile, pofile
