@@ -1,14 +1,11 @@
 """The one place for colours, fonts and sizes.
 
-Everything here is right on a light and on a dark page: backgrounds are transparent, text and grid colours are left to
-the page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
+Everything is right on a light and on a dark page: backgrounds are transparent, text and grid colours are left to the
+page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
 """
 
 TRANSPARENT = "rgba(0,0,0,0)"
-
-# Probabilities on [0, 1]: evenly growing lightness, also in greyscale print and for colour-blind readers.
-SEQUENTIAL = "Viridis"
-
+SEQUENTIAL = "Viridis"  # probabilities on [0, 1]: lightness grows evenly, also in greyscale print
 # Values about zero: blue below, pale grey at zero, orange above.
 DIVERGING = ((0.0, "#08519c"), (0.25, "#6baed6"), (0.5, "#f0f0f0"), (0.75, "#f5a462"), (1.0, "#a63603"))
 
@@ -37,10 +34,11 @@ MAX_TICKS = 32  # labels on one axis: more cost more time than the map itself
 MAX_NUMBERS = 16  # numbers on one axis, which can be thinned more freely than words
 MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 
-ROW_HEIGHT = 24  # pixels for a row of a heatmap
+# In pixels.
+ROW_HEIGHT = 24
 PLOT_HEIGHT = (150, 620)  # smallest and largest height of a heatmap without its margins
-TILE_HEIGHT = 92  # pixels for a row of heads in the overview
-CELL_GAP = 1  # pixels between cells, while cells are large enough for it
+TILE_HEIGHT = 92  # of a row of heads in the overview
+CELL_GAP = 1  # while cells are large enough for it
 CELL_GAP_UP_TO = 32  # rows or columns
 LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
@@ -48,7 +46,7 @@ AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
 MARGIN = 12
 TITLE_GAP = '<br><span style="font-size:8px"> </span>'  # keeps the title of a colour bar off its highest number
 LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
-TICK_STANDOFF = 4  # pixels between a label and its row or column
+TICK_STANDOFF = 4  # between a label and its row or column
 
 
 def line(k: int) -> dict:
@@ -64,12 +62,5 @@ def plot_height(n_rows: int) -> int:
 
 def color_bar(title: str, **more) -> dict:
     """Settings of a colour bar that stands at the right of a map, its title (short, escaped) on top."""
-    return {
-        "title": {"text": title + TITLE_GAP if title else "", "side": "top"},
-        "thickness": 14,
-        "outlinewidth": 0,
-        "ticks": "outside",
-        "ticklen": 4,
-        "xpad": 8,
-        **more,
-    }
+    text = {"text": title + TITLE_GAP if title else "", "side": "top"}
+    return {"title": text, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **more}

@@ -1,11 +1,8 @@
 """The stage: what it is told (message.py first), the JavaScript that draws it (stage.js), and the file it leaves as.
 
-`from viz import stage; stage(result)` shows a result in a notebook (`viz.stage.alone.stage`). So that package and
-function can share a name, whatever is imported first, the class of the module has `__call__`, as the language reference
-describes under "Customizing module attribute access". Nothing is imported before the call.
+`from viz import stage; stage(result)` shows a result in a notebook (`viz.stage.alone.stage`): the class of the module
+has `__call__` (language reference, "Customizing module attribute access"). Nothing is imported before the call.
 """
-
-from __future__ import annotations
 
 import sys
 from types import ModuleType

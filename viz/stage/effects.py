@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from model.analysis import maps as analysis
 from model.analysis.effects import Effects
 from model.attribution import Lens
 from model.translation import Translation
@@ -144,13 +143,12 @@ def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
         rate, n = found.measured["agreement"][found.against]["spearman"], found.measured["sentences"]
         said = say("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).", rate=rate, n=n)
         notes["map"] += " " + said
-    dull = analysis.is_special(written) | analysis.is_punctuation(written)
     source_names, names = list(map(label, source)), list(map(label, written))
     return {
         "against": found.against,
         "choices": list(zip(AGAINST, (say("against the runner-up"), say("against the mean of all words")))),
         "notes": notes,
-        "step": int(np.where(dull, -np.inf, found.effects.logits).argmax()),
+        "step": int(np.where(words.dull(written), -np.inf, found.effects.logits).argmax()),
         "code": found.code,
         "parts": parts(found, source_names, names),
         "lens": found.lens and lens(found.lens, written),

@@ -127,27 +127,24 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
 
 
 def form(switches: Switches, dropout: float) -> list[dict]:
-    """What can be done differently, as menus.js shows it."""
-
-    def switch(name: str, title: str, on: bool, about: str) -> dict:
-        return field("switch", name, title, str(int(on)), about)
-
+    """What can be done differently."""
     unscaled = say("Leaves out the division by √d, which softens rows with one large weight.")
     unmasked = say("Softmax over all keys, including those that the model may not attend to here.")
-    temperature = say("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
+    about = say("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
     between = {"low": LOWEST, "high": HIGHEST, "step": 0.1, "unit": ""}
     fields = [
-        switch("unscaled", message("No scaling"), not switches.scaled, unscaled),
-        switch("unmasked", message("No mask"), not switches.masked, unmasked),
-        field("range", "temperature", message("Temperature"), switches.temperature, temperature, **between),
+        field("switch", "unscaled", say("No scaling"), not switches.scaled, unscaled),
+        field("switch", "unmasked", say("No mask"), not switches.masked, unmasked),
+        field("range", "temperature", say("Temperature"), switches.temperature, about, **between),
     ]
     if dropout:
-        text = message("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.")
-        about = say(text, p=dropout)
-        fields.append(switch("dropout", message("Dropout"), bool(switches.dropout), about))
-        if switches.dropout:
-            between = {"low": 1, "high": MOST_SAMPLES, "step": 1, "unit": ""}
-            fields.append(field("range", "sample", message("Sample"), switches.draw, about, **between))
+        about = say(
+            "In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up.", p=dropout
+        )
+        fields.append(field("switch", "dropout", say("Dropout"), bool(switches.dropout), about))
+    if switches.dropout:
+        between = {"low": 1, "high": MOST_SAMPLES, "unit": ""}
+        fields.append(field("range", "sample", say("Sample"), switches.draw, about, **between))
     return fields
 
 

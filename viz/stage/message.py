@@ -51,8 +51,8 @@ class Shown:
     address: Mapping[str, str] = field(default_factory=dict)  # what the address of the page should say
     notes: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)  # Python by kind and by view; of the head {layer}, {head}
-    inside: Mapping[str, object] | None = None  # as of `viz.stage.inside`
-    next: Mapping[str, object] | None = None  # as of `viz.stage.sampling`
+    inside: dict | None = None  # as of `viz.stage.inside`
+    next: dict | None = None  # as of `viz.stage.sampling`
     effects: Found | str | None = None  # the direct effects; or, in a sentence, why there are none
     rowwise: bool = True  # rows can be looked into: the model has queries and keys of heads
     aligned: bool = False  # it is not known what was predicted: each token of the translation has its own row
@@ -79,27 +79,24 @@ def message(
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
         before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
         steering: what a page says that lets the visitor change something, as steer.js names it.
-        comparing: what a page says on which `before` and `shown` stand beside each other, as beside.js names it, and
-            the code of their difference. Then tokens that replace each other are compared as well.
+        comparing: what a page says on which both stand beside each other, as beside.js names it, and the code of their
+            difference. Then tokens that replace each other are compared as well.
         owned: further parameters of the address that are the message's to set or to take out.
-        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and perhaps "ring", the
-            (row, column) of a cell to frame. The address then neither counts nor is written, and the stage is the
-            picture alone; where it is for steering, the tiles alone, which switch off.
+        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and "ring", a cell to frame.
+            The address then does not count, and the stage is the picture alone or, for steering, the tiles alone.
     """
     spoken = words.WORDS | effects.WORDS
     spoken |= words.READING | sampling.WORDS if shown.alone else {}
     spoken |= words.STEERING if steering is not None else {}
     spoken |= words.COMPARING if comparing is not None else {}
     with using(current()):  # asked once, not for each word
-        # Where it is not known what was predicted, there is no other name for a row.
-        options = [one for one in form(shown.view) if one["name"] != "rows" or not shown.aligned]
         header = _version(shown, keep) | {
             "views": pictures.told(shown),
             "language": current(),
             "words": {name: say(text) for name, text in spoken.items()},
             "address": shown.address,
             "owned": [*NAMES, PARAMETER, *owned],
-            "options": options,
+            "options": form(shown.view, not shown.aligned),
             "setting": setting,
             "steering": steering,
         }
@@ -184,8 +181,8 @@ def built(result: Translation, view: View) -> dict[str, Maps]:
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
     """The head (layer, head) of weights (L, H, T, S) whose map says most under a mask (T, S).
 
-    Of the heads whose most read column holds at most half of the attention, or of all where there is none, it is the
-    one with the least entropy, each row's as a share of an even spread's.
+    It has the least entropy, as a share of an even spread's, of the heads without a column of more than half of the
+    attention, or of all.
     """
     counted = mask.sum(axis=1) > 1
     if not counted.any():
@@ -206,18 +203,16 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
     made, known = shown.built[kind], shown.known.get(kind, Known())
     weights, signed, limit = made.weights, made.signed, made.limit
     name, title = words.spoken(kind, shown.alone)
-    sizes = np.abs(weights) if signed else weights
-    largest, shape = sizes.max(axis=(2, 3)), weights.shape[:2]
+    sizes, shape = np.abs(weights), weights.shape[:2]
+    largest = sizes.max(axis=(2, 3))
     single, plain = not made.options.axes, made.options == maps.Options(mark=made.options.mark)
     first = known.first if single else None
     if first is None:
         first = _smallest(-largest) if signed else first_head(weights, made.mask)
     # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.
-    dull = analysis.is_special(made.queries) | analysis.is_punctuation(made.queries)
-    told = np.where(dull & (not signed) & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1).astype(np.uint16)
-    said = None
-    if not plain:
-        said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
+    dull = words.dull(made.queries) & (not signed)
+    told = np.where(dull & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1)
+    said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
     return {
         **_places(shown, kind),
         **_weights(made, BUDGET / len(shown.built), first, keep),
@@ -234,7 +229,7 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
         "steps": kind != "encoder_self",
         "queries": named(made.queries),
         "keys": named(made.keys),
-        "dull": (analysis.is_special(made.keys) | analysis.is_punctuation(made.keys)).tolist(),
+        "dull": words.dull(made.keys).tolist(),
         "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / limit, signed),
         "colours": _colours(signed),
         "shown": None if made.shown.all() else made.shown,
@@ -246,7 +241,7 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
         "stretch": shown.view.stretch,
         "roles": known.roles if single and np.shape(known.roles) == shape else None,
         "told": told,
-        "said": said,
+        "said": None if plain else said,
         "first": first,
         "look": _look(made, kind, shown.view.rows),
     }
@@ -279,27 +274,19 @@ def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> d
 
 def _look(made: Maps, kind: str, rows: str) -> dict:
     """The look of the opened head of a kind; the same for all its heads."""
-    notes = None
-    if made.others is not None:
-        text = say("<br>at the step that writes {token}")
-        if rows == "predicted":
-            text = say("<br>at the step that reads {token}")
-        notes = [text.format(token=labels.quoted(label(token), say)) for token in made.others]
+    read, writes = say("<br>at the step that reads {token}"), say("<br>at the step that writes {token}")
+    step = read if rows == "predicted" else writes
+    notes = made.others and [step.format(token=labels.quoted(label(token), say)) for token in made.others]
     tokens = list(map(label, made.queries)), list(map(label, made.keys))
     how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": made.signed, "limit": made.limit}
     return looks.attention(*tokens, say, **words.axes(kind, rows), **how)
 
 
 def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
-    """Every map (L, H, T, S) as uint8, with at most TILE rows and columns: each cell the largest weight of a block.
-
-    Signed numbers become 128 + 127 times themselves.
-    """
-    n_heads = weights.shape[0] * weights.shape[1]
-    most = int(np.clip(np.sqrt(TILES / n_heads), SMALLEST_TILE, TILE))
+    """Every map (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block."""
+    most = int(np.clip(np.sqrt(TILES / weights[..., 0, 0].size), SMALLEST_TILE, TILE))
     for axis in (2, 3):
-        size = weights.shape[axis]
-        if size > most:
+        if (size := weights.shape[axis]) > most:
             edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
             high, low = (one.reduceat(weights, edges, axis=axis) for one in (np.maximum, np.minimum))
             weights = np.where(high >= -low, high, low)

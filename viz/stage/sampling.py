@@ -14,11 +14,6 @@ from viz.text.language import counted, message, messages, say
 from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 
 SHOWN = 20  # words that have a bar
-STEP = 0.05  # of temperature and top-p
-TEMPERATURE_HELP = message("Divides the logits: below 1 likely words get likelier, at 0 only the likeliest stays.")
-TOP_K_HELP = message("Keeps only the k most probable words (Fan et al. 2018).")
-TOP_P_HELP = message("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
-SEED_HELP = message("The same seed draws the same words.")
 WORDS = messages(  # by the names that the browser code uses
     after_text="The next word after “{text}”",
     can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
@@ -40,14 +35,21 @@ def told(
         logits: float32 (V,), after the last word of the text.
         tokens: gives the names of ids.
         never: ids that are not drawn.
-        chance: how words are drawn.
         continued: what was drawn after the text.
     """
     order = np.argsort(-logits, kind="stable")
     ordered = logits[order].astype(np.float64)
     own = np.exp(ordered - ordered[0])
-    top_ks = [[str(k), counted(k) if k else say("all")] for k in TOP_KS]
-    names = tokens(order[:SHOWN].tolist())
+    names, usual = tokens(order[:SHOWN].tolist()), Chance()
+    temperature = say("Divides the logits: below 1 likely words get likelier, at 0 only the likeliest stays.")
+    top_k = say("Keeps only the k most probable words (Fan et al. 2018).")
+    top_ks = {str(k): counted(k) if k else message("all") for k in TOP_KS}
+    top_p = say("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
+    seed = say("The same seed draws the same words.")
+
+    def to(high: float, low: float = 0, step: float = 0.05) -> dict:
+        return {"low": low, "high": high, "step": step, "unit": ""}
+
     return {
         "logits": logits[order],
         "never": np.flatnonzero(np.isin(order, never)).tolist(),
@@ -56,18 +58,14 @@ def told(
         "said": labels.hover_texts(names, say),
         "look": looks.next_words(names, say),
         "fields": [
-            field("range", "temperature", message("Temperature"), Chance.temperature, say(TEMPERATURE_HELP), **_to(2)),
-            field("choice", "top-k", message("Top-k"), str(Chance.top_k), say(TOP_K_HELP), options=top_ks),
-            field("range", "top-p", message("Top-p"), Chance.top_p, say(TOP_P_HELP), **_to(1, STEP)),
+            field("range", "temperature", say("Temperature"), usual.temperature, temperature, **to(2)),
+            field("choice", "top-k", say("Top-k"), str(usual.top_k), top_k, top_ks),
+            field("range", "top-p", say("Top-p"), usual.top_p, top_p, **to(1, 0.05)),
         ],
         "writing": [
-            field("range", "count", message("Words to draw"), Chance.count, **_to(MOST_DRAWN, 1, 1)),
-            field("number", "seed", message("Seed"), chance.seed or 0, say(SEED_HELP), low=0, high=SEEDS - 1),
+            field("range", "count", say("Words to draw"), usual.count, **to(MOST_DRAWN, 1, 1)),
+            field("number", "seed", say("Seed"), chance.seed or 0, seed, low=0, high=SEEDS - 1),
         ],
         "seed": chance.seed,
         "continued": continued,
     }
-
-
-def _to(high: float, low: float = 0, step: float = STEP) -> dict:
-    return {"low": low, "high": high, "step": step, "unit": ""}

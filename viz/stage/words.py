@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
 from viz.text.language import messages, say
@@ -140,6 +143,11 @@ def axes(kind: str, rows: str) -> dict[str, str]:
     """The titles of the axes of a kind, as figures take them; `rows` as of a View."""
     query = PREDICTED_AXIS if rows == "predicted" and kind != "encoder_self" else KINDS[kind].query_axis
     return {"query_axis": say(query), "key_axis": say(KINDS[kind].key_axis)}
+
+
+def dull(tokens: Sequence[str]) -> np.ndarray:
+    """Which tokens say little: special ones and punctuation, bool."""
+    return analysis.is_special(tokens) | analysis.is_punctuation(tokens)
 
 
 def label(token: str) -> str:

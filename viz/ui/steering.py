@@ -227,16 +227,15 @@ def told(
     shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
     shown = replace(shown, address=dict(shown.address) | changes.address())
     moved = say("Scale and shift the encodings that are added to the embeddings.")
-    stacks = [[code, say(name)] for code, name in change.STACK_NAMES.items()]
     steering = {
         "chips": chips(request),
         **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
         "locked": changes.locked,
         "positions": [
-            field("range", "scale", message("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
-            field("range", "shift", message("Shift"), changes.shift, moved, low=0, high=100, unit=""),
-            field("choice", "stacks", message("in"), changes.stacks, options=stacks),
+            field("range", "scale", say("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
+            field("range", "shift", say("Shift"), changes.shift, moved, low=0, high=100, unit=""),
+            field("choice", "stacks", say("in"), changes.stacks, options=change.STACK_NAMES),
         ],
     }
     if changes:
