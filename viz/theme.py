@@ -16,9 +16,14 @@ MASK_SCALE = ((0.0, BLOCKED), (0.5, BLOCKED), (0.5, MAY_ATTEND), (1.0, MAY_ATTEN
 
 # Cells that a mask takes out of a map: hatched, because every plain colour already means a number.
 HATCH_FILL = "#8a8d93"
-HATCH_LINE = "#c3c6cb"
-HATCH_SHAPE = "/"
-HATCH_SIZE = 7
+HATCH = {
+    "mode": "lines",
+    "line": {"width": 0},
+    "fill": "toself",
+    "fillcolor": HATCH_FILL,
+    "fillpattern": {"shape": "/", "size": 7, "bgcolor": HATCH_FILL, "fgcolor": "#c3c6cb", "solidity": 0.2},
+    "hoverinfo": "skip",
+}
 
 SELECTED = "#ff4b1f"
 SELECTED_WIDTH = 3

@@ -59,7 +59,7 @@ def test_masked_cells_are_hatched_and_say_so_also_where_a_weight_is_left(weights
     np.testing.assert_array_equal(figure.data[0].z, weights.astype(np.float32))
     hatched = figure.data[1]
     assert boxes(hatched) == {(0, 1), (2, 0), (2, 1), (2, 3)}
-    assert hatched.fillpattern.shape == theme.HATCH_SHAPE and hatched.hoverinfo == "skip"
+    assert hatched.fillpattern.shape == theme.HATCH["fillpattern"]["shape"] and hatched.hoverinfo == "skip"
     assert hatched.name == "not allowed (masked)" and hatched.showlegend
     said = figure.data[0].customdata
     assert said[0, 1] == said[2, 3] == ", not allowed (masked)" and said[1, 1] == ""

@@ -43,8 +43,8 @@ def figure(
 ) -> Drawn:
     """Build a figure with what all share: transparent, without any text colour, margins set by hand.
 
-    Plotly's own fitting of margins to labels is slow and makes the page jump; and `update_layout` takes as long as all
-    the rest of a figure. Height is that of the plot itself, and the sides what labels need there, in pixels.
+    Plotly's own fitting of margins to labels is slow and makes the page jump, and `update_layout` is slow. Height is
+    that of the plot itself, and the sides what labels need there, in pixels.
     """
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
     shared = {"separators": labels.separators(say), "margin": margin, "height": height + margin["t"] + margin["b"]}

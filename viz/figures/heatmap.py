@@ -17,15 +17,6 @@ WRITTEN = "written into the cells"  # name of the trace whose texts have colours
 PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
 _NOWHERE = np.array([np.nan], np.float32)
 TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
-_STRIPES = {"shape": theme.HATCH_SHAPE, "size": theme.HATCH_SIZE, "fgcolor": theme.HATCH_LINE, "solidity": 0.2}
-HATCH = {
-    "mode": "lines",
-    "line": {"width": 0},
-    "fill": "toself",
-    "fillcolor": theme.HATCH_FILL,
-    "fillpattern": _STRIPES | {"bgcolor": theme.HATCH_FILL},
-    "hoverinfo": "skip",
-}
 
 
 def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **more) -> dict:
@@ -87,7 +78,6 @@ def grid(
     Args:
         values: float32, or bool for a mask, (T, S).
         tokens: of rows and columns, by the name of the argument; numbers from 0 where there are none.
-        titles: of the axes.
         names: what rows and columns are called in table and hover box, if not as in the titles.
         number: what the hover box says of a cell.
         hover: all that it says, if not row, column and number; `%{y}` is the row and `%{x}` the column.
@@ -95,7 +85,7 @@ def grid(
         notes: T escaped texts after the names of the rows in the hover box.
         written: escaped texts (T, S) in the cells.
         most: numbers on the axis of the columns.
-        heatmap: colours and further settings of go.Heatmap.
+        heatmap: settings of go.Heatmap.
     """
     given = zip("yx", tokens.items(), values.shape)
     named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
@@ -125,7 +115,7 @@ def grid(
         axes[f"{name}axis2"] = BARE | own | {"ticks": "", "matches": name}
     traces, hatched = [cells, TICKS], blocked is not None and bool(blocked.any())
     if hatched:
-        traces[1] = go.Scatter(**hatched_boxes(blocked), **HATCH, name=say(NOT_ALLOWED), showlegend=True)
+        traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
     if written is not None:
         traces.append(cell_texts(cells, written))
     return figure(

@@ -38,12 +38,11 @@ def attention(
     signed: bool = False,
     limit: float = 1.0,
 ) -> dict:
-    """The look of a map of attention weights: T queries in rows, S keys in columns, colours from 0 to `limit`.
+    """The look of a map of attention weights, T queries by S keys, colours from 0 to `limit`, from -limit if `signed`.
 
     Args:
         mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
         notes: T texts for the hover box, beside the query.
-        signed: whether colours and signs are those of numbers on both sides of 0.
     """
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:{'+' * signed}.3f}}{_CELL}"))
     scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
@@ -52,7 +51,7 @@ def attention(
     if notes is not None:
         told["rows"] = [row + note for row, note in zip(told["rows"], notes, strict=True)]
     if mask is not None and not mask.all():
-        look["data"].append(heatmap.hatched_boxes(~mask) | heatmap.HATCH | {"type": "scatter", "showlegend": False})
+        look["data"].append(heatmap.hatched_boxes(~mask) | theme.HATCH | {"type": "scatter", "showlegend": False})
         told |= {"blocked": mask.astype(np.uint8), "blocked_note": ", " + say(heatmap.NOT_ALLOWED)}
     return look
 
