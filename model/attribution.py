@@ -83,13 +83,10 @@ def lens(
 
 @torch.inference_mode()
 def occlusion(model: Transformer, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
-    """How much less probable each written word becomes without each source token, the decoder reading the same words.
+    """float32 (T, S): by how many nats each written word becomes less probable without each source token.
 
     A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers;
     what the edits of the result force or open is read all the same. `source` ends with the end token.
-
-    Returns:
-        float32 (T, S): the drop of the log-probability, in nats; negative where the word becomes more probable.
     """
     _check(model.config, result, "occlusion")
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])

@@ -23,8 +23,8 @@ class GruStep(nn.Module):
     """One step of a gated recurrent unit: how much of the old state is kept, and what is added.
 
     r = sigmoid(W_r x + b_r + U_r h + c_r), u = sigmoid(W_u x + b_u + U_u h + c_u), h' = u * h + (1 - u) * candidate.
-    The candidate of the library (`nn.GRU`) is tanh(W x + b + r * (U h + c)), that of Cho et al. 2014 (equation 8)
-    tanh(W x + b + U (r * h) + c): the results differ.
+    The candidate of `nn.GRU` is tanh(W x + b + r * (U h + c)), that of Cho et al. 2014 (equation 8) tanh(W x + b +
+    U (r * h) + c): the results differ.
     """
 
     def __init__(self, d_input: int, d_hidden: int, candidate: str, letter: str) -> None:

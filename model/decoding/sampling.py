@@ -66,4 +66,4 @@ def sample(
         probabilities = restrict(logits, **chance)
         tokens = torch.multinomial(probabilities.cpu(), 1, generator=generator)[:, 0].to(logits.device)
         drawn.append(tokens)
-    return torch.stack(drawn, dim=1).tolist() if drawn else [[] for _ in tokens]
+    return torch.stack(drawn, dim=1).tolist()

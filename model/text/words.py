@@ -105,8 +105,7 @@ class WordTokenizers(Pair):
 class TextWords(Vocabulary):
     """All words of one long text, cut at its spaces, the most frequent first, as a language model counts them.
 
-    `<eos>`, at the end of every line, and `<unk>` are words like any other. A ValueError if one of these is missing, or
-    a word is empty, holds white space or is there twice.
+    `<eos>`, at the end of every line, and `<unk>` are words like any other.
     """
 
     EOS, UNK = "<eos>", "<unk>"
