@@ -45,7 +45,7 @@ ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and 
 
 @dataclass(frozen=True)
 class Attention:
-    """Tokens and attention weights of one pass of any model; a ValueError says what of them does not fit together."""
+    """Tokens and weights of one pass of any model; a ValueError says what of them does not fit together."""
 
     source_tokens: list[str]  # of an encoder; empty without one, as are those of a decoder
     target_tokens: list[str]
@@ -98,17 +98,16 @@ class Attention:
         return self.masks.get(kind, np.ones(self.weights[kind].shape[2:], dtype=bool))
 
     def residual(self, kind: str) -> float:
-        """How far the sum of a row is from 1 at most; rows of zeros, which have nothing to attend, do not count."""
+        """How far the sum of a row is from 1 at most; rows of zeros do not count."""
         sums = self.weights[kind].sum(axis=-1, dtype=np.float64)
         return float(np.abs(sums - 1)[sums != 0].max(initial=0.0))
 
     def zero_rows(self, kind: str) -> tuple[int, int]:
-        """How many rows of a kind are 0 everywhere, as of a head that was switched off, and how many there are."""
+        """How many rows of a kind are 0 everywhere, and how many there are."""
         empty = ~self.weights[kind].any(axis=-1)
         return int(empty.sum()), empty.size
 
     def save(self, path: Path | str) -> None:
-        """Write the file that `read_attention` reads."""
         tokens = {name: np.array(getattr(self, name), dtype=str) for name in TOKENS if getattr(self, name)}
         masks = {f"{kind}_mask": mask for kind, mask in self.masks.items()}
         with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
@@ -162,7 +161,7 @@ def _read(archive: zipfile.ZipFile) -> Attention:
 
 
 def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
-    """The entries with the weights of a kind: one by its name, or one a layer by address, in the layers' order."""
+    """The entry with the weights of a kind by its name, or one a layer by address, in order."""
     if kind in entries:
         return [kind]
     stack, module = MODULES[kind]
@@ -209,5 +208,5 @@ def _within_rounding(weights: np.ndarray) -> bool:
 
 
 def clipped(weights: np.ndarray) -> np.ndarray:
-    """The same between 0 and 1, where rounding alone led out of that; what lies further out is told later."""
+    """The same between 0 and 1, where rounding alone led out of that."""
     return np.clip(weights, 0, 1) if _within_rounding(weights) else weights

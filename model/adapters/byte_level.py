@@ -18,7 +18,7 @@ _BYTE_OF |= {chr(256 + place): byte for place, byte in enumerate(sorted({*range(
 
 
 def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
-    """How a token, None for an id that has none, and an id of `tokenizers` or `transformers` are written on an axis."""
+    """How a token, None for an id that has none, and its id are written on an axis."""
     own = getattr(tokenizer, "backend_tokenizer", tokenizer)
     byte_level = isinstance(getattr(own, "decoder", None), ByteLevel)
     added = {token.content for token in own.get_added_tokens_decoder().values()} if byte_level else set()

@@ -38,10 +38,7 @@ def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
 def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: Any) -> Any:
     """Read a network, float32, with its own library: safetensors only, never anybody's code.
 
-    Args:
-        name: of a class of transformers, given by us and not by a file.
-        config: from that class to the configuration; a ValueError of it is told as one of the folder.
-        more: for the network.
+    `name` is of a class of transformers, given by us and not by a file; `config` makes its configuration of that class.
     """
     import transformers
     from transformers.utils import logging

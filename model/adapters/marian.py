@@ -51,13 +51,7 @@ _CROSS |= {f"cross_attention.{ours}": f"encoder_attn.{theirs}" for ours, theirs 
 def import_marian(name: str, out: Path, revision: str | None = None, command: str = "") -> dict[str, Any]:
     """Convert a MarianMT checkpoint, a folder or a name on the Hugging Face hub, and check that it computes the same.
 
-    Args:
-        out: the new checkpoint's folder, which must not exist yet or be empty.
-        revision: a branch or a commit on the hub.
-        command: that was typed, for the card.
-
-    Returns:
-        The card; its "difference" is the largest one between the logits of both models on random tokens.
+    The card's "difference" is the largest one between the logits of both models on random tokens.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} is there already: name a new folder with --out")
@@ -85,7 +79,7 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
 
 
 def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transformer:
-    """Copy a MarianMTModel into a model of ours in evaluation mode and float32; `order` has the id there of each id."""
+    """Copy a MarianMTModel; `order` has the id there of each of our ids."""
     state = {key: value.float() for key, value in theirs.state_dict().items()}
     model = Transformer(config)
     embeddings, outputs = theirs.get_decoder().embed_tokens.weight, theirs.get_output_embeddings().weight
@@ -144,7 +138,7 @@ def _vocabulary(path: Path, size: int) -> list[str]:
 
 
 def _order(folder: Path, values: dict[str, Any], vocabulary: list[str]) -> list[int]:
-    """For each of our ids the id there: the special tokens first, then the others as they stand."""
+    """For each of our ids the id there: the special tokens first."""
     special = [SPECIAL_TOKENS[PAD_ID if index == BOS_ID else index] for index in range(len(SPECIAL_TOKENS))]
     if missing := [token for token in special if token not in vocabulary]:
         raise ValueError(f"{folder / VOCABULARY}: the token {missing[0]!r} is missing")
@@ -184,7 +178,6 @@ def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
 
 
 def _languages(folder: Path) -> dict[str, str]:
-    """Source and target language, where the tokenizer's configuration names both."""
     path = folder / "tokenizer_config.json"
     values = checkpoint.read_json(path) if path.is_file() else {}
     named = {"source": values.get("source_lang"), "target": values.get("target_lang")}

@@ -100,7 +100,7 @@ def attention_of(
 
 
 def _is_causal(weights: np.ndarray) -> bool:
-    """Whether no query of several reads what comes after it, in any layer and head."""
+    """Whether no query of several reads what comes after it."""
     n_queries, n_keys = weights.shape[2:]
     return n_queries == n_keys > 1 and not weights[..., ~_causal(weights)].any()
 
@@ -135,7 +135,7 @@ def _tokens(tokens: Any, weights: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _maps(name: Any, maps: Any) -> np.ndarray:
-    """Maps as float32 (layers, heads, queries, keys)."""
+    """float32 (L, H, T, S)."""
     axes = ("heads", "queries", "keys")
     if not isinstance(maps, (list, tuple)):
         return clipped(_array(name, maps, ("layers", *axes)))
@@ -146,7 +146,7 @@ def _maps(name: Any, maps: Any) -> np.ndarray:
 
 
 def _array(name: str, value: Any, axes: tuple[str, ...]) -> np.ndarray:
-    """Numbers as float32 with these axes; a batch of one before the heads is left out."""
+    """float32 with these axes; a batch of one before the heads is left out."""
     if value is None:
         raise ValueError(f"{name} is None: {_EAGER}, others compute no maps")
     if isinstance(value, (list, tuple)) and any(getattr(one, "ndim", 0) > 2 for one in value):
@@ -167,7 +167,7 @@ def _array(name: str, value: Any, axes: tuple[str, ...]) -> np.ndarray:
 def _steps(
     outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any
 ) -> tuple[int, Callable[..., Tensor]]:
-    """How many tokens one sequence of generate read, and what makes whole maps of a kind from its steps."""
+    """How many tokens a sequence of generate read, and what makes whole maps from its steps."""
     name = "decoder_attentions" if "decoder_attentions" in outputs else "attentions"
     prompt = _layers({name: (outputs.get(name) or [()])[0]}, name).size(3)
     written = [*outputs["sequences"][sequence, prompt:].tolist(), eos_id]
@@ -195,7 +195,7 @@ def _steps(
 
 
 def _layers(outputs: Mapping[str, Any], name: str) -> Tensor:
-    """The maps of all layers of a kind, (L, rows, H, queries, keys) float32."""
+    """(L, rows, H, queries, keys) float32."""
     layers = outputs.get(name)
     if not layers or not all(isinstance(layer, Tensor) and layer.ndim == 4 for layer in layers):
         raise ValueError(

@@ -29,12 +29,9 @@ SLACK = 1_000_000  # numbers that a model may have beside those of its file: tab
 
 
 def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Attention:
-    """Have a T5, BART, GPT-2 or BERT read a text, and return what each head looked at.
+    """Have a T5, BART, GPT-2 or BERT, a folder or a name on the Hugging Face hub, read a text.
 
-    Args:
-        name: a folder, or a name on the Hugging Face hub.
-        target: what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
-        revision: a branch or a commit on the hub.
+    `target` is what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
     """
     folder = fetch(name, FILES, revision)
     _expect(folder, CONFIG)
@@ -112,7 +109,6 @@ def _encode(tokenizer: tokenizers.Tokenizer, text: str) -> list[int]:
 
 
 def _check_ids(ids: list[int], config: Any) -> None:
-    """Whether the model has an embedding for every token and every position."""
     positions = getattr(config, "max_position_embeddings", MAX_TOKENS)
     if len(ids) > positions:
         raise ValueError(f"the text has {len(ids)} tokens; the model has positions for {positions}")
@@ -121,7 +117,7 @@ def _check_ids(ids: list[int], config: Any) -> None:
 
 
 def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
-    """The model, when a network of its sizes is not much larger than the file with its weights."""
+    """The model, if its sizes do not ask for much more than the file with its weights has."""
     if "quantization_config" in values:
         raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
 

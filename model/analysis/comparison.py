@@ -57,7 +57,7 @@ def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:
-    """The places of equal tokens of two sentences, and of those that replace each other, in order."""
+    """The places of equal tokens of two sentences, and of those that replace each other."""
     return [(i, j) for i, j in _pairs(a, b) if i is not None and j is not None]
 
 
@@ -68,7 +68,7 @@ def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.
 
 
 def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[int | None, int | None]]:
-    """The cheapest way from one list of words to another: pairs of places, None where a word has no partner."""
+    """The cheapest way from one list of words to another: pairs of places, None where there is no partner."""
     a, b = [word.casefold() for word in a], [word.casefold() for word in b]
     cost = [[_MOVED * (i + j) for j in range(len(b) + 1)] for i in range(len(a) + 1)]
     for i in range(1, len(a) + 1):

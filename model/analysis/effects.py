@@ -22,7 +22,7 @@ class Effects:
     Attributes:
         logits: (T,) of the written words, less those that they are compared with.
         others: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
-        parts: (T,) each, by name, disjoint; their sum is `logits`: "input.tokens", "input.positions", the modules
+        parts: (T,) each, which add up to `logits`: "input.tokens", "input.positions", the modules
             ("decoder.layers.0.self_attention"), the biases of their output projections ("....bias"), "norm" (biases of
             the norms), "output_bias".
     """
@@ -37,10 +37,7 @@ class Effects:
         return list(self._heads)
 
     def heads(self, kind: str) -> np.ndarray:
-        """What each head adds for each position that it read, (L, H, T, S); kinds other than `kinds` are a ValueError.
-
-        Summed over heads and keys it is the part of the module.
-        """
+        """What each head adds for each position that it read, (L, H, T, S); a ValueError for other kinds."""
         if kind not in self._heads:
             found = " and ".join(self._heads)
             raise ValueError(f"direct effects on a word are those of decoder heads, here of {found}; got {kind!r}")
@@ -67,14 +64,11 @@ def direct_effects(
     """Split the logit of each written word into what every part adds (direct logit attribution, Elhage et al. 2021).
 
     Args:
-        trace: by address what a decoder computed for one sentence, without the batch axis.
+        trace: by address what a decoder computed for one sentence, without the batch axis; else a KeyError.
         matrix, bias: (V, D) and (V,), from the decoder's output to logits.
         written: T ids.
         against: what a logit is compared with: None, the mean of all logits of the step; RUNNER_UP, the most probable
             other word of each step; or T ids, else a ValueError.
-
-    Raises:
-        KeyError: if an array is missing.
     """
     logits, written, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
     bias = np.zeros(len(matrix)) if bias is None else bias
@@ -91,7 +85,7 @@ def direct_effects(
     direction = matrix[written].astype(np.float64) - row  # (T, D)
 
     def pass_norm(name: str, x: np.ndarray) -> None:
-        """Turn the direction after a norm into the one before it; the deviation of x (T, D) is held."""
+        """Turn the direction after a norm into the one before it; x (T, D) has the deviation."""
         nonlocal direction
         if f"{name}.weight" in parameters:
             parts["norm"] += (direction * parameters[f"{name}.bias"]).sum(1)
@@ -151,7 +145,7 @@ def sublayers(trace: Arrays) -> list[tuple[str, str]]:
 
 
 def _of_heads(trace: Arrays, module: str, direction: np.ndarray, projection: np.ndarray) -> np.ndarray:
-    """(H, T, S): weights times values, projected (D, H * K), along the direction (T, D)."""
+    """Weights times values, projected (D, H * K), along the direction (T, D)."""
     weights, values = trace[f"{module}.weights"], trace[f"{module}.v"]  # (H, T, S), (H, S, K)
     of_heads = projection.astype(np.float64).reshape(len(projection), len(values), -1).swapaxes(0, 1)  # (H, D, K)
     # A product per head: one of all heads is large enough for numpy to wake threads, which costs more than it does.

@@ -34,14 +34,11 @@ class Tally:
         return Tally(*(one + two for one, two in zip(vars(self).values(), vars(other).values())))
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """The means over rows, by name of NUMBERS (L, H); 0 where there are no rows."""
+        """The means over rows, by name of NUMBERS (L, H)."""
         return dict(zip(NUMBERS, self.sums / np.maximum(self.rows, 1)))
 
     def offsets(self) -> np.ndarray:
-        """(L, H, offsets): of the rows that may read at an offset, the share whose largest weight is there.
-
-        0 where fewer than FEW or half of the rows may.
-        """
+        """(L, H, offsets): the share of the rows, if FEW and half may read there, with their largest weight there."""
         many = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
         return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
 
@@ -109,7 +106,7 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
 
 
 def comparable(weights: np.ndarray) -> bool:
-    """Whether every pair of heads (L, H, T, S) can be compared, and laid out, in about a second."""
+    """Whether every pair of heads (L, H, T, S) can be compared in about a second."""
     n_heads = weights.shape[0] * weights.shape[1]
     return n_heads <= MOST_HEADS and n_heads * weights.size <= MOST_NUMBERS
 

@@ -26,7 +26,7 @@ STEPS, BATCH, RATE = 150, 32, 0.01
 
 @dataclass(frozen=True)
 class Trained:
-    """A model in evaluation mode, and its losses while it learned: float32 (STEPS,), in nats per word."""
+    """A model, and its losses while it learned: float32 (STEPS,), in nats per word."""
 
     model: LanguageModel
     losses: np.ndarray
@@ -64,7 +64,7 @@ def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None)
 
 
 def sentence(generator: random.Random) -> list[str]:
-    """One sentence of the language: article, perhaps an adjective, noun, verb, and the same once more, and a stop."""
+    """Article, perhaps an adjective, noun, verb, and the same once more, and a stop."""
 
     def thing() -> list[str]:
         adjective = [generator.choice(ADJECTIVES)] if generator.random() < 0.5 else []
@@ -86,7 +86,7 @@ def is_sentence(words: Sequence[str]) -> bool:
 
 
 def batch(n: int, generator: random.Random) -> Tensor:
-    """Sentences as ids (n, LONGEST + 1), a stop before each and stops after it."""
+    """Sentences as ids (n, LONGEST + 1) among stops."""
     stop = VOCABULARY.index(STOP)
     rows = [[stop, *map(VOCABULARY.index, sentence(generator))] for _ in range(n)]
     return torch.tensor([row + [stop] * (LONGEST + 1 - len(row)) for row in rows])

@@ -28,15 +28,13 @@ Cells = Sequence[tuple[int, int, int]]  # (b, t, s) of masks (B, T, S)
 
 @dataclass(frozen=True)
 class Sentences:
-    """Some sentence pairs as one batch, padded to the longest."""
-
     src: Tensor  # (B, S) ids, the end token last, then padding
     tgt: Tensor  # (B, T) what the decoder reads: the start token first, then padding
     source_tokens: list[list[str]]  # their names
     target_tokens: list[list[str]]
 
     def pair(self, number: int) -> tuple[Tensor, Tensor]:
-        """The ids (1, own S) and (1, own T) of one pair, counted from 0, without padding."""
+        """The ids (1, own S) and (1, own T) of one pair without padding."""
         return tuple(ids[None, ids != PAD_ID] for ids in (self.src[number], self.tgt[number]))
 
 
@@ -64,8 +62,6 @@ def worked_example() -> Sentences:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of a batch through a model, recorded."""
-
     masks: dict[str, np.ndarray]  # by name of MASKS bool (B, T, S)
     weights: dict[str, np.ndarray]  # by kind of attention, float32 (B, L, H, T, S)
     scores: dict[str, np.ndarray]  # the same before softmax and mask: q k / sqrt(d_head)
@@ -125,7 +121,7 @@ def _changed(is_open: bool, flipped: Cells) -> Change:
 
 
 def without_look_ahead(model: Transformer) -> dict[str, Change]:
-    """Interventions after which every step of the decoder reads the later ones, too; for passes without padding."""
+    """Interventions after which every step of the decoder reads the later ones, in passes without padding."""
     layers = range(model.config.n_decoder_layers)
     return dict.fromkeys((f"{module_of('decoder_self', i)}.mask" for i in layers), _allow_all)
 
@@ -161,7 +157,7 @@ def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: boo
 
 
 def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Write a mask, bool (T, S), in the conventions of `masks.conventions`: str objects (T, S)."""
+    """A mask, bool (T, S), as texts in the conventions of `masks.conventions`."""
     tensors = masks.conventions(torch.from_numpy(mask))
     spell = np.vectorize(lambda value: "0" if value == 0 and isinstance(value, float) else str(value), otypes=[object])
     return {name: spell(tensor.numpy().astype(object)) for name, tensor in tensors.items()}

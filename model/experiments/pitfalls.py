@@ -169,12 +169,12 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[lis
 
 
 def row_padding_mask(ids: Tensor) -> Tensor:
-    """Padding of ids (B, T) laid over the rows, bool (B, 1, T, 1): as queries pads are blanked, not as keys."""
+    """Padding of ids (B, T) over the rows, bool (B, 1, T, 1): pads are blanked as queries, not as keys."""
     return masks.padding_mask(ids).transpose(-2, -1)
 
 
 def _filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
-    """While the block runs, masked scores of the decoder's self-attention are -1e9: a masked row becomes uniform."""
+    """Masked scores of the decoder's self-attention are -1e9, so that a masked row becomes uniform."""
     fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, -1e9), "decoder")
     return intervene(fill)
 
@@ -188,7 +188,7 @@ def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> 
 
 @torch.inference_mode()
 def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-    """The same, one token at a time with cached keys and values: equal, unless a row reads what comes later."""
+    """The same with cached keys and values: equal, unless a row reads what comes later."""
     cache = cache.fresh()
     with _filled_with_a_large_number(model):
         steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
@@ -196,7 +196,7 @@ def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Ca
 
 
 def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
-    """A target (1, T) with padding in place of its start token, and its mask (1, 1, T, T), whose first row is empty."""
+    """A target (1, T) with padding as its start token, and its mask (1, 1, T, T), whose first row is empty."""
     tgt = ids.clone()
     tgt[:, 0] = PAD_ID
     return tgt, masks.combine(row_padding_mask(tgt), masks.causal_mask(tgt.size(1)))
@@ -204,7 +204,7 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """At most `limit` ids, written greedily from what `model.start` gave, each step a full pass, less the end token."""
+    """At most `limit` ids, written greedily from what `model.start` gave, each step a full pass."""
     ids = [BOS_ID]
     while len(ids) <= min(limit, model.config.max_length - 1):
         tgt = torch.tensor([ids])
@@ -221,7 +221,7 @@ def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = Fal
 
 @lru_cache(maxsize=4)
 def sample_tokenizer(language: str) -> Tokenizer:
-    """A small tokenizer that has seen one language only, "en" or "de"; using it on the other is the mistake."""
+    """A small tokenizer that has seen one language only, "en" or "de"."""
     return Tokenizer.train([SAMPLES[language]], 520, alphabet_size=64)
 
 

@@ -28,10 +28,7 @@ def changed_positions(
 ) -> AbstractContextManager[None]:
     """Change the positional encodings of every pass while the block runs, in this thread only.
 
-    Args:
-        layout: the model's encoding, a name of `model.positional.TABLES`.
-        scale: what the encoding is multiplied with; 0 switches it off.
-        shift: how many positions later every token seems to stand.
+    `layout` is the model's, a name of `model.positional.TABLES`; every token seems to stand `shift` positions later.
     """
     if not 0 <= scale <= MAX_SCALE:
         raise ValueError(f"the scale must be from 0 to {MAX_SCALE:g}, got {scale:g}")
@@ -49,8 +46,6 @@ def changed_positions(
 
 @dataclass(frozen=True)
 class Shuffle:
-    """A sentence with its words in another order."""
-
     text: str
     shuffled: str
     ids: list[int]  # of the text, the end token last
@@ -59,7 +54,7 @@ class Shuffle:
 
 
 def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
-    """Put the words of a sentence in another order, where they allow one; the tokens of a word stay together."""
+    """Put the words of a sentence in another order, where they allow one."""
     words = tidy(text).split()
     numbers = list(range(len(words)))
     rng = random.Random(seed)
@@ -91,8 +86,6 @@ def order_difference(translator: Translator, shuffled: Shuffle, scale: float) ->
 
 @dataclass(frozen=True)
 class LearnedPositions:
-    """A table before and after training."""
-
     initial: np.ndarray  # (T, D) float64, random
     trained: np.ndarray  # (T, D) float64
     losses: np.ndarray  # cross entropy before each step, in nats; ln T where the head looks everywhere alike

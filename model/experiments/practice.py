@@ -32,7 +32,7 @@ _STARTING = threading.Lock()  # the weights are drawn from torch's one global ge
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be chosen; a ValueError names a value that is not allowed."""
+    """A ValueError names a value that is not allowed."""
 
     schedule: str = "noam"
     norm: str = "pre"
@@ -52,7 +52,7 @@ class Settings:
             raise ValueError(f"warmup must be from 1 to {MAX_WARMUP}, got {self.warmup!r}")
 
     def function(self) -> schedules.Schedule:
-        """Step to learning rate; Noam's factor is chosen so that its peak is `peak`."""
+        """Step to learning rate, with `peak` as the highest."""
         peak = self.peak * (D_MODEL * self.warmup) ** 0.5 if self.schedule == "noam" else self.peak
         sizes = {"d_model": D_MODEL, "warmup": self.warmup, "steps": MAX_STEPS, "decay": MAX_STEPS // 10}
         return schedules.by_name(self.schedule, peak=peak, **sizes)
@@ -79,7 +79,6 @@ class Practice:
         return len(self.losses)
 
     def advance(self) -> None:
-        """One step of training, and a check where it is time for one."""
         src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self.unseen])
         logits = self.model(src, tgt[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
@@ -132,7 +131,7 @@ def encode(text: str) -> list[int]:
 
 
 def batch(texts: list[str]) -> tuple[Tensor, Tensor]:
-    """Strings and their reversals: src (B, S) with the end token, tgt (B, T) with start and end token, padded."""
+    """Strings and their reversals, (B, S) and (B, T), padded."""
     ids = [encode(text) for text in texts]
     return pad_ids([[*row, EOS_ID] for row in ids]), pad_ids([[BOS_ID, *row[::-1], EOS_ID] for row in ids])
 

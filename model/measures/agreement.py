@@ -46,7 +46,6 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _read(source: Sequence[int], written: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """What encoder and decoder read, (1, S) and (1, T)."""
     return torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
 
 
@@ -55,8 +54,6 @@ def without_each_head(
     model: Transformer, source: Sequence[int], written: Sequence[int]
 ) -> Iterator[tuple[list[Head], np.ndarray]]:
     """Score a translation with every head switched off in turn, all heads of a layer as the rows of one batch.
-
-    What lies below the layer runs once.
 
     Yields:
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
@@ -81,13 +78,13 @@ def without_each_head(
 
 
 def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
-    """The log-probability of each word of a translation in each row of logits (B, T, V), float64 (B, T)."""
+    """The log-probability of each written word in each row of logits (B, T, V), float64 (B, T)."""
     losses = F.cross_entropy(logits.flatten(0, 1), torch.tensor(written).repeat(len(logits)), reduction="none")
     return -losses.view(len(logits), -1).double().numpy()
 
 
 def _row_changes(heads: list[Head]) -> dict[str, Change]:
-    """Interventions that switch head i, all of one layer, off in batch row i."""
+    """Switch head i, all of one layer, off in batch row i."""
 
     def zero(weights: Tensor, kind: str) -> Tensor:  # (B, H, T, S)
         for row, head in enumerate(heads):

@@ -16,7 +16,7 @@ from model.text.words import WordTokenizer
 from model.transformer import Transformer
 from model.translator import Translator
 
-READ_AT = ("output", "input")
+READ_AT, MEASURES = ("output", "input"), ("weights", "norms")
 
 
 def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
@@ -60,7 +60,7 @@ class Counts:
     in_possible: np.ndarray | int = 0  # |A n P|
 
     def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
-        """Count one pair: `linked`, int (..., N), are the source words that N target words are linked to."""
+        """Count one pair: int (..., N), the source words that N target words are linked to."""
         right = np.zeros((2, len(pair.source_words), len(pair.target_words)), dtype=bool)
         for which, links in enumerate((pair.sure, pair.possible)):
             for link in links:
@@ -106,7 +106,9 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
             continue
         result = translator.force(pair.source, pair.target)
         targets = sorted(set(target_of))
-        mass = {what: _MASS[what](translator, result) for what in measures}
+        mass = {"weights": result.attention("cross")}
+        if "norms" in measures:
+            mass["norms"] = contributions(translator.model, result, "cross")
         for start, at in enumerate(READ_AT):  # row t predicted token t and read token t - 1
             for what, groups in counts[at].items():
                 values = mass[what][..., start : start + len(target_of), : len(source_of)]
@@ -136,10 +138,6 @@ def _rates(counts: dict[str, Counts]) -> dict[str, Any]:
     return {name: np.round(one.error_rate(), 4).tolist() for name, one in counts.items()}
 
 
-_MASS = {
-    "weights": lambda translator, result: result.attention("cross"),
-    "norms": lambda translator, result: contributions(translator.model, result, "cross"),
-}
 _GROUPS = {
     "heads": lambda values: values,
     "mean": lambda values: values.mean(axis=1),
@@ -147,7 +145,6 @@ _GROUPS = {
     "mean_of_all": lambda values: values.mean(axis=(0, 1)),
     "max_of_all": lambda values: values.max(axis=(0, 1)),
 }
-MEASURES = tuple(_MASS)
 
 
 def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:

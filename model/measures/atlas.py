@@ -44,7 +44,6 @@ class Counted:
         return Counted(self.tally + other.tally, sums, self.divergence + other.divergence)
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """The means by measure (L, H); 0 where nothing was counted."""
         return self.tally.numbers() | {name: total / np.maximum(n, 1) for name, (total, n) in self.sums.items()}
 
 
@@ -75,7 +74,7 @@ def _keys(result: Translation, kind: str) -> list[str]:
 
 
 def _on_rare(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str], frequencies: Mapping[str, int]) -> np.ndarray:
-    """The mass on the rarest key that each row may read (Voita et al. 2019, section 4.3), and the rows: (2, L, H)."""
+    """The mass on the rarest key that each row may read (Voita et al. 2019, section 4.3), and the rows."""
     counts = np.where(analysis.is_special(keys), np.inf, [frequencies.get(key, 0) for key in keys])
     allowed = np.where(mask, counts, np.inf)  # (T, S)
     rarest = (allowed == allowed.min(axis=1, keepdims=True)) & np.isfinite(allowed)
@@ -175,7 +174,7 @@ def _shown(translator: Translator, result: Translation, kind: str, counted: Coun
 
 
 def _examples(seen: list[tuple], shown: dict[int, int]) -> list:
-    """The strongest sentences of every head, of what `_shown` said of each; `shown` numbers those that are used."""
+    """The strongest sentences of every head, of what `_shown` said; `shown` numbers those that are used."""
     strength = np.stack([one[0] for one in seen])  # (sentences, L, H)
     best = np.argsort(-strength, axis=0, kind="stable")[:MOST_EXAMPLES]
 
@@ -206,7 +205,7 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
 
 
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
-    """BLEU by the whole model; into the kinds goes its change without each head."""
+    """BLEU of the whole model; into the kinds goes its change without each head."""
     sources, references = zip(*pairs, strict=True)
     metric, heads = BLEU(), all_heads(translator.config)
 

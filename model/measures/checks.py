@@ -34,8 +34,6 @@ OF_PARTS = 1e-4  # of the largest logit
 
 @dataclass(frozen=True)
 class Check:
-    """One claim about a translation, measured."""
-
     claim: str  # of CLAIMS
     deviation: float  # the largest absolute difference found; NaN counts as broken
     allowed: float  # up to which the claim holds
@@ -49,8 +47,6 @@ class Check:
 
 @dataclass(frozen=True)
 class _Run:
-    """What was translated, and its ids."""
-
     translator: Translator
     result: Translation
     src: Tensor  # (1, S)
@@ -58,7 +54,7 @@ class _Run:
 
     @property
     def padded(self) -> tuple[Tensor, Tensor] | None:
-        """Both sides with some pads at their ends; None where the model has no positions left for them."""
+        """Both sides with some pads at their ends; None where the model has no positions for them."""
         if max(self.src.size(1), self.tgt.size(1)) + PADS > self.translator.config.max_length:
             return None
         return F.pad(self.src, (0, PADS), value=PAD_ID), F.pad(self.tgt, (0, PADS), value=PAD_ID)
@@ -109,7 +105,6 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 
 def source_of(claim: str) -> str:
-    """The lines of Python that measure a claim (of CLAIMS)."""
     return inspect.getsource(_MEASURED_BY[claim])
 
 
@@ -146,7 +141,6 @@ def _masked(run: _Run) -> tuple:
     bare = mask_experiments.run(run.translator.model, *batch, padding=False, look_ahead=False)
 
     def hidden(weights: dict[str, np.ndarray]) -> np.ndarray:  # by kind (1, L, H, T, S)
-        """What is in the cells that the masks hide, of all layers and heads."""
         return np.concatenate([weights[kind][..., ~masked.masks[kind][0]].ravel() for kind in KINDS])
 
     cells = hidden(masked.weights)

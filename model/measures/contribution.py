@@ -9,12 +9,9 @@ from model.translation import MODULES, Translation, module_of
 
 
 def contributions(model: Transformer, result: Translation, kind: str) -> np.ndarray:
-    """The length of what a key adds to the output of a head: ||weight * value * output projection||.
+    """The length of what a key adds to the output of a head: ||weight * value * output projection||, (L, H, T, S).
 
     Kobayashi et al. 2020, equation 5: values have their bias; that of the output projection belongs to no key.
-
-    Returns:
-        float32 (L, H, T, S), in units of the residual stream.
     """
     stack, name = MODULES[kind]
     weights = result.attention(kind)  # (L, H, T, S)
@@ -30,10 +27,8 @@ def contributions(model: Transformer, result: Translation, kind: str) -> np.ndar
 def rollout(weights: np.ndarray) -> np.ndarray:
     """Follow self-attention (L, H, T, T) from the output of a stack to its input (Abnar and Zuidema 2020, section 3).
 
-    Heads are averaged and the residual connection counts as much as the attention: A = (W + I) / 2.
-
-    Returns:
-        float32 (T, T): rows are positions of the output, columns input tokens.
+    Heads are averaged and the residual connection counts as much as the attention, A = (W + I) / 2; rows are positions
+    of the output, columns input tokens.
     """
     flow = np.eye(weights.shape[-1])
     for mean in weights.mean(axis=1, dtype=np.float64):

@@ -49,7 +49,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
 
 
 def _read_last(tree: SearchTree) -> list[int]:
-    """The nodes from which a search went on and no node below which it did: their paths hold all that it read."""
+    """The nodes from which a search went on and no node below which it did."""
     went_on = set(tree.parent) - {-1}
     above = {tree.parent[node] for node in went_on}
     return sorted(went_on - above)

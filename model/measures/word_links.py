@@ -17,8 +17,6 @@ _LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
 
 @dataclass(frozen=True)
 class LinkedPair:
-    """A sentence pair with its links."""
-
     number: int  # of its line, counted from 1
     source: str
     target: str
@@ -35,8 +33,6 @@ class LinkedPair:
 
 @dataclass(frozen=True)
 class LinkedText:
-    """Pairs with links."""
-
     name: str
     languages: tuple[str, str]  # of source and target
     made_by: str  # who made the links, as far as the files say
@@ -53,14 +49,11 @@ class LinkedText:
 
 
 def read_linked_text(paths: Sequence[Path]) -> LinkedText:
-    """Read pairs and their links.
+    """Read pairs and their links; a ValueError says what is wrong, and in which line.
 
     Args:
         paths: a folder with X-Y.ref.wa (lines of sentence from 1, word of X from 0, word of Y from 0, S or P), test.X
             and test.Y, cut into words by spaces; or such a file or one of `model/measures/links/`, and the two texts.
-
-    Raises:
-        ValueError: if files are missing, or something in them is wrong; the message names the line.
     """
     if len(paths) == 1 and paths[0].is_dir():
         found = sorted(paths[0].glob("*.wa"))
@@ -129,5 +122,5 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[tuple, list[Li
 
 
 def text_hash(first: str, second: str) -> str:
-    """What tells whether a pair is the one that was linked: the start of the SHA-256 of both texts, a tab between."""
+    """The start of the SHA-256 of both texts, a tab between."""
     return hashlib.sha256(f"{first.strip()}\t{second.strip()}".encode()).hexdigest()[:16]

@@ -29,7 +29,6 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 # Modules of `model` whose plain errors are of files and addresses: a sentence that says so stands before their English.
 OF_FILES = {
     "decoding/sampling.py",
-    "experiments/inside.py",
     "experiments/practice.py",
     "interventions/edits.py",
     "training/schedules.py",

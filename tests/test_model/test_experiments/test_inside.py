@@ -138,23 +138,3 @@ class TestGradient:
             power = (weights**2).sum()
             assert softmax_gradient(weights) <= math.sqrt(max(power - power**2, 0)) + 1e-9 <= 0.5 + 2e-9
         assert softmax_gradient(np.array([0.5, 0, 0.5])) == 0.5
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, math.inf, math.nan])
-def test_a_temperature_that_is_none_is_refused(temperature):
-    with pytest.raises(ValueError, match=f"must be a number above 0, got {temperature}"):
-        Switches(temperature=temperature)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("temperature", [1e-38, 1e-40, 1e-320])
-def test_the_smallest_temperatures_leave_the_largest_score(temperature):
-    q, k, v = (np.array(values, np.float32) for values in ([1, 1], [[1, 2], [4, 3], [0, 0]], [[1, 0], [0, 1], [1, 1]]))
-    row = compute(q, k, v, np.array([True, True, True]), Switches(temperature=temperature))
-    assert row.weights.tolist() == [0, 1, 0] and row.context.tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("dropout", [-0.1, 1.0])
-def test_a_dropout_that_is_none_is_refused(dropout):
-    with pytest.raises(ValueError, match=f"from 0 to below 1, got {dropout}"):
-        Switches(dropout=dropout)
