@@ -14,7 +14,6 @@ import numpy as np
 from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
-from model.checkpoint import available, checkpoints_folder
 from model.commands import table
 from model.commands.backtranslate import backtranslate
 from model.measures import atlas, checks, kept
@@ -33,7 +32,7 @@ from model.translator import Translator, Writer, load_translator
 
 
 def run_checkpoints(args: Namespace) -> None:
-    folder, names = checkpoints_folder(), available()
+    folder, names = checkpoint.checkpoints_folder(), checkpoint.available()
     if not names:
         raise ValueError(f"there is no checkpoint in {folder}")
     if args.readme:

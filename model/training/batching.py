@@ -104,8 +104,8 @@ class TrainingStream:
 
 
 def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs: int = 0) -> Iterator[list[Example]]:
-    """Batches of about equal length, the shortest first, of at most batch_tokens ids, padding, start and end included
-    (one example always fits), and of at most batch_pairs examples, if not 0.
+    """Batches of about equal length, of at most batch_tokens ids, padding, start and end included (one example always
+    fits), and of at most batch_pairs examples, if not 0.
     """
     batch: list[Example] = []
     source_length = target_length = 0

@@ -25,8 +25,6 @@ from model.training.data.corpora import parse_mix
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig(JsonConfig):
-    """Data, batches, optimiser and validation of one training run."""
-
     source: str = "en"
     target: str = "de"
     data: str = "tatoeba + 2*multi30k"  # what a pass consists of
@@ -52,7 +50,7 @@ class TrainingConfig(JsonConfig):
     teacher_forcing: Chance = 1.0  # how often a recurrent decoder reads the target's token and not its own
     label_smoothing: Share = 0.1
     clip_norm: Positive = 1.0
-    # of products of matrices (weights stay float32); "auto": bfloat16 where the processor has instructions for it
+    # of products of matrices (weights stay float32); "auto": bfloat16 where the device has instructions for it
     precision: str = one_of("auto", "bfloat16", "float32")
     # What is changed about the text, each with a probability.
     bpe_dropout: Share = 0.0  # of leaving out a merge of a source word

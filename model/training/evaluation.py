@@ -32,8 +32,8 @@ class Validation:
         self._bleu = BLEU(lowercase=lowercase)
 
     def run(self, model: EncoderDecoder) -> dict[str, float]:
-        """For each corpus perplexity (per token, teacher-forced), nats per character (the same loss, comparable between
-        tokenizers) and BLEU (greedy); for a recurrent model also the "free" perplexity without teacher forcing.
+        """By corpus perplexity (per token, teacher-forced), nats per character (comparable between tokenizers) and BLEU
+        (greedy); of a recurrent model also the "free" perplexity, without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():

@@ -57,7 +57,7 @@ class CellTrainer(Trainer):
 
     def _attention(self) -> dict[str, np.ndarray]:
         """By kind the maps (layers, heads, queries, keys) of the first example in bytes, of which 255 is 1."""
-        model = copy.deepcopy(self.model).cpu()  # a Translator lays out the weights anew
+        model = copy.deepcopy(self.model).cpu()  # a Translator lays out its weights differently
         result = Translator(Checkpoint(self.out, model, self.tokenizer, {})).force(*grid.EXAMPLES[0])
         return {kind: (result.attention(kind) * grid.MAP_UNIT).round().astype(np.uint8) for kind in KINDS}
 

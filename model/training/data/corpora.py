@@ -23,10 +23,10 @@ GROUPS = {
     "nc": "not for commercial use",
 }
 _GPL2 = "GPL-2 or later"
-# Name to group, share seen in a pass (drawn again in each), licence, and where it comes from. No public original has
-# this form: more-de-en/NAME.tsv.gz is cleaned, without repetitions, and without any sentence of a validation or test
-# set of ours. Several hold published test sets, on which a model trained with them must not be scored: Tatoeba's of
-# 2020-2021, newstest2019 (ntrex), WMT21 to WMT24.
+# Name to group, share seen in a pass (drawn again in each), licence, and where it comes from. more-de-en/NAME.tsv.gz is
+# cleaned, without repetitions, and without any sentence of a validation or test set of ours. Several hold published
+# test sets, on which a model trained with them must not be scored: Tatoeba's of 2020-2021, newstest2019 (ntrex), WMT21
+# to WMT24.
 MORE: dict[str, tuple[str, float, str, str]] = {
     "xdailydialog": ("nc", 1.0, "CC BY-NC-SA 4.0", "XDailyDialog, everyday dialogues"),
     "bcontrast": ("sa", 0.7, "CC BY-SA 4.0", "Unbabel BConTrasT, customer chats"),
@@ -78,7 +78,7 @@ MONOLINGUAL = {
 class Corpus:
     folder: str  # below the data folder
     licence: str  # for the model card, with the attribution that it asks for
-    read: Callable[[Path, str], list[Pair]]  # (folder, split) to English and German; none where there is no such split
+    read: Callable[[Path, str], list[Pair]]  # of folder and split English and German, none without such a split
     group: str  # a key of GROUPS
     share: float = 1.0  # seen in a pass where a mix names its group
 
@@ -192,12 +192,7 @@ def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
 
 
 def comparable(sentence: str) -> str:
-    """The letters and digits without case; of a sentence without any, the sentence.
-
-    Example:
-        >>> comparable("It's 5 %."), comparable("!?")
-        ('its5', '!?')
-    """
+    """The letters and digits without case, "its5" of "It's 5 %."; of a sentence without any, the sentence."""
     text = unicodedata.normalize("NFKC", sentence).casefold()
     return "".join(character for character in text if character.isalnum()) or text
 

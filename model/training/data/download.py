@@ -16,7 +16,7 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from model.checkpoint import replacing
-from model.training.data.corpora import CORPORA, MORE, Pair, comparable
+from model.training.data.corpora import CORPORA, Pair, comparable
 
 URLS = {
     "multi30k": "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw",  # a folder
@@ -27,7 +27,6 @@ TSV_FILES = ("train.tsv.gz", "valid.tsv.gz", "test.tsv.gz")
 MAX_BYTES = 200_000_000  # of one file as it is fetched
 MAX_TEXT_BYTES = 300_000_000  # of its text when unpacked
 TIMEOUT_SECONDS = 30.0
-_CHUNK = 1 << 16
 _ZIP_MEMBER = "deu.txt"
 _MAX_CLUSTER = 100  # larger ones stay in training, lest one be the whole of a test set
 
@@ -92,15 +91,11 @@ def _put_by_hand(name: str, folder: Path) -> list[Path]:
     elif name == "wmt16":
         how = (
             "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the "
-            "news task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into "
-            f"{paths[0]}"
+            f"news task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into {paths[0]}"
         )
     else:
-        _, _, licence, origin = MORE[name]
-        how = (
-            f"the corpus {name!r} ({origin}; {licence}) has no public original in this form: "
-            f"put pairs of it into {paths[0]}"
-        )
+        licence = CORPORA[name].licence
+        how = f"the corpus {name!r}, {licence}, has no public original in this form: put it into {paths[0]}"
     raise ValueError(f"{how}, gzip-compressed, each line English, a tab, German")
 
 
@@ -160,7 +155,7 @@ def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
             length = response.headers.get("Content-Length", "")
             total = int(length) if length.isdecimal() else None
             with tqdm(total=total, desc=name, unit="B", unit_scale=True, disable=None, dynamic_ncols=True) as bar:
-                while chunk := response.read(_CHUNK):
+                while chunk := response.read(1 << 16):
                     received += len(chunk)
                     if max(received, total or 0) > MAX_BYTES:
                         raise ValueError(f"{url} is larger than {MAX_BYTES:,} bytes, which it should not be: {advice}")
@@ -200,8 +195,8 @@ def _read_pairs(archive: Path) -> list[Pair]:
         text = _unpacked(archive, "zipped", lambda: zipfile.ZipFile(archive).open(_ZIP_MEMBER))
     except KeyError:
         raise ValueError(f"{archive} holds no {_ZIP_MEMBER}") from None
-    rows = [[cell.strip() for cell in line.split("\t")] for line in text.split("\n")]
-    pairs = [(row[0], row[1]) for row in rows if len(row) > 1 and row[0] and row[1]]
+    rows = ([cell.strip() for cell in line.split("\t")[:2]] for line in text.split("\n"))
+    pairs = [tuple(row) for row in rows if len(row) == 2 and all(row)]
     if not pairs:
         raise ValueError(f"{archive}: {_ZIP_MEMBER} holds no lines of English, a tab, German")
     return pairs

@@ -40,8 +40,7 @@ _BOUND = frozenset(("it", "its", "itself", "you", "your", "yours", "yourself"))
 class SubwordSampler:
     """Cuts pieces into subwords, leaving out each possible merge with probability `dropout` (Provilkov et al. 2020).
 
-    The `tokenizers` library's own ignores seeds, and is saved into tokenizer.json, where it would make translations
-    random.
+    The library's own ignores seeds, and is saved into tokenizer.json, where it would make translations random.
     """
 
     def __init__(self, tokenizer: Tokenizer | WordTokenizer, dropout: float) -> None:
@@ -87,10 +86,7 @@ class SubwordSampler:
 
 
 def misspell(piece: str, rng: random.Random) -> str:
-    """Leave out, double or replace a letter (not the first), or swap it with the one before.
-
-    Words under four letters, numbers and punctuation stay.
-    """
+    """Leave out, double or replace a letter (not the first), or swap it with the one before, of four or more."""
     letters = piece.lstrip(MARK)
     if len(letters) < 4 or not letters.isalpha():
         return piece
@@ -107,12 +103,7 @@ def misspell(piece: str, rng: random.Random) -> str:
 
 
 def recase(piece: str) -> str:
-    """Give the first letter its other case, if it has one.
-
-    Example:
-        >>> recase("▁Because"), recase("▁it"), recase("▁7")
-        ('▁because', '▁It', '▁7')
-    """
+    """Give the first letter its other case, if it has one: "▁It" for "▁it"."""
     at = len(piece) - len(piece.lstrip(MARK))
     swapped = piece[at : at + 1].swapcase()
     return piece[:at] + swapped + piece[at + 1 :] if len(swapped) == 1 else piece
@@ -131,7 +122,7 @@ def main_clause(pair: Pieces) -> Pieces | None:
 def subordinate_clause(pair: Pieces) -> Pieces | None:
     """Both sides from their one conjunction, in German from the comma before it, to the full stop; else None.
 
-    A main clause must come before, and the German must not depend on it ("it", "you"). Either direction.
+    A main clause must come before, and the German must not depend on it ("it", "you").
 
     Example:
         >>> english, german = ["▁I", "▁sleep", "▁because", "▁I", "▁can", "."], ["▁Ich", "▁schlafe", ",", "▁weil"]
