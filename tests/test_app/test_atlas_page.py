@@ -17,9 +17,9 @@ from model.measures import agreement, atlas, contribution, kept
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
-from viz.text import words_heads
 from viz.ui.controls import EXAMPLE
 from viz.views import view
+from viz.views.heads_results import role_name
 
 PAGE = "atlas.py"
 SHIPPED = Path(__file__).parents[2] / "checkpoints"
@@ -152,8 +152,8 @@ class TestCard:
         counted = head_roles.tally(result.attention(kind), result.mask(kind), keys)
         card = next(one.value for one in at.dataframe if "held-out" in one.value)
         held, here = card.loc["role", ["held-out", "this sentence"]]
-        assert held.startswith(words_heads.role(report["kinds"][kind]["role"][1][3]))
-        assert here == words_heads.role(head_roles.roles(counted, kind)[1][3])
+        assert held.startswith(role_name(report["kinds"][kind]["role"][1][3]))
+        assert here == role_name(head_roles.roles(counted, kind)[1][3])
         entropies = table(report, "entropy")
         own = report["kinds"][kind]["entropy"][1][3]
         rank = f"{(entropies > own).sum() + 1} of {entropies.size}"
@@ -217,7 +217,7 @@ class TestViews:
         assert_whole(at)
         whole = next(one.value for one in at.dataframe if "head" in one.value)
         rates = np.ravel(report["kinds"]["cross"]["aer_output"])
-        np.testing.assert_allclose(whole[words_heads.MEASURES["aer_output"]], rates, atol=1e-4)
+        np.testing.assert_allclose(whole["alignment error, step that writes"], rates, atol=1e-4)
 
     def test_error_rates_of_both_sets_of_links(self, report):
         at = open_page(PAGE, part="alignment")

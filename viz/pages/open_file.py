@@ -11,7 +11,7 @@ from model.measures import contribution
 from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone
-from viz.text import errors, words, words_heads
+from viz.text import errors, words
 from viz.text.language import message, say, say_n
 from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
@@ -183,7 +183,7 @@ def show_roles(attention: Attention, recipe: Recipe) -> None:
     source = known[kind][1]
     found = source.kinds[kind]
     heads_roles.show_board(source, [kind], "sharpness", head, recipe)
-    st.caption(say(words_heads.ROLE))
+    st.caption(say(heads_roles.ROLE))
     heads_roles.show_card(head, {say("this sentence"): source})
     left, right = st.columns(2, gap="medium")
     with left:

@@ -8,8 +8,7 @@ from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
 from viz.text.language import messages, say
-from viz.text.words import KINDS, PREDICTED_AXIS
-from viz.text.words_heads import SHORT_KINDS
+from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 
 WORDS = messages(  # by the names that the browser code uses; it fills the places in braces
     heads="Heads",

@@ -63,6 +63,7 @@ _KINDS = messages(
     ),
 )
 KINDS = {kind: KindWords(*texts) for kind, texts in _KINDS.items()}
+SHORT_KINDS = messages(encoder_self="Encoder", decoder_self="Decoder", cross="Cross")
 PREDICTED_AXIS = message("word being written (query)")
 
 

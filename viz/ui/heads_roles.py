@@ -11,13 +11,55 @@ from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import agreement
 from viz.figures import attention_heatmap, head_board, head_map
-from viz.text import words, words_heads
+from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import explore
 from viz.views import cached, maps, recipes
-from viz.views.heads_results import Numbers, Place, Source, name_of
+from viz.views.heads_results import IMPOSSIBLE, Numbers, Place, Source, name_of, role_name
 from viz.views.made import Recipe, made, the, value_of
 
+# By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.
+MEASURES = messages(
+    sharpness="role and sharpness",
+    entropy="entropy (nats)",
+    relative_entropy="entropy / even spread",
+    distance="mean distance (tokens)",
+    previous="previous token",
+    same="same token",
+    next="next token",
+    first="first token",
+    last="last token",
+    punctuation="punctuation",
+    rare="rarest token",
+    log_probability="log-probability without it (nats per word)",
+    bleu="BLEU without it",
+    gradient="importance by gradient (nats per word)",
+    effect="size of the direct effect (logits)",
+    agreement="agreement of weights and direct effect",
+    norms="agreement of weights and contributions",
+    occlusion="agreement of weights and left-out tokens",
+    input_gradient="agreement of weights and gradient × input",
+    aer_output="alignment error, step that writes",
+    aer_input="alignment error, step that reads",
+)
+CROSS_MEASURES = messages(previous="place before", same="same place", next="place after")
+SIGNED = ("sharpness", "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
+LOW_IS_GOOD = ("aer_output", "aer_input")
+LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted: what is missed most
+ABOUT = messages(
+    sharpness="Orange heads are sharp, blue ones broad. ★ keeps one distance, ⇄ aligns words.",
+    log_probability="Blue: the model's own translation gets less probable when this head alone is off.",
+    gradient="Estimates the change without this head by one backward pass (Michel et al. 2019).",
+    effect="Direct effect on the logit of the written word, against the most probable other word; effects through "
+    "later layers do not count.",
+    agreement="Kendall's rank correlation of a row of weights with the direct effects of its keys.",
+)
+ROLE = message(
+    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
+    "least 3 can (Voita et al. 2019). Else the place that holds most of the weight, if more than a third. Broad: at "
+    "least 80 % of the entropy of an even spread. Rows with one allowed key and rows of zeros are not counted: a "
+    "head with no others has no choice, or attends to nothing."
+)
 WHOLE = 0.995  # the mean of rows above which it need not be said
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, the title, what it shows, rows and columns
     encoder=(
@@ -45,6 +87,36 @@ ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, the title, 
 KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # whose axes they have
 
 
+def measure_name(name: str, kind: str) -> str:
+    """What a measure is called, of a kind of attention."""
+    return say(CROSS_MEASURES.get(name, MEASURES[name]) if kind == "cross" else MEASURES[name])
+
+
+def unit_of(largest: float) -> tuple[float, str]:
+    """The power of 1000 that brings the largest number of small cells to 0.1 or more, and a sentence, "" where it is 1.
+
+    >>> unit_of(0.064)
+    (1000.0, 'The numbers in the cells are multiplied by 1,000; point at one for the number itself.')
+    """
+    factor = 1.0
+    while 0 < largest * factor < 0.1 and factor < 1e6:
+        factor *= 1000
+    if factor == 1:
+        return factor, ""
+    line = message("The numbers in the cells are multiplied by {factor:,.0f}; point at one for the number itself.")
+    return factor, say(line, factor=factor)
+
+
+def short_number(number: float, signed: bool) -> str:
+    """A number in four characters or so.
+
+    >>> [short_number(number, True) for number in (-64.2, 0.25, 9.96, 0, -0.001)]
+    ['-64', '+0.25', '+10', '0', '0']
+    """
+    text = f"{number:{'+' if signed else ''}.{2 if abs(number) < 9.95 else 0}f}"
+    return "0" if float(text) == 0 else text
+
+
 def show_board(
     source: Source,
     kinds: Sequence[str],
@@ -69,23 +141,23 @@ def show_board(
     n_heads, sorted_by, ordered = numbers.shape[1], sort != "place", places
     if sorted_by:
         by = source.table(sort, kinds).ravel()
-        by = by if sort in words_heads.LOW_FIRST else -by
+        by = by if sort in LOW_FIRST else -by
         order = the(np.argsort)(by, kind="stable").named("order")
         ordered = [places[at] for at in value_of(order)]
         known = known.named("values").ravel()[order].reshape(-1, n_heads)
-    signed = other is not None or measure in words_heads.SIGNED
-    value = message("sharpness") if measure == "sharpness" else words_heads.MEASURES[measure]
+    signed = other is not None or measure in SIGNED
+    value = message("sharpness") if measure == "sharpness" else MEASURES[measure]
     with_roles = measure == "sharpness" and other is None and not sorted_by
-    factor, unit = words_heads.unit(float(np.abs(numbers).max()))
+    factor, unit = unit_of(float(np.abs(numbers).max()))
 
     def text(place: Place, number: float) -> str:
         kind, layer, head = place
         if sorted_by:
-            return f"{say(words_heads.SHORT_KINDS[kind])[0]} {layer}.{head}"
+            return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
         if with_roles:
             role = source.kinds[kind].roles[layer][head]
-            return source.mark(*place) or ("" if role == "mixed" else words_heads.role(role, short=True))
-        return words_heads.short(number * factor, signed)
+            return source.mark(*place) or ("" if role == "mixed" else role_name(role, short=True))
+        return short_number(number * factor, signed)
 
     def in_rows(texts: Iterable[str]) -> list[list[str]]:
         return np.reshape(list(texts), (-1, n_heads)).tolist()
@@ -93,7 +165,7 @@ def show_board(
     if sorted_by:
         rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
     else:
-        rows = [f"{say(words_heads.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
+        rows = [f"{say(words.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
     spot = (head.kind, head.layer, head.head)
     plot = recipe.plot(
         f"{say('All heads')}: {say(value)}",
@@ -105,7 +177,7 @@ def show_board(
         names=in_rows(source.about(*place, name=name_of(*place)) for place in ordered),
         value=value,
         signed=signed or None,
-        low_is_good=measure in words_heads.LOW_IS_GOOD or None,
+        low_is_good=measure in LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
     clicked = on_click and (lambda row, column: on_click(*ordered[row * n_heads + column]))
@@ -117,13 +189,13 @@ def show_board(
 
 
 def _caption(line: str, *measures: str, unit: str = "") -> None:
-    st.caption(" ".join(filter(None, [line, *(say(words_heads.ABOUT.get(one, "")) for one in measures), unit])))
+    st.caption(" ".join(filter(None, [line, *(say(ABOUT.get(one, "")) for one in measures), unit])))
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
     """Draw two measures of all heads of some kinds, which have both, against each other."""
     points = the(np.stack)([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
-    places, axes = source.places(kinds), (words_heads.MEASURES[x], words_heads.MEASURES[y])
+    places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
     spot = (everything.index(head.kind), head.layer, head.head)
     known = [(everything.index(kind), *place) for kind, *place in places]
@@ -132,7 +204,7 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
         head_map,
         points,
         known,
-        [say(words_heads.SHORT_KINDS[kind]) for kind, *_ in places],
+        [say(words.SHORT_KINDS[kind]) for kind, *_ in places],
         axes=axes,
         selected=spot if spot in known else None,
     )
@@ -146,10 +218,10 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     kind, place = head.kind, (head.layer, head.head)
     rank = say("rank, largest first")
     rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
-    for measure in words_heads.MEASURES:
+    for measure in MEASURES:
         for title, source in columns.items():
             if source.having(measure, [kind]):
-                row, own = rows.setdefault(words_heads.measure(measure, kind), {}), source.kinds[kind].numbers[measure]
+                row, own = rows.setdefault(measure_name(measure, kind), {}), source.kinds[kind].numbers[measure]
                 row[title] = say("{x:.3f}", x=own[place])
                 if rank not in row and source.name != "here":
                     every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
@@ -162,10 +234,10 @@ def show_table(shown: Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
     places = list(np.ndindex(np.shape(shown.roles)))
     columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
-    columns[say("role")] = [words_heads.role(shown.roles[layer][head]) for layer, head in places]
-    for name in words_heads.MEASURES:
-        if name in shown.numbers and name not in words_heads.IMPOSSIBLE.get(kind, ()):
-            columns[words_heads.measure(name, kind)] = np.round(shown.numbers[name].ravel(), 4)
+    columns[say("role")] = [role_name(shown.roles[layer][head]) for layer, head in places]
+    for name in MEASURES:
+        if name in shown.numbers and name not in IMPOSSIBLE.get(kind, ()):
+            columns[measure_name(name, kind)] = np.round(shown.numbers[name].ravel(), 4)
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 

@@ -15,7 +15,7 @@ from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
 from viz.stage.stage import stage
-from viz.text import words, words_heads
+from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, controls, shared, speaking
 from viz.ui.effects_results import found as effects_found
@@ -129,7 +129,7 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     """What was measured of the heads of a checkpoint, in words; empty where nothing usable was."""
     found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
-        roles, first = stage_message.known_roles(kind, of_kind["role"], words_heads.role), None
+        roles, first = stage_message.known_roles(kind, of_kind["role"], heads_results.role_name), None
         if "aligns" in of_kind:
             marked = zip(np.ravel(of_kind["aligns"]), np.ravel(roles))
             marked = [", ".join(filter(None, (say("aligns words") if at else "", role))) for at, role in marked]

@@ -13,14 +13,27 @@ from model.measures import agreement, atlas, contribution
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
-from viz.text import words, words_heads
-from viz.text.language import say
+from viz.text import words
+from viz.text.language import message, say
 from viz.views import cached
 from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
 from viz.views.maps import axis_tokens
 
 Place = tuple[str, int, int]  # kind of attention, layer, head
+IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
+# What `model.analysis.head_roles.roles` names, the measures above among it; of a positional head after a prefix.
+POSITIONAL = "positional: "
+ROLE_NAMES = {
+    "broad": message("broad"),
+    "nothing": message("nothing"),
+    "no choice": message("no choice"),
+    "mixed": message("mixed"),
+    "2 before": message("2 before"),
+    "3 before": message("3 before"),
+    "2 after": message("2 after"),
+    "3 after": message("3 after"),
+}
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
@@ -67,7 +80,7 @@ class Source:
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds, of some, of whose heads a measure is known and means something."""
         known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
-        return [kind for kind in known if measure not in words_heads.IMPOSSIBLE.get(kind, ())]
+        return [kind for kind in known if measure not in IMPOSSIBLE.get(kind, ())]
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:
         """A measure of all heads of some kinds, layers of all of them in rows."""
@@ -85,8 +98,21 @@ class Source:
 
     def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
         """The role of a head, and where it is read as a word aligner, after its name."""
-        role = words_heads.role(self.kinds[kind].roles[layer][head])
+        role = role_name(self.kinds[kind].roles[layer][head])
         return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
+
+
+def role_name(name: str, short: bool = False) -> str:
+    """A role of a head, by a name of `model.analysis.head_roles.roles`; short: with a star for a positional head.
+
+    >>> role_name("positional: 2 before"), role_name("positional: 2 before", short=True)
+    ('positional: 2 before', '★ 2 before')
+    """
+    place = name.removeprefix(POSITIONAL)
+    said = say(ROLE_NAMES.get(place, place))
+    if place == name:
+        return said
+    return f"★ {said}" if short else say("positional: {place}", place=said)
 
 
 def name_of(kind: str, layer: int, head: int) -> str:

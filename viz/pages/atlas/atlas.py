@@ -13,7 +13,7 @@ from model.interventions.edits import Head
 from model.measures import agreement, atlas, contribution
 from model.translation import KINDS
 from viz.pages.atlas import parts
-from viz.text import words_heads
+from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, heads_roles, shared, speaking
 from viz.views import cached, changes, heads_results, recipes
@@ -129,8 +129,8 @@ def choose_measures(part: str, held: Source | None) -> list[str]:
     """The measures of the board (its colours, and what it is sorted by, "place" if by none) or of two axes, if any."""
     of_sentence = {name for names in atlas.ALWAYS.values() for name in names} - {"rare"}
     known = {name for of_kind in held.kinds.values() for name in of_kind.numbers} if held else of_sentence
-    offered = [name for name in words_heads.MEASURES if name in known]
-    names, wide = words_heads.MEASURES | {"place": message("layer and head")}, {"width": "stretch"}
+    offered = [name for name in heads_roles.MEASURES if name in known]
+    names, wide = heads_roles.MEASURES | {"place": message("layer and head")}, {"width": "stretch"}
     asked = {
         "board": [(say("Colour by"), "colour", "sharpness"), (say("Sort by"), "sort", "place")],
         "scatter": [(say("Measure"), "colour", "sharpness"), (say("Against"), "measured", "log_probability")],
@@ -143,7 +143,7 @@ def choose_measures(part: str, held: Source | None) -> list[str]:
 
 def show_measures(part: str, wanted: list[str], over: str, known: Known, beside: DeltaGenerator) -> None:
     with beside:
-        some = controls.choose(say("Heads"), {"all": message("all")} | words_heads.SHORT_KINDS, "kinds")
+        some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
     source = known.held if over == "held-out" else known.own
     measures = [one for one in wanted if one != "place"]
     kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in measures)]
@@ -184,7 +184,7 @@ def show_card(known: Known) -> None:
         heads_roles.show_here(known.head, known.result, known.recipe)
     columns = {say("held-out"): known.held} if known.held else {}
     heads_roles.show_card(known.head, columns | {say("this sentence"): known.own})
-    st.caption(say(words_heads.ROLE))
+    st.caption(say(heads_roles.ROLE))
 
 
 def neighbours(of_kind: heads_results.Numbers, head: Head) -> list[tuple[float, int, int]]:
