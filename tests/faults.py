@@ -261,11 +261,9 @@ FAULTS = (
     Fault(
         "colours end at the largest weight",
         "viz/figures/maps.py",
-        """    if scale_to_max:
-        colors""",
-        """    if weights.any():
-        colors""",
-        f"{_VIZ}attention.py {_VIZ}overview.py",
+        "if scale_to_max:",
+        "if weights.any():",
+        f"{_VIZ}attention.py",
     ),
     Fault(
         "legend of a mask swapped",

@@ -42,11 +42,9 @@ def head_board(
     n_rows, n = values.shape
     rows, columns = checks.as_tokens("rows", rows, n_rows), checks.as_tokens("columns", columns, n)
     texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
+    texts = [checks.as_tokens("texts", row, n) for row in texts]
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    texts, names = (
-        [checks.as_tokens("texts", row, n) for row in texts],
-        [checks.as_tokens("names", row, n) for row in names],
-    )
+    names = [checks.as_tokens("names", row, n) for row in names]
     if signed:
         colors, said = heatmap.centred(values), say("orange above 0, blue below")
     else:
