@@ -12,8 +12,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
-from viz.app import page_head, starting
-from viz.app.guard import Guard
+from viz.app import guard, starting
 from viz.stage import assets
 from viz.ui import speaking
 
@@ -48,10 +47,10 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 # Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
 FileResponse.chunk_size = 1 << 20
-HEAD = page_head.SERVER % (assets.root() or "/") + page_head.ONE_ENTRY + page_head.INTO_POPOVERS + assets.head()
+HEAD = guard.SERVER % (assets.root() or "/") + guard.ONE_ENTRY + guard.INTO_POPOVERS + assets.head()
 app = st.App(
     "viz/app/main.py",
     lifespan=loading,
     routes=assets.routes(),
-    middleware=[Middleware(Guard), Middleware(page_head.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],
+    middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],
 )

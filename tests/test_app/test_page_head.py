@@ -8,7 +8,7 @@ import hashlib
 
 import pytest
 
-from viz.app.page_head import PageHead
+from viz.app.guard import PageHead
 
 ADDED = "<script>first()</script>"
 LATER = ["later()"]

@@ -1,1 +1,1 @@
-"""The frame around the pages: who may talk to the app (`guard`), who computes now (`turns`)."""
+"""The frame around the pages: what passes between browsers and them (`guard`), who computes now (`turns`)."""
