@@ -117,7 +117,7 @@ def sentence(label: str, example: str, key: str = "text", said: dict[str, str] =
 def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | None]:
     """Let the visitor choose a model, greedy or beam search, or a reference that the decoder reads.
 
-    With a prefix the session keeps these under other keys, and no address does.
+    With a prefix, the session keeps these under other keys, and no address does.
     """
     state = st.session_state
 

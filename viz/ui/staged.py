@@ -184,17 +184,14 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
     """How the row comes about that the address asks for, if it asks for one that there is."""
     config = result.config
-    if not isinstance(config, TransformerConfig):
-        return None
-    asked = inside.asked(st.session_state[QUERY], config.dropout)
+    asked = inside.asked(st.session_state[QUERY], config.dropout) if isinstance(config, TransformerConfig) else None
     if asked is None:
         return None
-    shape = result.attention(asked.kind).shape
-    if not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
+    at = zip((asked.layer, asked.head, asked.row), result.attention(asked.kind).shape)
+    if not all(0 <= n < size for n, size in at):
         return None
     arrays = cached.layer_of(request, asked.kind, asked.layer)
-    queries, keys, _ = maps.axis_tokens(result, asked.kind, rows)
-    return inside.told(asked, arrays, queries, keys, config.dropout)
+    return inside.told(asked, arrays, *maps.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
 
 
 def shown_of(

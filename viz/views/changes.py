@@ -15,7 +15,6 @@ NAMES = ("edits", "prefix", "scale", "shift", "stacks")  # in an address
 STACKS = {"both": ("encoder", "decoder"), "encoder": ("encoder",), "decoder": ("decoder",)}
 STACK_NAMES = {"both": message("encoder and decoder"), "encoder": message("encoder"), "decoder": message("decoder")}
 MAX_PREFIX = 600  # tokens
-_PREFIX = re.compile(rf"{VERSION}_(\d{{1,6}}(?:-\d{{1,6}})*)")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def read_prefix(code: str) -> tuple[int, ...]:
     """Read what `prefix_code` wrote; a ValueError says what such a code looks like."""
     if not code:
         return ()
-    match = _PREFIX.fullmatch(code)
+    match = re.fullmatch(rf"{VERSION}_(\d{{1,6}}(?:-\d{{1,6}})*)", code)
     if not match:
         raise ValueError(f"the locked beginning {code[:20]!r} cannot be read: it is written like {VERSION}_12-7")
     ids = tuple(map(int, match[1].split("-")))

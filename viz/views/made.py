@@ -16,7 +16,6 @@ from viz import figures
 from viz.figures import Drawn
 from viz.figures.labels import Say
 
-WIDTH = 84  # letters of a line
 _ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
 _IMPORTS = {"np": "import numpy as np", "analysis": "from model.analysis import maps as analysis"}
 _MODULES = {
@@ -130,7 +129,7 @@ def call(function: str, *arguments: object, **named: object) -> str:
     written = [repr(one) for one in arguments]
     written += [f"{name}={one!r}" for name, one in named.items() if one is not None]
     whole = f"{function}({', '.join(written)})"
-    if len(whole) <= WIDTH and "\n" not in whole:
+    if len(whole) <= 84 and "\n" not in whole:
         return whole
     inner = "".join(f"    {one},\n".replace("\n", "\n    ").rstrip(" ") for one in written)
     return f"{function}(\n{inner})"
@@ -154,7 +153,7 @@ def with_imports(*lines: str) -> str:
 
 @lru_cache(1024)  # most lines are those of every visitor: reading them took a tenth of a page's run
 def _names(code: str) -> tuple[set[str], set[str]]:
-    """The names that lines of Python read, and those that they write."""
+    """The names that code reads, and those that it writes."""
     names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
     written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     return {node.id for node in names} - written, written

@@ -5,7 +5,7 @@ equals the default is left out. A value that is not allowed gives the default, a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from model.translation import KINDS
@@ -45,7 +45,7 @@ class View:
 
 
 KEPT = "kept-view"  # in a session: what was shown last, for when the visitor comes back from another page
-NAMES = tuple(field.name for field in fields(View))
+NAMES = tuple(vars(View()))
 FIELDS = NAMES[:5]  # chosen in the row above the stage
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
