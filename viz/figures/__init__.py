@@ -12,8 +12,8 @@ and columns are keys; positions are the coordinates and tokens only their labels
 from viz.figures.curves import bars, curves, deviations, offset_lines, positional_waves, run_curves, wavelength_lines
 from viz.figures.drawn import Drawn
 from viz.figures.heads import head_board, head_map, head_overview
+from viz.figures.heatmap import aligned_rows
 from viz.figures.maps import (
-    aligned_rows,
     attention_heatmap,
     candidates_heatmap,
     difference_heatmap,

@@ -1,7 +1,6 @@
 """Maps: weights, masks and differences of queries by keys, numbers of tokens, candidates, and runs of a grid."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -341,26 +340,4 @@ def candidates_heatmap(
         **heatmap.PROBABILITIES,
     )
     drawn.layout.xaxis.tickangle = 0
-    return drawn
-
-
-def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say = english) -> Drawn:
-    """Move the rows of a map (changed in place) apart, so that rows of other systems' maps have places between them.
-
-    Args:
-        drawn: a map with named rows, without hatched cells.
-        places: where each of its rows goes, in growing order; the others of `n_rows` stay blank (NaN).
-    """
-    trace, table, layout = drawn.data[0], drawn.table, drawn.layout
-    values = np.full((n_rows, trace.z.shape[1]), np.nan, dtype=np.float32)
-    values[places] = trace.z
-    trace.update(z=values, hoverongaps=False)
-    names = dict(zip(places, table.row_names, strict=True))
-    drawn.table = replace(table, values=values, row_names=[names.get(row, "") for row in range(n_rows)])
-    if n_rows > len(places):
-        drawn.description += " " + say("Blank rows are words that only another system has.")
-    layout.height += theme.plot_height(n_rows) - theme.plot_height(len(places))
-    for axis in (layout.yaxis, layout.yaxis2):
-        axis.range = [n_rows - 0.5, -0.5]
-        axis.tickvals = [places[row] for row in axis.tickvals]
     return drawn
