@@ -1,5 +1,6 @@
 """What the commands of `python -m model` do, each as run_NAME."""
 
+import gzip
 import json
 import shutil
 import signal
@@ -10,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
 from model.commands import table
-from model.commands.backtranslate import backtranslate
 from model.measures import atlas, checks, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
@@ -28,7 +29,11 @@ from model.training.presets import PRESETS
 from model.training.processes import started
 from model.training.state import HISTORY
 from model.translation import Translation
-from model.translator import Translator, Writer, load_translator
+from model.translator import Translator, Writer, load_translator, tidy
+
+# Of back-translation.
+CHUNK = 256  # sentences after which what there is can be gone on from
+MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves them out
 
 
 def run_checkpoints(args: Namespace) -> None:
@@ -242,9 +247,58 @@ def run_train(args: Namespace) -> None:
 
 
 def run_backtranslate(args: Namespace) -> None:
-    files = (args.data, args.out, args.resume)
-    pairs, left_out = backtranslate(_load(args), *files, **_search(args))
-    print(f"{args.out}: {pairs} pairs; {left_out} sentences were empty, too long or left without a translation")
+    """Make pairs to train the other direction with: a later model learns to write what people wrote, and reads this
+    one's translation (Sennrich et al. 2016, "Improving Neural Machine Translation Models with Monolingual Data").
+    """
+    translator, out = _load(args), args.out
+    languages = (translator.card.get("source"), translator.card.get("target"))
+    if languages not in (("en", "de"), ("de", "en")):
+        raise ValueError(f"the card of {translator.name!r} does not say that it translates between en and de")
+    if not out.name.endswith(".tsv.gz"):
+        raise ValueError(f"the corpus is a file NAME.tsv.gz, got {out}")
+    if out.exists():
+        raise ValueError(f"{out} is there already: move it away, or choose another --out")
+    files = {"weights": translator.folder / checkpoint.WEIGHTS, "data": args.data}
+    about = {name: checkpoint.sha256_of(path) for name, path in files.items()} | _search(args)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    begun = out.with_name(out.name + ".begun")
+    done = _begin(begun, json.dumps(about), args.resume)
+    lines = [tidy(line) for line in read_lines(args.data)]
+    limit = min(MAX_TOKENS, translator.config.max_length)
+    with begun.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=done) as bar:
+        for start in range(done, len(lines), CHUNK):
+            chunk = lines[start : start + CHUNK]
+            short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
+            pairs = zip(short, translator.translate_lines(short, **_search(args)))
+            sides = (pair if languages[0] == "en" else pair[::-1] for pair in pairs if all(pair))
+            file.writelines("\t".join(pair) + "\n" for pair in sides)
+            file.write(f"{start + len(chunk)}\n")
+            file.flush()
+            bar.update(len(chunk))
+    pairs = [line + "\n" for line in read_lines(begun) if "\t" in line]
+    with checkpoint.replacing(out) as whole:
+        whole.write_bytes(gzip.compress("".join(pairs).encode()))
+    begun.unlink()
+    left_out = len(lines) - len(pairs)
+    print(f"{out}: {len(pairs)} pairs; {left_out} sentences were empty, too long or left without a translation")
+
+
+def _begin(begun: Path, header: str, resume: bool) -> int:
+    """Make OUT.begun, or cut it after its last whole chunk; returns how many sentences are done.
+
+    It has a header that says what is translated with what, pairs, and after each chunk the number of sentences read.
+    """
+    if resume and not begun.exists():
+        raise ValueError(f"there is nothing to resume: no {begun}")
+    lines = checkpoint.read_text(begun, limit=1_000_000_000).split("\n")[:-1] if begun.exists() else []
+    ends = [number for number, line in enumerate(lines) if line.isdecimal()]
+    if not resume and ends:
+        raise ValueError(f"{begun} holds a translation that was interrupted: pass --resume, or delete it")
+    if resume and lines[:1] != [header]:
+        raise ValueError(f"{begun} was begun with another checkpoint, other data or another search: delete it")
+    whole = lines[: ends[-1] + 1] if ends else [header]
+    checkpoint.write_text(begun, "".join(line + "\n" for line in whole))
+    return int(whole[-1]) if ends else 0
 
 
 def run_grid(args: Namespace) -> None:

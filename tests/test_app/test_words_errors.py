@@ -57,7 +57,6 @@ ELSEWHERE = {
     # `python -m model train` and `download`: their configuration, data and states.
     "analysis/effects.py",
     "attribution.py",
-    "commands/backtranslate.py",
     "training/grid.py",
     "training/grid_recorder.py",
     "training/optimizers.py",

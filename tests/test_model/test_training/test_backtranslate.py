@@ -9,7 +9,7 @@ import pytest
 
 from model import checkpoint
 from model.__main__ import main
-from model.commands import backtranslate
+from model.commands import handlers
 from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
 from model.translator import Translator
@@ -35,7 +35,7 @@ def data(tmp_path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(backtranslate, "CHUNK", 4)
+    monkeypatch.setattr(handlers, "CHUNK", 4)
 
 
 def arguments(german_english: Path, data: Path, out: Path, *more: str) -> list[str]:
@@ -59,11 +59,11 @@ def test_an_interrupted_one_goes_on_to_the_same_file(german_english, data, tmp_p
     assert main(arguments(german_english, data, whole)) == 0
     translate_lines, calls = Translator.translate_lines, []
 
-    def stopping(self, texts, *more):
+    def stopping(self, texts, **search):
         calls.append(list(texts))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return translate_lines(self, texts, *more)
+        return translate_lines(self, texts, **search)
 
     monkeypatch.setattr(Translator, "translate_lines", stopping)
     assert main(arguments(german_english, data, parts)) == 130
