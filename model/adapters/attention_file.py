@@ -36,8 +36,7 @@ MAX_CHARACTERS = 4000  # of the tokens of one axis: tables repeat each in every 
 MAX_NUMBERS = 4_000_000  # of all kinds together: 12 layers of 12 heads over 166 tokens
 MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
-ENTRY, PART = b"PK\x01\x02", 1 << 20  # what each begins with in an archive's table of contents; bytes read at a time
-PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # unpacking another kind can take any amount of memory
+ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
 _KINDS = {"U": "a row of texts", "f": "floating-point numbers", "b": "true or false"}
 ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words; 0 or 1 is read
@@ -119,7 +118,7 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
             opened.seek(0)
-            entries = sum(part.count(ENTRY) for part in iter(partial(opened.read, PART), b""))
+            entries = sum(part.count(ENTRY) for part in iter(partial(opened.read, 1 << 20), b""))
             if entries > MAX_ENTRIES:  # zipfile takes 12 microseconds for each before it can be asked
                 raise ValueError(f"the file has {entries:,} entries; at most {MAX_ENTRIES:,} are allowed")
             with zipfile.ZipFile(opened) as archive:
@@ -132,7 +131,8 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
 
 
 def _read(archive: zipfile.ZipFile) -> Attention:
-    if any(entry.compress_type not in PACKED for entry in archive.infolist()):
+    # Unpacking another kind can take any amount of memory.
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in archive.infolist()):
         raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}

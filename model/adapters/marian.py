@@ -40,12 +40,11 @@ _READ = (
     *("share_encoder_decoder_embeddings", "tie_word_embeddings"),
     *("pad_token_id", "eos_token_id", "decoder_start_token_id"),
 )
-_LAYER = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
-_LAYER |= {"residual_self.norm": "self_attn_layer_norm", "residual_ff.norm": "final_layer_norm"}
-_CROSS = {"residual_cross.norm": "encoder_attn_layer_norm"}
-_ATTENTION = {f"{x}_projection": f"{x}_proj" for x in "qkv"} | {"output_projection": "out_proj"}
-_LAYER |= {f"self_attention.{ours}": f"self_attn.{theirs}" for ours, theirs in _ATTENTION.items()}
-_CROSS |= {f"cross_attention.{ours}": f"encoder_attn.{theirs}" for ours, theirs in _ATTENTION.items()}
+_LAYER = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2", "residual_ff.norm": "final_layer_norm"}
+_PARTS = {f"{x}_projection": f"{x}_proj" for x in "qkv"} | {"output_projection": "out_proj"}
+for _ours, _theirs in (("self", "self_attn"), ("cross", "encoder_attn")):
+    _LAYER |= {f"{_ours}_attention.{ours}": f"{_theirs}.{theirs}" for ours, theirs in _PARTS.items()}
+    _LAYER[f"residual_{_ours}.norm"] = f"{_theirs}_layer_norm"
 
 
 def import_marian(name: str, out: Path, revision: str | None = None, command: str = "") -> dict[str, Any]:
@@ -89,11 +88,10 @@ def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transfo
         model.output.weight.copy_(outputs[order])
         model.output.bias.copy_(state["final_logits_bias"][0, order])
         model.output.bias[BOS_ID] = NEVER
-        for side, names in (("encoder", _LAYER), ("decoder", _LAYER | _CROSS)):
-            for i, layer in enumerate(getattr(model, side).layers):
-                for ours, name in names.items():
-                    for part, parameter in layer.get_submodule(ours).named_parameters():
-                        parameter.copy_(state[f"model.{side}.layers.{i}.{name}.{part}"])
+        for side in ("encoder", "decoder"):
+            for name, parameter in getattr(model, side).layers.named_parameters():  # "0.feed_forward.inner.weight"
+                i, *module, part = name.split(".")
+                parameter.copy_(state[f"model.{side}.layers.{i}.{_LAYER['.'.join(module)]}.{part}"])
     return model.eval()
 
 

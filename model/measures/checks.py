@@ -235,16 +235,6 @@ def _effects(run: _Run) -> tuple:
     return effects.rest, allowed, len(effects.logits)
 
 
-_MEASURED_BY = {
-    "rows": _rows,
-    "softmax": _softmax,
-    "masked": _masked,
-    "future": _future,
-    "padding": _padding,
-    "cached_logits": _cached_logits,
-    "cached_maps": _cached_maps,
-    "decoded": _decoded,
-    "positions": _positions,
-    "effects": _effects,
-}
+_MEASURES = (_rows, _softmax, _masked, _future, _padding, _cached_logits, _cached_maps, _decoded, _positions, _effects)
+_MEASURED_BY = {measure.__name__[1:]: measure for measure in _MEASURES}
 CLAIMS = tuple(_MEASURED_BY)
