@@ -100,7 +100,7 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     )
     settings = Settings(
         checkpoint=name,
-        decoded=words.how_decoded(beam, 0.6, forced=False),
+        decoded=words.how_decoded(beam, 0.6),
         card=words.describe_card(name, translator.card),
         link=link_to(address, state) if beam <= WIDEST_OF_THE_APP else "",
         code=with_imports(*lines),

@@ -6,15 +6,15 @@ import numpy as np
 import streamlit as st
 
 from model.checkpoint import available, checkpoints_folder
-from model.translator import Writer
 from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown
-from viz.text import errors, words
+from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, shared, speaking, staged
 from viz.views import cached, view
 from viz.views.made import Recipe, call, made, with_imports
+from viz.views.model_results import usable
 from viz.views.view import CHANCES, Chance, View, chance_of
 
 EXAMPLES = (  # in the language of the model
@@ -25,18 +25,6 @@ EXAMPLES = (  # in the language of the model
     "She was born in",
 )
 PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
-
-
-def models() -> list[str]:
-    """The language models that can be loaded; what cannot be is told in a sentence."""
-    usable = []
-    for name in available("language_model"):
-        try:
-            if isinstance(cached.translator(name), Writer):
-                usable.append(name)
-        except ValueError as error:
-            shared.small(errors.sentence(error), f"unreadable-{name}")
-    return usable
 
 
 def opened(names: list[str], came: bool) -> tuple[View, Chance]:
@@ -134,7 +122,9 @@ def live() -> None:
 
 
 def show() -> None:
-    names, state = models(), st.session_state
+    state, (names, problems) = st.session_state, usable(available("language_model"))
+    for number, problem in enumerate(problems):
+        shared.small(problem, f"unreadable-{number}")
     if not names:
         st.info(say("No language model found. To train one (the data first: python -m model download):"))
         st.code(

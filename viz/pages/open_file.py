@@ -66,7 +66,7 @@ def open_uploaded() -> None:
     try:
         st.session_state["opened"] = uploaded.name, read_attention(uploaded)
     except ValueError as error:
-        st.session_state["file-problem"] = uploaded.name, errors.sentence(error)
+        st.session_state["file-problem"] = f"{uploaded.name}: {errors.sentence(error)}"
 
 
 def close() -> None:
@@ -237,8 +237,7 @@ def live() -> None:
         opened = choose_file()
         if opened is not None:
             st.button(say("Close this file"), key="close-file", on_click=close)
-    if "file-problem" in st.session_state:
-        problem = "{}: {}".format(*st.session_state["file-problem"])
+    if problem := st.session_state.get("file-problem"):
         shared.warn(f"{problem} {say(shared.INSTEAD[1])}" if opened else problem)
     if opened is not None:
         name, attention = opened

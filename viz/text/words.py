@@ -67,9 +67,9 @@ SHORT_KINDS = messages(encoder_self="Encoder", decoder_self="Decoder", cross="Cr
 PREDICTED_AXIS = message("word being written (query)")
 
 
-def how_decoded(beam: int, length_penalty: float, forced: bool) -> str:
+def how_decoded(beam: int, length_penalty: float, reference: str | None = None) -> str:
     """One line on how the translation below came about."""
-    if forced:
+    if reference is not None:
         return say("Teacher-forced with this reference; on its own the model may write something else.")
     if beam == 1:
         return say("Free-running, greedy: each step reads what the model wrote.")

@@ -100,7 +100,7 @@ def offer_report(
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
     settings = Settings(
         checkpoint=request.checkpoint,
-        decoded=words.how_decoded(request.beam, request.length_penalty, request.reference is not None),
+        decoded=words.how_decoded(request.beam, request.length_penalty, request.reference),
         card=words.describe_card(request.checkpoint, request.translator.card),
         link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
         code=with_imports(*recipe.lines),

@@ -267,7 +267,7 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
         "Points are heads of one kind. Their distances approximate the Jensen-Shannon distance between their rows "
         "(mean over rows); the axes have no meaning of their own. Click a point to open its head."
     )
-    explore.heading(name, f"{line} {say('The plane keeps {kept:.0%} of the spread.', kept=kept)}")
+    line += " " + say("The plane keeps {kept:.0%} of the spread.", kept=kept)
     plot = recipe.plot(
         name,
         head_map,
@@ -276,7 +276,7 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
         [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
         selected=(head.layer, head.head),
     )
-    explore.draw(plot, "head-map", on_click=open_head)
+    explore.draw(plot, "head-map", on_click=open_head, line=line)
 
 
 def open_head(*place: int | str) -> None:

@@ -200,7 +200,7 @@ def shown_of(
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where the model allows it."""
     built, notes = stage_message.built(result, chosen), []
     if request.reference is not None:
-        notes.append(words.how_decoded(request.beam, request.length_penalty, True))
+        notes.append(words.how_decoded(request.beam, request.length_penalty, request.reference))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     return stage_message.Shown(
