@@ -1,4 +1,4 @@
-"""The controls of the pages, and what pages about one translation begin with: a sentence and how it is translated.
+"""The controls of the pages, and what pages about one translation begin with.
 
 Controls take a label, a key (in session and address), what is chosen at first (else the first option), the names of
 options that are not sentences themselves, and further settings of the widget.
@@ -73,10 +73,7 @@ def text(label: str, default: str, key: str, **more) -> str:
 def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = ""
 ) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, at first the default one, a layer and a head, at first `first`.
-
-    `counts` gives the layers and heads of a kind, the prefix begins the keys.
-    """
+    """Let the visitor choose a kind of attention, a layer and a head; `counts` gives those of a kind."""
     with shared.row(align="bottom"):
         names = {kind: words.KINDS[kind].name for kind in KINDS}
         kind = choose(say("Attention"), list(KINDS), f"{prefix}kind", default, names)

@@ -1,4 +1,4 @@
-"""Direct effects, the layer lens and left-out source tokens, computed when they are asked for, and remembered."""
+"""Direct effects, the layer lens and left-out source tokens, computed when they are asked for."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ from viz.views.view import AGAINST
 def found(
     result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
 ) -> Found | str | None:
-    """The direct effects that an address asks for; None where it asks for none; why there are none, asked for or not.
+    """The direct effects that an address asks for; why there are none; or None where it asks for none.
 
     `built`: the maps of the weights; `rows`: as of View.
     """
@@ -75,7 +75,7 @@ def left_out_of(request: Request) -> np.ndarray:
 
 @remembered(32)
 def agreement_of(request: Request) -> dict[str, np.ndarray]:
-    """How far measures agree in a translation without changes, by name float (L, H): means over its words.
+    """How far measures agree in a translation without changes, by name float (L, H), mean over its words.
 
     The last one compares the direct effect of a head with the loss when it alone is switched off.
     """

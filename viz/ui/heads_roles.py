@@ -1,4 +1,4 @@
-"""All heads as a board, one head's card, which heads look alike, all as a table: of an atlas, a sentence or a file."""
+"""All heads as a board, one head's card, which heads look alike, all as a table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -214,7 +214,7 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
-    """Show the role and the numbers of one head, a column per source, and in an atlas its rank among all heads."""
+    """Show the role and the numbers of one head, a column per source, and in an atlas its rank."""
     kind, place = head.kind, (head.layer, head.head)
     rank = say("rank, largest first")
     rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}

@@ -72,8 +72,8 @@ def warn(text: str) -> None:
 def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
     """Compute what is asked for and return it with its result; None if nothing can be computed.
 
-    Where that raises a ValueError, a sentence tells it, and what the session keeps under the key stays, or else comes
-    the first of `others` that can be computed; the last of them is the example.
+    After a ValueError, which is told, what the session keeps under the key stays, or else comes the first of `others`
+    that can be computed; the last of them is the example.
     """
     state, problem = st.session_state, ""
     for place, one in enumerate((asked, state.get(key), *others)):

@@ -1,4 +1,4 @@
-"""What a visitor changes inside the model: actions on the stage, and what the stage is told of what became of them."""
+"""What a visitor changes inside the model: actions on the stage, and what the stage is told of them."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Codes: how choices stand in an address. They are the same in every language; of labels no address knows anything."""
+"""Codes: how choices stand in an address, the same in every language."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -9,9 +9,8 @@ Reader = Callable[[str], Any]  # of a code; ValueError where no choice has it
 def code(value: object) -> str:
     """The code of a chosen value: of one option, of several, of a number or of a switch.
 
-    Example:
-        >>> code("cross"), code(0.5), code(True), code([(0, 1), (1, 2)])
-        ('cross', '0.5', '1', '0-1.1-2')
+    >>> code("cross"), code(0.5), code(True), code([(0, 1), (1, 2)])
+    ('cross', '0.5', '1', '0-1.1-2')
     """
     if isinstance(value, list):
         return ".".join(map(code, value))
@@ -35,7 +34,7 @@ def one_of(options: Iterable) -> Reader:
 
 
 def several_of(options: Iterable, most: int | None = None) -> Reader:
-    """Reads which of some options were chosen, as many as may be at most."""
+    """Reads which of some options were chosen, so many at most."""
     read_one = one_of(options)
 
     def read(asked: str) -> list:
@@ -63,7 +62,7 @@ switch = one_of((False, True))
 
 
 def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, Any], list[str]]:
-    """What an address chooses, by name, and every parameter with a reader that chooses nothing, as name=code."""
+    """What an address chooses, by name, and what in it chooses nothing, as name=code, of what has a reader."""
     values, problems = {}, []
     for name, reader in readers.items():
         try:

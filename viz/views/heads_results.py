@@ -1,4 +1,4 @@
-"""What is known of heads, measured before or here, remembered: strings and numbers in, arrays and words out."""
+"""What is known of heads, measured before or here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

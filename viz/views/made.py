@@ -163,7 +163,7 @@ def _names(code: str) -> tuple[set[str], set[str]]:
 class Plot:
     """A figure of a page."""
 
-    title: str  # what it shows, as it stands in a file of it, said
+    title: str  # what it shows, said
     note: str  # of what: the sentence, the checkpoint
     lines: tuple[str, ...]  # of Python, with which its program begins
     function: Callable[..., Drawn] | Made  # of `viz.figures`; or a Made of a figure, without arguments

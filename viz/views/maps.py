@@ -1,4 +1,4 @@
-"""What the maps show of a recording: summaries, words, hidden tokens, a threshold. Arrays in, arrays and words out."""
+"""What the maps show of a recording: summaries, words, hidden tokens, a threshold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

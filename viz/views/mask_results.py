@@ -1,4 +1,4 @@
-"""What the page Masks computes, remembered: strings and numbers in, arrays and words out."""
+"""What the page Masks computes."""
 
 from dataclasses import dataclass, replace
 
@@ -86,14 +86,14 @@ def compute(request: Request, change: Change = Change()) -> Result:
 
 @remembered()
 def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
-    """The pad-invariance number with the padding mask and without; errors as `experiments.pad_difference`."""
+    """The pad-invariance number with the padding mask and without."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
 
 
 @remembered()
 def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
-    """The future-leak number with the look-ahead mask and without; errors as `experiments.future_leak`."""
+    """The future-leak number with the look-ahead mask and without."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
 

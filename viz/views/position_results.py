@@ -1,4 +1,4 @@
-"""What the page Positions computes, remembered: names, numbers and sentences in, arrays and words out."""
+"""What the page Positions computes, and what it says of encodings."""
 
 import math
 

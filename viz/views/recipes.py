@@ -1,4 +1,4 @@
-"""How translations come about, in Python, and the figures that several pages draw of them."""
+"""How translations come about, in Python."""
 
 from typing import Any
 

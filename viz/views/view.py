@@ -1,7 +1,7 @@
 """What a page of the stage shows, as one value, and how it stands in an address.
 
-Everything in an address is a code, the same in every language: `?text=...&beam=1&kind=cross&layer=1&head=4`. What
-equals the default is left out. A value that is not allowed gives the default, and is told.
+Everything there is a code, the same in every language: `?text=...&beam=1&kind=cross&layer=1&head=4`. What equals the
+default is left out. A value that is not allowed gives the default, and is told.
 """
 
 from collections.abc import Mapping
@@ -75,10 +75,7 @@ def is_addressed(query: Mapping[str, str]) -> bool:
 
 
 def read(query: Mapping[str, str], models: list[str], instead: View = View()) -> tuple[View, list[str]]:
-    """What an address asks to show, of some checkpoints, and what in it is not allowed, as name=code.
-
-    Where it says nothing, `instead` holds.
-    """
+    """What an address asks to show of some checkpoints, else `instead`; and what is not allowed, as name=code."""
     chosen, problems = codes.read(query, _READERS | {"model": one_of(models)})
     return replace(instead, **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
