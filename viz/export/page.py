@@ -1,7 +1,5 @@
 """A web page with one figure that stands for itself: plotly.js in it, nothing fetched."""
 
-from __future__ import annotations
-
 import html
 import json
 from pathlib import Path
@@ -40,12 +38,9 @@ p { unicode-bidi: plaintext; }
 
 
 def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
-    """The file, in the language that is spoken where it is made; every text is escaped.
+    """The file of a figure with its title inside, in the language that is spoken here; every text is escaped.
 
-    Args:
-        figure: with its title inside.
-        title, note: what it shows, and of what, whole.
-        name: of the file that a picture of it becomes.
+    Title and note say, whole, what it shows and of what; a picture of it becomes a file of that name.
     """
     # Nothing in them can end the script that they stand in.
     drawn, buttons = (

@@ -25,7 +25,6 @@ from viz.text.language import ENGLISH, say
 from viz.views.maps import NextWords, next_words
 from viz.views.view import View
 
-HEIGHT = 780  # pixels of the frame in a notebook
 ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 
 
@@ -35,7 +34,7 @@ class StagePage:
 
     message: bytes = field(repr=False)  # with all maps in it
     place: Mapping[str, Any]  # what is open at first, by the names of an address
-    height: int = HEIGHT
+    height: int  # pixels of its frame in a notebook
 
     def to_html(self, below: str = "", language: str = ENGLISH) -> str:
         """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML in a language."""
@@ -68,7 +67,7 @@ def stage(
     layer: int | None = None,
     head: int | None = None,
     stretch: bool = False,
-    height: int = HEIGHT,
+    height: int = 780,
 ) -> StagePage:
     """Put a result on the stage, or the attention of any other model: a notebook shows it, `.save(path)` writes it.
 
@@ -83,7 +82,6 @@ def stage(
     Raises:
         ValueError: where there is nothing to show, or tokens and maps do not fit together or are too large.
 
-    Example:
         >>> weights = np.full((2, 3, 4, 4), 0.25)  # 2 layers of 3 heads
         >>> page = stage(attention=weights, tokens=["A", "dog", "runs", "."])
         >>> weights[0, 0, 0, 0] = np.nan
@@ -103,9 +101,8 @@ def stage(
         found = next_words(result.trace["logits"], translator.tokenizer) if known else None
         shown = Shown(result, view, built(result, view), found)
     else:
-        raise ValueError(
-            f"the stage shows a translation, or attention=... with tokens=..., got {type(result).__name__}"
-        )
+        given = type(result).__name__
+        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {given}")
     if not shown.built and kind is not None:
         raise ValueError("this model has no attention")
     return StagePage(message_of(shown), _place(shown, kind, layer, head), height)
@@ -113,17 +110,17 @@ def stage(
 
 def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, Any]:
     """What is open at first; a ValueError where there is no such thing."""
-    code = next((one for one in shown.built if kind in (one, one.removesuffix("_self"))), None)
-    if kind is not None and code is None:
+    if kind is None and layer is None and head is None:
+        return {}
+    codes = [one for one in KINDS_SHOWN if one in shown.built]
+    code = next((one for one in codes if kind in (None, one, one.removesuffix("_self"))), None)
+    if code is None:
         raise ValueError(f"there is no attention of the kind {kind!r} here: choose of {', '.join(shown.built)}")
-    if layer is None and head is None:
-        return {"kind": code} if code else {}
-    code = code or next(one for one in KINDS_SHOWN if one in shown.built)
-    counts = shown.built[code].weights.shape[:2]
-    place = (layer or 0, head or 0)
-    if not all(0 <= number < count for number, count in zip(place, counts)):
-        raise ValueError(f"{code} has {counts[0]} layers of {counts[1]} heads, counted from 0; got {place}")
-    return {"kind": code, "layer": place[0], "head": place[1]}
+    n_layers, n_heads = shown.built[code].weights.shape[:2]
+    place = {"kind": code, "layer": layer or 0, "head": head or 0}
+    if not (0 <= place["layer"] < n_layers and 0 <= place["head"] < n_heads):
+        raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, counted from 0; got {layer}, {head}")
+    return place if layer is not None or head is not None else {"kind": code}
 
 
 def of_attention(given: Attention, view: View) -> Shown:
@@ -135,10 +132,9 @@ def of_attention(given: Attention, view: View) -> Shown:
     aligned = not given.predicted_tokens
     as_ours = {name: getattr(given, name) for name in ("source_tokens", "target_tokens", "attention", "mask")}
     predicted = given.predicted_tokens or given.target_tokens
-    foreign = SimpleNamespace(
-        text=None, predicted_tokens=predicted, log_probabilities=None, positional=unknown, **as_ours
-    )
+    as_ours |= {"text": None, "predicted_tokens": predicted, "log_probabilities": None, "positional": unknown}
     view = replace(view, rows="read") if aligned else view
+    foreign = SimpleNamespace(**as_ours)
     made = built(foreign, view)
     if aligned:
         made = {kind: replace(one, others=None) for kind, one in made.items()}
@@ -147,7 +143,7 @@ def of_attention(given: Attention, view: View) -> Shown:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a translation came about, as its report tells it: sentences and lines, said where these settings are made."""
+    """How a translation came about, in sentences and lines that are said where these settings are made."""
 
     checkpoint: str
     decoded: str  # how it was decoded
@@ -175,7 +171,7 @@ def report(result: Translation, settings: Settings, found: NextWords | None = No
     with language.using(settings.language):
         told = message_of(Shown(result, View(), built(result, View()), found))
         below = f'<section class="hl-report">{"".join(_parts(result, settings))}</section>'
-        text = StagePage(told, settings.place).to_html(below, settings.language)
+        text = StagePage(told, settings.place, 0).to_html(below, settings.language)
     return text.encode("utf-8", "replace")
 
 

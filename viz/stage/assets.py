@@ -17,6 +17,8 @@ from starlette.routing import BaseRoute, Route
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 
 KEPT = 64_000_000  # bytes of maps, the newest
+_MAPS: dict[str, bytes] = {}
+_LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
 
@@ -67,30 +69,15 @@ export default function (component) {{
     )
 
 
-class Parts:
-    """Maps that browsers fetch by themselves, under addresses that nobody can guess."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, bytes] = {}
-        self._lock, self._salt = threading.Lock(), secrets.token_bytes(16)
-
-    def keep(self, data: bytes) -> str:
-        """Keep bytes; returns their address, relative to the app's root."""
-        name = hashlib.blake2b(data, digest_size=16, key=self._salt).hexdigest()
-        with self._lock:
-            self._parts.pop(name, None)
-            self._parts[name] = data  # behind all others
-            while len(self._parts) > 1 and sum(map(len, self._parts.values())) > KEPT:
-                del self._parts[next(iter(self._parts))]
-        return f"headlight/maps/{name}"
-
-    def get(self, name: str) -> bytes | None:
-        """The bytes of an address, or None where they are no longer kept."""
-        with self._lock:
-            return self._parts.get(name)
-
-
-PARTS = Parts()
+def keep(data: bytes) -> str:
+    """Keep maps for browsers to fetch; returns their address, which nobody can guess, relative to the app's root."""
+    name = hashlib.blake2b(data, digest_size=16, key=_SALT).hexdigest()
+    with _LOCK:
+        _MAPS.pop(name, None)
+        _MAPS[name] = data  # behind all others
+        while len(_MAPS) > 1 and sum(map(len, _MAPS.values())) > KEPT:
+            del _MAPS[next(iter(_MAPS))]
+    return f"headlight/maps/{name}"
 
 
 async def _file(request: Request) -> Response:
@@ -111,7 +98,7 @@ async def _plotly(request: Request) -> Response:
 
 
 async def _maps(request: Request) -> Response:
-    data = PARTS.get(request.path_params["name"])
+    data = _MAPS.get(request.path_params["name"])
     if data is None:
         return Response(status_code=404)
     return Response(data, media_type="application/octet-stream", headers={"cache-control": "private, max-age=3600"})

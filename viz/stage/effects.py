@@ -1,7 +1,6 @@
 """Direct effects on the stage: what each part of the decoder adds to the logit of each word, and what stands beside.
 
-The maps themselves are told as those of the weights are (message.py); here are the pictures of one word's parts, of the
-layer lens and of left-out source tokens, and what is said of them.
+Their maps are told as those of the weights are (message.py); here are the other pictures, and what is said of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +42,6 @@ _PARTS = {  # of the decoder, by the end of their address
 }
 _COLOURS = {"self_attention": theme.LINES[1], "cross_attention": theme.LINES[0], "feed_forward": theme.LINES[2]}
 _CELL = 11  # letters that a cell of the lens has room for
-_SLIGHT = 0.005  # nats; a smaller drop does not count
 
 WORDS = messages(  # as of viz.stage.words
     measures="Weights or direct effects",
@@ -113,7 +111,7 @@ def of_kind(found: Found, kind: str) -> dict:
     said: dict = {"removed": None, "said": None, "inside": False, "plain": False}
     if found.effects is None:
         return said | {"roles": None}
-    did = (made.weights.sum(-1, dtype=np.float64) + made.removed).astype(np.float32)
+    did = made.weights.sum(-1, dtype=np.float64) + made.removed
     sums = made.options.summary in ("single", "mean")
     said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
     if found.measured and not made.options.axes:
@@ -167,9 +165,7 @@ def sublayer(address: str) -> str:
 def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
     """The picture of who wrote a word: its parts, what was read at each source token, and each head.
 
-    Returns:
-        "look" without layout; "layouts" for a wide and a narrow page; "values": what each of its traces draws, by step;
-        "names", of the parts; "lines" by step.
+    Its "look" has one layout for a wide and one for a narrow page; "values" are what its traces draw, by step.
     """
     effects = found.effects
     biases = [part for name, part in effects.parts.items() if name.endswith(".bias")]
@@ -281,14 +277,13 @@ def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -
     axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
     value, limit = message("drop of the log-probability (nats)"), float(np.abs(drops).max()) or 1.0
     look = looks.attention(written, source, say, **axes, value=value, signed=True, limit=limit)
-    most, nothing = (
-        message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats."),
-        message("Without any one source token, “{token}” loses nothing."),
-    )
-    lines = [
-        say(most if row.max() >= _SLIGHT else nothing, token=token, key=source[row.argmax()], drop=float(row.max()))
-        for token, row in zip(written, drops)
-    ]
+    lines = []
+    for token, row in zip(written, drops):
+        key, drop = source[row.argmax()], row.max()
+        text = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
+        if drop < 0.005:
+            text = message("Without any one source token, “{token}” loses nothing.")
+        lines.append(say(text, token=token, key=key, drop=drop))
     return {"look": look, "z": drops.astype(np.float32), "lines": lines, "table": [written, source]}
 
 

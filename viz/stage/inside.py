@@ -43,23 +43,16 @@ _READERS = {
 
 
 def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
-    """The row that an address asks for; None where it asks for none. What it says wrongly is as recorded.
+    """The row that the parameters of an address ask for; None where they ask for none. What is wrong is as recorded.
 
-    Args:
-        query: parameters of the address.
-        dropout: the model's, in training.
+    Dropout is the model's, in training.
     """
     found, _ = codes.read(query, _READERS)
     if not {"view", *_PLACE} <= found.keys():
         return None
-    dropped = found.get("dropout", False)
-    switches = Switches(
-        scaled=not found.get("unscaled", False),
-        temperature=found.get("temperature", 1.0),
-        masked=not found.get("unmasked", False),
-        dropout=dropout if dropped else 0.0,
-        draw=found.get("sample", 1) if dropped else 0,
-    )
+    found = {"unscaled": False, "unmasked": False, "temperature": 1.0, "dropout": False, "sample": 1} | found
+    dropped = (dropout, found["sample"]) if found["dropout"] else (0.0, 0)
+    switches = Switches(not found["unscaled"], found["temperature"], not found["unmasked"], *dropped)
     return Asked(*(found[name] for name in _PLACE), switches)
 
 
@@ -68,10 +61,8 @@ def told(
 ) -> dict:
     """What the stage is told of a row: which it is, its picture, the line under it, and its options.
 
-    Args:
-        arrays: of its layer, as of `model.experiments.inside.recorded`.
-        queries, keys: the tokens of its kind.
-        dropout: the model's, in training.
+    Given the arrays of its layer, as of `model.experiments.inside.recorded`, the tokens of its kind, and the model's
+    dropout in training.
     """
     query, keys, switches = label(queries[asked.row]), list(map(label, keys)), asked.switches
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (switches, AS_RECORDED))

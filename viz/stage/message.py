@@ -33,10 +33,10 @@ Keep = Callable[[bytes], str] | None
 
 @dataclass(frozen=True)
 class Known:
-    """What was measured of the heads of a kind."""
+    """What was measured of a kind: L lists of H roles, as they are said; (layer, head) to open at first."""
 
-    roles: list[list[str]] | None = None  # L lists of H short descriptions, as they are said
-    first: tuple[int, int] | None = None  # (layer, head) to open at first
+    roles: list[list[str]] | None = None
+    first: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,8 @@ def built(result: Translation, view: View) -> dict[str, Maps]:
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
-    """The head (layer, head) of weights (L, H, T, S) whose map says most under a mask (T, S).
-
-    It has the least entropy, as a share of an even spread's, of the heads without a column of more than half of the
-    attention, or of all.
+    """The head (layer, head) of weights (L, H, T, S) under a mask (T, S) with the least entropy, as a share of an even
+    spread's; those with more than half of the attention in one column come last.
     """
     counted = mask.sum(axis=1) > 1
     if not counted.any():
@@ -250,11 +248,10 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
 def _places(shown: Shown, kind: str) -> dict:
     """The row and the column of each token of both lines, and of the start token, -1 where there is none."""
     rows, columns, result = shown.built[kind].row_of, shown.built[kind].column_of, shown.result
-    encoder, decoder = kind == "encoder_self", kind == "decoder_self"
+    encoder, decoder, read = kind == "encoder_self", kind == "decoder_self", shown.view.rows == "read"
     source, target = ([-1] * len(tokens) for tokens in (result.source_tokens, result.predicted_tokens))
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
     moved = [one if shown.aligned else [*one[1:], -1] for one in (rows, columns)]
-    read = shown.view.rows == "read"
     return {
         "source": {"row": rows if encoder else source, "column": source if decoder else columns},
         "target": {"row": target if encoder else moved[0] if read else rows, "column": moved[1] if decoder else target},

@@ -37,14 +37,10 @@ class Weights:
 
 
 def pack(header: dict) -> bytes:
-    """The message of a header, which also gets a "stamp": a hash of all of it.
+    """The message of a header, not empty, with arrays and Weights anywhere; its "stamp" is a hash of all of it.
 
-    Args:
-        header: not empty, of dictionaries, lists, texts, numbers, None; arrays and Weights anywhere in it. Arrays
-            travel in the nearest type that browsers have, of texts each once. NaN outside of arrays becomes null.
-
-    Raises:
-        TypeError: for what has no such type.
+    Arrays travel in the nearest type that browsers have (a TypeError where there is none), of texts each once. NaN
+    outside of arrays becomes null.
     """
     parts: list[bytes] = []
 

@@ -33,8 +33,7 @@ def told(
 
     Args:
         logits: float32 (V,), after the last word of the text.
-        tokens: gives the names of ids.
-        never: ids that are not drawn.
+        tokens: gives the names of ids, of which `never` are not drawn.
         continued: what was drawn after the text.
     """
     order = np.argsort(-logits, kind="stable")

@@ -121,7 +121,7 @@ def on_asked(query: dict[str, str]) -> None:
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
     """Show it on a stage that changes nothing; arguments as of `viz.stage.message.message`."""
-    stage(stage_message.message(shown, assets.PARTS.keep, *before, **more), asked)
+    stage(stage_message.message(shown, assets.keep, *before, **more), asked)
 
 
 @cached.remembered(16)

@@ -252,4 +252,4 @@ def told(
         steering["problem"] = problem
     if weighed:
         steering["importance"] = heads_results.importance(request.plain)
-    return stage_message.message(shown, assets.PARTS.keep, before, steering, owned=change.NAMES, setting=setting)
+    return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, setting=setting)
