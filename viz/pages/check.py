@@ -153,7 +153,7 @@ def live() -> None:
             controls.one_translation(on_sentence, beside)
     with beside:
         names = {claim: title for claim, (title, _) in CLAIMS.items()}
-        claim = controls.among(say("What was compared"), names, "claim", "rows", width="stretch")
+        claim = controls.among(say("What was compared"), names, "claim", "rows")
         shared.small(say(CLAIMS[claim][1]), "how")
         st.code(checks.source_of(claim), "python", wrap_lines=True)
 

@@ -71,13 +71,13 @@ class Page:
 
     def __init__(self, request: Request, result: Result) -> None:
         names = {mask: spoken.name for mask, spoken in MASKS.items()}
-        numbers, wide = range(1, len(result.lengths) + 1), {"width": "stretch"}
+        numbers = range(1, len(result.lengths) + 1)
         self.sentence = controls.choose(say("Sentence"), numbers, "sentence", on_change=forget) - 1
-        self.mask = controls.among(say("Mask"), names, "mask", "decoder_self", on_change=forget, **wide)
+        self.mask = controls.among(say("Mask"), names, "mask", "decoder_self", on_change=forget)
         self.kind = MASKS[self.mask].kind
         self.place = controls.choose_place(*result.own.weights[self.kind].shape[1:3])
         help_ = say("Leaves out the padding mask in encoder, decoder and cross-attention.")
-        out = controls.among(say("Leave out"), LEFT_OUT, "without", help=help_, **wide)
+        out = controls.among(say("Leave out"), LEFT_OUT, "without", help=help_)
         rows, columns = map(value_of, result.axes(self.kind, self.sentence))
         spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(rows) for s, key in enumerate(columns)}
         cells = controls.some(

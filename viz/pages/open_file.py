@@ -163,10 +163,9 @@ def not_whole(residual: float) -> str:
 
 
 def show_roles(attention: Attention, recipe: Recipe) -> None:
-    with shared.row(align="bottom"):
-        names = {kind: words.KINDS[kind].name for kind in attention.kinds}
-        kind = controls.choose(say("Attention"), names, "kind", "cross" if "cross" in names else None)
-        head = Head(kind, *controls.choose_place(*attention.attention(kind).shape[:2]))
+    counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
+    head = Head(*controls.choose_head(counts.get, "cross", kinds=attention.kinds))
+    kind = head.kind
     if attention.residual(kind) > WHOLE_ROWS:
         st.info(not_whole(attention.residual(kind)))
         return

@@ -55,7 +55,7 @@ class Encodings:
         names, self.chosen = {name: texts[0] for name, texts in ENCODINGS.items()}, {}
         labels = (say("First encoding"), say("Second encoding")) if places[1:] else (say("Encoding"),)
         for place, label, default in zip(places, labels, ("sinusoidal", "literal_loop")):
-            self.chosen[place] = controls.among(label, names, place, default, width="stretch")
+            self.chosen[place] = controls.among(label, names, place, default)
         self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
         self.d_model = d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
         self.tables = {place: position_results.table(name, n, d).named(place) for place, name in self.chosen.items()}

@@ -169,7 +169,10 @@ def show_tree(request: Request, result: Shown) -> None:
     st.dataframe(table, key="ranking")
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
-        place = controls.pick(say("Translation"), names, "ranked", width=420)
+        if st.session_state.get("ranked", 0) not in range(len(names)):
+            st.session_state["ranked"] = 0
+        more = {"format_func": names.__getitem__, "key": "ranked", "width": 420}
+        place = st.selectbox(say("Translation"), range(len(names)), **more) or 0
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
 
 

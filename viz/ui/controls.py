@@ -44,7 +44,7 @@ def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
 
 
 def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
-    return choose(label, options, key, default, names, st.selectbox, **{"width": 200, **more})
+    return choose(label, options, key, default, names, st.selectbox, **{"width": "stretch", **more})
 
 
 def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
@@ -71,25 +71,18 @@ def text(label: str, default: str, key: str, **more) -> str:
 
 
 def choose_head(
-    counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = ""
+    counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
     """Let the visitor choose a kind of attention, a layer and a head; `counts` gives those of a kind."""
     with shared.row(align="bottom"):
-        names = {kind: words.KINDS[kind].name for kind in KINDS}
-        kind = choose(say("Attention"), list(KINDS), f"{prefix}kind", default, names)
+        names = {kind: words.KINDS[kind].name for kind in kinds}
+        kind = choose(say("Attention"), names, f"{prefix}kind", default if default in names else None)
         return kind, *choose_place(*counts(kind), first if kind == default else (0, 0), prefix)
 
 
 def choose_place(n_layers: int, n_heads: int, first=(0, 0), prefix: str = "") -> tuple[int, int]:
     layer = choose(say("Layer"), range(n_layers), f"{prefix}layer", first[0])
     return layer, choose(say("Head"), range(n_heads), f"{prefix}head", first[1])
-
-
-def pick(label: str, names: list[str], key: str, **more) -> int:
-    """Let the visitor pick one of many things by its number, which no address keeps."""
-    if st.session_state.get(key, 0) not in range(len(names)):
-        st.session_state[key] = 0
-    return st.selectbox(label, range(len(names)), format_func=names.__getitem__, key=key, **more) or 0
 
 
 def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:

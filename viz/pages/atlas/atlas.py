@@ -130,13 +130,13 @@ def choose_measures(part: str, held: Source | None) -> list[str]:
     of_sentence = {name for names in atlas.ALWAYS.values() for name in names} - {"rare"}
     known = {name for of_kind in held.kinds.values() for name in of_kind.numbers} if held else of_sentence
     offered = [name for name in heads_roles.MEASURES if name in known]
-    names, wide = heads_roles.MEASURES | {"place": message("layer and head")}, {"width": "stretch"}
+    names = heads_roles.MEASURES | {"place": message("layer and head")}
     asked = {
         "board": [(say("Colour by"), "colour", "sharpness"), (say("Sort by"), "sort", "place")],
         "scatter": [(say("Measure"), "colour", "sharpness"), (say("Against"), "measured", "log_probability")],
     }.get(part, [])
     return [
-        controls.among(label, ["place", *offered] if key == "sort" else offered, key, default, names, **wide)
+        controls.among(label, ["place", *offered] if key == "sort" else offered, key, default, names)
         for label, key, default in asked
     ]
 
