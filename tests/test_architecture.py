@@ -23,7 +23,7 @@ MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.export.page", "viz.stage.alone")
-ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.stage", "viz.stage.assets", "app")
+ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.assets", "app")
 ON_SCREEN += ("benchmarks.support.timed_server",)
 TURNS = "viz.app.turns"  # the queue, in which whoever computes stands
 # What the floors of viz/ may import of it, beside themselves.
@@ -476,7 +476,6 @@ GOOD = {
     "viz/views/view.py": "from model.translation import KINDS\nfrom viz.text.language import say\n",
     "viz/stage/message.py": "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n",
     "viz/stage/assets.py": "import streamlit as st\nfrom plotly import offline\n",
-    "viz/stage/stage.py": "import streamlit as st\nfrom viz.stage import assets\n",
     "viz/export/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
     "viz/stage/alone.py": "from model.translation import Translation\nfrom viz.stage.message import message\n",
     "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.stage.alone import report\n",

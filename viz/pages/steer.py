@@ -10,7 +10,7 @@ import streamlit as st
 from model.checkpoint import available
 from viz.figures import search_tree
 from viz.figures.tree import column_width
-from viz.stage.stage import stage
+from viz.stage.assets import stage
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering

@@ -1,12 +1,17 @@
-"""What browsers fetch beside the page: our modules and styles, Plotly, and maps too large for a message.
+"""The stage in the app: what shows it on a page, and what browsers fetch beside the page.
 
-Everything has its hash in its address, so that browsers keep it for good, and is compressed once.
+These are our modules and styles, Plotly, and maps too large for a message. Everything has its hash in its address, so
+that browsers keep it for good, and is compressed once.
 """
 
 import hashlib
+import json
 import secrets
 import threading
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from plotly import offline
@@ -67,6 +72,36 @@ export default function (component) {{
 """,
         isolate_styles=False,
     )
+
+
+@cache
+def _mounted():
+    return component("headlight_stage", "streamlit.js")
+
+
+def stage(
+    message: bytes, on_asked: Callable[[dict[str, str]], None], on_did: Callable[[dict], None] = lambda _: None
+) -> None:
+    """Show a message, as of `viz.stage.message.message`; both functions are called before the page runs again.
+
+    Args:
+        on_asked: of the address, as it is then, where something was chosen that the server computes.
+        on_did: of an action (steer.js), where something was changed.
+    """
+    key = "stage"
+
+    def asked() -> None:
+        on_asked(dict(parse_qsl(str(st.session_state[key]["asked"] or "").lstrip("?"), keep_blank_values=True)))
+
+    def did() -> None:
+        try:
+            action = json.loads(str(st.session_state[key]["did"]))
+        except ValueError:
+            return
+        if isinstance(action, dict):
+            on_did(action)
+
+    _mounted()(key=key, data=message, on_asked_change=asked, on_did_change=did)
 
 
 def keep(data: bytes) -> str:

@@ -14,7 +14,6 @@ from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, pos
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
-from viz.stage.stage import stage
 from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, controls, shared, speaking
@@ -121,7 +120,7 @@ def on_asked(query: dict[str, str]) -> None:
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
     """Show it on a stage that changes nothing; arguments as of `viz.stage.message.message`."""
-    stage(stage_message.message(shown, assets.keep, *before, **more), asked)
+    assets.stage(stage_message.message(shown, assets.keep, *before, **more), asked)
 
 
 @cached.remembered(16)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.interventions.edits import Edits, Head
 from viz.pages.lessons.card import Story, asks, card
-from viz.stage.stage import stage
+from viz.stage.assets import stage
 from viz.text import errors
 from viz.ui import staged, steering
 from viz.views import cached, heads_results
