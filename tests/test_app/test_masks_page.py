@@ -106,7 +106,9 @@ def test_typing_changes_the_batch(recorded):
     batch, run = run_of(recorded, (DEFAULT[0][0], "A dog.", DEFAULT[0][2]), (DEFAULT[1][0], "", DEFAULT[1][2]))
     at = screen.choose(at, sentence=2)
     assert_masks(at, batch, run.masks, 1)
-    assert any("there is no earlier step" in element.value for element in screen.choose(at, show="both").info)
+    at = screen.choose(at, show="both")
+    (said,) = screen.warnings(at)
+    assert said == "There is no earlier step that could see the future: type a longer target."
 
 
 def test_two_and_four_sentences_and_one_mask_of_all(recorded):

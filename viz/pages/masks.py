@@ -1,5 +1,7 @@
 """The page Masks: who may attend to whom in a padded batch, and what a head makes of it."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -191,31 +193,26 @@ def show_both(page: Page) -> None:
         line = say(
             "Appends {n} pads to source and target: the largest logit change at the sentence's real steps.", n=count
         )
-        explore.heading(say("Padding must change nothing"), line)
-        try:
-            on_off(pad_differences(page.request, page.sentence, count))
-        except ValueError as error:
-            shared.warn(errors.sentence(error))
+        on_off(page, say("Padding must change nothing"), line, pad_differences, count)
     with right:
         line = say(
             "Replaces the last token by <unk>: the largest logit change before the last step. Training on whole "
             "sentences needs 0."
         )
-        explore.heading(say("The future must not leak"), line)
-        try:
-            on_off(future_leaks(page.request, page.sentence))
-        except ValueError:
-            line = say(
-                "The decoder reads only one token of this sentence: there is no earlier step. Type a longer target."
-            )
-            st.info(line)
+        on_off(page, say("The future must not leak"), line, future_leaks)
 
 
-def on_off(values: tuple[float, float]) -> None:
-    labels = say("Largest change, mask on"), say("Largest change, mask off")
+def on_off(page: Page, title: str, line: str, measure: Callable[..., tuple[float, float]], *given: int) -> None:
+    """Show what is measured of the sentence with a mask and without it."""
+    explore.heading(title, line)
+    try:
+        on, off = measure(page.request, page.sentence, *given)
+    except ValueError as error:
+        shared.warn(errors.sentence(error))
+        return
     with shared.row(gap="large"):
-        for label, value in zip(labels, values, strict=True):
-            st.metric(label, words.number(value))
+        st.metric(say("Largest change, mask on"), words.number(on))
+        st.metric(say("Largest change, mask off"), words.number(off))
 
 
 def show_masks(page: Page) -> None:
