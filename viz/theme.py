@@ -41,7 +41,6 @@ MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 
 # In pixels.
 ROW_HEIGHT = 24
-PLOT_HEIGHT = (150, 620)  # smallest and largest height of a heatmap without its margins
 TILE_HEIGHT = 92  # of a row of heads in the overview
 CELL_GAP = 1  # while cells are large enough for it
 CELL_GAP_UP_TO = 32  # rows or columns
@@ -49,7 +48,6 @@ LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
 MARGIN = 12
-TITLE_GAP = '<br><span style="font-size:8px"> </span>'  # keeps the title of a colour bar off its highest number
 LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
 TICK_STANDOFF = 4  # between a label and its row or column
 
@@ -61,11 +59,11 @@ def line(k: int) -> dict:
 
 def plot_height(n_rows: int) -> int:
     """Height in pixels of a heatmap of so many rows, margins not counted."""
-    smallest, largest = PLOT_HEIGHT
-    return int(min(max(n_rows * ROW_HEIGHT, smallest), largest))
+    return min(max(n_rows * ROW_HEIGHT, 150), 620)
 
 
 def color_bar(title: str, **more) -> dict:
     """Settings of a colour bar that stands at the right of a map, its title (short, escaped) on top."""
-    text = {"text": title + TITLE_GAP if title else "", "side": "top"}
-    return {"title": text, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **more}
+    gap = '<br><span style="font-size:8px"> </span>'  # keeps the title off the highest number
+    about = {"text": title + gap if title else "", "side": "top"}
+    return {"title": about, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **more}

@@ -25,6 +25,7 @@ from viz.text.language import ENGLISH, say
 from viz.views.maps import NextWords, next_words
 from viz.views.view import View
 
+HEIGHT = 780  # pixels of the frame in a notebook
 ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 
 
@@ -34,7 +35,7 @@ class StagePage:
 
     message: bytes = field(repr=False)  # with all maps in it
     place: Mapping[str, Any]  # what is open at first, by the names of an address
-    height: int  # pixels of its frame in a notebook
+    height: int = HEIGHT
 
     def to_html(self, below: str = "", language: str = ENGLISH) -> str:
         """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML in a language."""
@@ -67,7 +68,7 @@ def stage(
     layer: int | None = None,
     head: int | None = None,
     stretch: bool = False,
-    height: int = 780,
+    height: int = HEIGHT,
 ) -> StagePage:
     """Put a result on the stage, or the attention of any other model: a notebook shows it, `.save(path)` writes it.
 
@@ -130,11 +131,17 @@ def of_attention(given: Attention, view: View) -> Shown:
         raise ValueError(f"the positional encoding of the {side} is not known")
 
     aligned = not given.predicted_tokens
-    as_ours = {name: getattr(given, name) for name in ("source_tokens", "target_tokens", "attention", "mask")}
-    predicted = given.predicted_tokens or given.target_tokens
-    as_ours |= {"text": None, "predicted_tokens": predicted, "log_probabilities": None, "positional": unknown}
+    foreign = SimpleNamespace(
+        text=None,
+        source_tokens=given.source_tokens,
+        target_tokens=given.target_tokens,
+        predicted_tokens=given.predicted_tokens or given.target_tokens,
+        log_probabilities=None,
+        attention=given.attention,
+        mask=given.mask,
+        positional=unknown,
+    )
     view = replace(view, rows="read") if aligned else view
-    foreign = SimpleNamespace(**as_ours)
     made = built(foreign, view)
     if aligned:
         made = {kind: replace(one, others=None) for kind, one in made.items()}
@@ -171,7 +178,7 @@ def report(result: Translation, settings: Settings, found: NextWords | None = No
     with language.using(settings.language):
         told = message_of(Shown(result, View(), built(result, View()), found))
         below = f'<section class="hl-report">{"".join(_parts(result, settings))}</section>'
-        text = StagePage(told, settings.place, 0).to_html(below, settings.language)
+        text = StagePage(told, settings.place).to_html(below, settings.language)
     return text.encode("utf-8", "replace")
 
 
