@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
-from model.experiments.positions import translate
 from tests.test_app.test_browser_stage import part, ready, show
+from tests.test_model.builders import translate_elsewhere
 from viz.text.words_masks import PAIRS
 
 expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is not a failure
@@ -168,7 +168,7 @@ def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click
     assert page.evaluate(f"Array.from({wave}.y)") == column
     page.get_by_role("radio", name="Word order").click()
     expect(page.locator(".st-key-large-own-translation")).to_have_text(
-        translate(recorded, SENTENCE, 0.0, sides=("encoder",)).text
+        translate_elsewhere(recorded, SENTENCE, 0.0, 0, ("encoder",)).text
     )
     expect(plot(page, "map-shuffled").locator(".main-svg").first).to_be_visible()
 
