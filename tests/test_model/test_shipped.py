@@ -90,7 +90,7 @@ FLICKR = "multi30k/test_2016_flickr"
 BARS = {
     "multi30k-de-en": (FLICKR, lambda score: score["bleu"] >= 37 and score["beam"] == 1),
     "multi30k-de-en-gru": (FLICKR, lambda score: score["bleu"] >= 21 and score["perplexity"] <= 38),
-    "wikitext2-lm": ("wikitext-2/test", lambda score: score["perplexity"] <= 140 and score["tokens"] == 245_569),
+    "wikitext2-lm": ("wikitext-2/test", lambda score: score["perplexity"] <= 115 and score["tokens"] == 245_569),
 }
 
 
