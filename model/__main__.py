@@ -11,20 +11,16 @@ from model.config import DEFAULT_CHECKPOINT
 from model.training import schedules
 
 _TRAIN_EPILOG = f"""\
-CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}; what is left out takes the defaults of
-model.config.TransformerConfig and model.training.config.TrainingConfig, where each key is explained. "architecture":
-"gru" or "language_model" in "model" means GruConfig or LanguageModelConfig instead. Among the keys of "training":
+CONFIG.json holds {{"model": {{...}}, "training": {{...}}}}: the fields of model.config.TransformerConfig (with
+"architecture": "gru" or "language_model" GruConfig or LanguageModelConfig) and of model.training.config.TrainingConfig,
+which are explained there. Among those of "training":
   schedule      of the learning rate: {", ".join(schedules.NAMES[:4])},
-                {", ".join(schedules.NAMES[4:])}; with learning_rate (its peak; for noam a
-                factor), warmup, and decay for the last two
+                {", ".join(schedules.NAMES[4:])}
   data          a mix of corpora and of groups of licences: "tatoeba + 2*multi30k", "cc0 + by + perm + sa", "all"
   optimizer     adam, muon or sgd
-  batch_tokens  ids in a batch
   accumulate    batches an update, as if they were one
 
-Ctrl-C saves; --resume goes on to the same weights as if nothing had happened.
-
-Several processes, each with its share of every update's batches, each on a GPU of its own where there are GPUs:
+Ctrl-C saves; --resume goes on to the same weights as if nothing had happened. Several processes share each update:
   torchrun --nproc-per-node 2 -m model train PRESET|CONFIG.json --data-dir DIR --out DIR
 """
 

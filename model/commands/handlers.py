@@ -32,7 +32,7 @@ from model.translation import Translation
 from model.translator import Translator, Writer, load_translator, tidy
 
 # Of back-translation.
-CHUNK = 256  # sentences after which what there is can be gone on from
+CHUNK = 256  # sentences that are translated and kept at once
 MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves them out
 
 
@@ -269,10 +269,9 @@ def run_backtranslate(args: Namespace) -> None:
         for start in range(done, len(lines), CHUNK):
             chunk = lines[start : start + CHUNK]
             short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
-            pairs = zip(short, translator.translate_lines(short, **_search(args)))
-            sides = (pair if languages[0] == "en" else pair[::-1] for pair in pairs if all(pair))
-            file.writelines("\t".join(pair) + "\n" for pair in sides)
-            file.write(f"{start + len(chunk)}\n")
+            written = dict(zip(short, translator.translate_lines(short, **_search(args))))
+            for pair in ((text, written.get(text)) for text in chunk):
+                file.write("\t".join(pair[:: 1 if languages[0] == "en" else -1] if all(pair) else ()) + "\n")
             file.flush()
             bar.update(len(chunk))
     pairs = [line + "\n" for line in read_lines(begun) if "\t" in line]
@@ -284,21 +283,20 @@ def run_backtranslate(args: Namespace) -> None:
 
 
 def _begin(begun: Path, header: str, resume: bool) -> int:
-    """Make OUT.begun, or cut it after its last whole chunk; returns how many sentences are done.
+    """Make OUT.begun, or cut it after its last whole line; returns how many sentences are done.
 
-    It has a header that says what is translated with what, pairs, and after each chunk the number of sentences read.
+    It has a header that says what is translated with what, and for each sentence its pair or an empty line.
     """
     if resume and not begun.exists():
         raise ValueError(f"there is nothing to resume: no {begun}")
     lines = checkpoint.read_text(begun, limit=1_000_000_000).split("\n")[:-1] if begun.exists() else []
-    ends = [number for number, line in enumerate(lines) if line.isdecimal()]
-    if not resume and ends:
+    if not resume and lines[1:]:
         raise ValueError(f"{begun} holds a translation that was interrupted: pass --resume, or delete it")
     if resume and lines[:1] != [header]:
         raise ValueError(f"{begun} was begun with another checkpoint, other data or another search: delete it")
-    whole = lines[: ends[-1] + 1] if ends else [header]
-    checkpoint.write_text(begun, "".join(line + "\n" for line in whole))
-    return int(whole[-1]) if ends else 0
+    kept = lines if resume else [header]
+    checkpoint.write_text(begun, "".join(line + "\n" for line in kept))
+    return len(kept) - 1
 
 
 def run_grid(args: Namespace) -> None:

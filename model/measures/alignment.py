@@ -76,19 +76,15 @@ class Counts:
 
 
 def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
-    """Score every cross-attention head as a word aligner.
+    """Score every cross-attention head, teacher-forced with the target, as a word aligner.
 
-    The model is teacher-forced with the target. A target word is aligned by the steps that predicted its tokens
-    ("output") or by those that read them, one later ("input"; Chen et al. 2020), from weights and, of a
-    Transformer, from the norms of what is contributed (Kobayashi et al. 2020).
+    A target word is aligned by the steps that predicted its tokens ("output") or by those that read them, one later
+    ("input"; Chen et al. 2020), from weights and, of a Transformer, from norms (Kobayashi et al. 2020).
 
     Returns:
-        JSON: pairs, too_long, words (of the target), links, outside; error rates under "aer" by READ_AT and MEASURES,
-        of heads (L, H), mean and max over the heads of each layer, mean_of_all and max_of_all; those of "diagonal",
-        which links words at the same share of their sentences, and of "best", the best with one link per word.
-
-    Raises:
-        ValueError: if the links are not between the languages of the card, or no pair can be read.
+        JSON: counts; error rates under "aer" by READ_AT and MEASURES, of heads (L, H) and of their means and maxima;
+        those of "diagonal", which links words at the same share of their sentences, and of "best", the best possible
+        with one link per word. A ValueError if the links are between other languages, or no pair can be read.
     """
     text = text.towards(str(translator.card.get("source")), str(translator.card.get("target")))
     measures = MEASURES if isinstance(translator.model, Transformer) else MEASURES[:1]

@@ -94,19 +94,18 @@ def measure(
     """Measure every head on the model's own greedy translations of held-out sentences.
 
     Args:
-        sentences: how many are read, spread evenly over the pairs; what the model cannot read is left out.
+        sentences: how many are read, spread evenly over the pairs.
         bleu_sentences: how many of them are translated once without each head.
         links: sets of word links, between the languages of the model.
         say: told how far it is.
 
     Returns:
-        JSON: "sentences"; "words" (written); "weights" (SHA-256 of the file); "bleu" of the whole model, greedy, or
-        None; "agreement" of direct effect and loss without a head, by what effects are compared with, over all decoder
-        heads and words ("spearman") and over the heads of each word ("kendall", the mean); "alignment": by set of links
-        as of `alignment.measure`; "texts": of the examples; "kinds": for each kind the measures of ALWAYS and SOMETIMES
-        (L, H), the "role" of each head, of cross-attention how it "aligns" words, the "divergence" (N, N) of its heads,
-        and "examples": for each head the strongest sentences as [number of the text, row, token of the row, key,
-        value], by the largest direct effect on a written word, in the encoder the sharpest by their largest weight.
+        JSON: "bleu" of the whole model, greedy; "agreement" of direct effect and loss without a head, over all decoder
+        heads and words ("spearman") and the mean over the heads of each word ("kendall"); "alignment" by set of links;
+        "texts" of the examples; "kinds": for each kind the measures of ALWAYS and SOMETIMES (L, H), the "role" of each
+        head, how it "aligns" words, the "divergence" (N, N) of heads, and "examples": for each head the strongest
+        sentences as [number of the text, row, token of the row, key, value], by the largest direct effect on a written
+        word, in the encoder by the sharpness.
 
     Raises:
         ValueError: if the model is not an encoder-decoder Transformer, or no sentence can be read.

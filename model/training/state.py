@@ -21,7 +21,6 @@ from model.training.optimizers import REMEMBERED
 HISTORY = "history.jsonl"  # a JSON object per line
 FILE = "state.safetensors"
 JSON = "json"  # its tensor with the rest, as bytes
-OLD_JSON = "state.json"  # where that once stood, the tokenizer in the checkpoint; still read
 # What may change when a run is resumed; the rest decides what an update is made of.
 MAY_DIFFER = (
     "steps",
@@ -86,15 +85,11 @@ def save(
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     tensors[JSON] = torch.frombuffer(bytearray(json.dumps(values), "utf-8"), dtype=torch.uint8)
     checkpoint.write_tensors(folder / FILE, tensors)
-    (folder / OLD_JSON).unlink(missing_ok=True)
 
 
 def read(folder: Path) -> Saved:
     """What `save` wrote; a ValueError if it is missing or damaged."""
     tensors = checkpoint.read_tensors(folder / FILE)
-    if JSON not in tensors:
-        tokenizer = checkpoint.read_text(folder.parent / checkpoint.TOKENIZER)
-        return Saved(folder, checkpoint.read_json(folder / OLD_JSON), tokenizer, tensors)
     try:
         values = json.loads(tensors.pop(JSON).numpy().tobytes())
         return Saved(folder, values, values.pop("tokenizer"), tensors)

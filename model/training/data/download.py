@@ -82,21 +82,16 @@ def _put_by_hand(name: str, folder: Path) -> list[Path]:
     paths = [folder / name for name in names]
     if all(path.exists() for path in paths):
         return paths
+    how = f"has no public original in this form ({CORPORA[name].licence})"
     if name == "news":
         how = (
-            "the news corpus is not one public file and has to be put together: print each WMT news test set with "
-            "'sacrebleu -t wmt18 -l en-de --echo src ref' (wmt18 for valid.tsv.gz; wmt08 to wmt17, with wmt14/full, "
-            f"for train.tsv.gz) and put the two files into {folder}"
+            "is put together of the WMT news test sets, printed with 'sacrebleu -t wmt18 -l en-de --echo src ref': "
+            "wmt18 in valid.tsv.gz; wmt08 to wmt17, with wmt14/full, in train.tsv.gz"
         )
     elif name == "wmt16":
-        how = (
-            "the wmt16 corpus is made of several files of statmt.org/wmt16 (the German-English training data of the "
-            f"news task: europarl-v7, commoncrawl, news-commentary-v11): join them, in this order, into {paths[0]}"
-        )
-    else:
-        licence = CORPORA[name].licence
-        how = f"the corpus {name!r}, {licence}, has no public original in this form: put it into {paths[0]}"
-    raise ValueError(f"{how}, gzip-compressed, each line English, a tab, German")
+        how = "is europarl-v7, commoncrawl and news-commentary-v11 of statmt.org/wmt16, joined in this order"
+    wanted = " and ".join(map(str, paths))
+    raise ValueError(f"the corpus {name!r} {how}: put it into {wanted}, each line English, a tab, German")
 
 
 def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:

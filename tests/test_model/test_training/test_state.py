@@ -7,7 +7,6 @@ import re
 import resource
 import shutil
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import torch
 
 from model import checkpoint
 from model.training.loop import Trainer
-from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, OLD_JSON, Progress, read
+from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, Progress
 from tests.test_model.test_training.language import tiny_run, write_gz
 
 STEPS = 6
@@ -62,16 +61,6 @@ def change_json(out: Path, change: Callable[[dict], Any]) -> None:
 
 def write_json(path: Path, tensors: dict[str, torch.Tensor], text: str) -> None:
     checkpoint.write_tensors(path, tensors | {JSON: torch.tensor(list(text.encode()), dtype=torch.uint8)})
-
-
-def as_two_files(out: Path) -> None:
-    """The form in which runs were saved before they were one file."""
-    path = out / "resume" / FILE
-    tensors = checkpoint.read_tensors(path)
-    values = json.loads(bytes(tensors.pop(JSON).tolist()))
-    del values["tokenizer"]
-    checkpoint.write_tensors(path, tensors)
-    checkpoint.write_json(out / "resume" / OLD_JSON, values)
 
 
 class TestWhatMayDiffer:
@@ -208,19 +197,9 @@ class TestDamage:
 
 
 class TestSaving:
-    def test_two_files_are_still_read_and_become_one(self, data_dir, out, tmp_path):
-        whole = shutil.copytree(out, tmp_path / "whole")
-        as_two_files(out)
-        for folder in (whole, out):
-            Trainer(run_of(steps=STEPS + 2), data_dir, folder, resume=True).train()
-        assert sorted(path.name for path in (out / "resume").iterdir()) == [FILE]
-        expected, found = (read(folder / "resume") for folder in (whole, out))
-        assert all(torch.equal(found.tensors[name], value) for name, value in expected.tensors.items())
-        assert found.values["progress"]["step"] == STEPS + 2
-
     @pytest.mark.parametrize(
         ("begins", "files"),
-        [*(("again", files) for files in range(6)), *product(("at first", "from two files"), (0, 1, 5))],
+        [*(("again", files) for files in range(6)), *(("at first", files) for files in (0, 1, 5))],
     )
     def test_killed_while_saving_it_goes_on(self, begins, files, data_dir, begun, out, tmp_path, monkeypatch):
         """Killed when that many files are in their places: the first time, or after more steps than are saved."""
@@ -228,8 +207,6 @@ class TestSaving:
         class Killed(BaseException):
             pass
 
-        if begins == "from two files":
-            as_two_files(out)
         out = tmp_path / "new" if begins == "at first" else out
         steps = STEPS if begins == "at first" else STEPS + 2
         replace, left = Path.replace, iter(range(files))
