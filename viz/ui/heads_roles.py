@@ -1,6 +1,6 @@
 """All heads as a board, one head's card, which heads look alike, all as a table."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,12 @@ from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import explore
 from viz.views import cached, maps, recipes
-from viz.views.heads_results import IMPOSSIBLE, Numbers, Place, Source, name_of, role_name
+from viz.views.heads_results import IMPOSSIBLE, Numbers, Source, name_of, role_name
 from viz.views.made import Recipe, made, the, value_of
 
 # By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.
 MEASURES = messages(
-    sharpness="role and sharpness",
+    sharpness="sharpness",
     entropy="entropy (nats)",
     relative_entropy="entropy / even spread",
     distance="mean distance (tokens)",
@@ -55,30 +55,26 @@ ABOUT = messages(
     agreement="Kendall's rank correlation of a row of weights with the direct effects of its keys.",
 )
 ROLE = message(
-    "Positional: the largest weight keeps one distance in at least 90 % of the rows that can, if half of all and at "
-    "least 3 can (Voita et al. 2019). Else the place that holds most of the weight, if more than a third. Broad: at "
-    "least 80 % of the entropy of an even spread. Rows with one allowed key and rows of zeros are not counted: a "
-    "head with no others has no choice, or attends to nothing."
+    "Positional: the largest weight keeps one distance in at least 90 % of the rows (Voita et al. 2019). Else the "
+    "place with most of the weight, if more than a third. Broad: at least 80 % of the entropy of an even spread. Rows "
+    "without a choice are not counted."
 )
 WHOLE = 0.995  # the mean of rows above which it need not be said
-ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, the title, what it shows, rows and columns
+ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, what it shows, rows and columns
     encoder=(
         "Encoder",
-        "Attention through all layers: encoder",
         "How much of each encoder output comes from each source token.",
         "output of the encoder",
         "source token",
     ),
     source=(
         "Source",
-        "Attention through all layers: source",
         "How much of each decoder step comes from each source token, through the cross-attention.",
         "step (token it read)",
         "source token",
     ),
     target=(
         "Target",
-        "Attention through all layers: target",
         "How much of each decoder step comes from the tokens read before it.",
         "step (token it read)",
         "token so far",
@@ -90,31 +86,6 @@ KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_sel
 def measure_name(name: str, kind: str) -> str:
     """What a measure is called, of a kind of attention."""
     return say(CROSS_MEASURES.get(name, MEASURES[name]) if kind == "cross" else MEASURES[name])
-
-
-def unit_of(largest: float) -> tuple[float, str]:
-    """The power of 1000 that brings the largest number of small cells to 0.1 or more, and a sentence, "" where it is 1.
-
-    >>> unit_of(0.064)
-    (1000.0, 'The numbers in the cells are multiplied by 1,000; point at one for the number itself.')
-    """
-    factor = 1.0
-    while 0 < largest * factor < 0.1 and factor < 1e6:
-        factor *= 1000
-    if factor == 1:
-        return factor, ""
-    line = message("The numbers in the cells are multiplied by {factor:,.0f}; point at one for the number itself.")
-    return factor, say(line, factor=factor)
-
-
-def short_number(number: float, signed: bool) -> str:
-    """A number in four characters or so.
-
-    >>> [short_number(number, True) for number in (-64.2, 0.25, 9.96, 0, -0.001)]
-    ['-64', '+0.25', '+10', '0', '0']
-    """
-    text = f"{number:{'+' if signed else ''}.{2 if abs(number) < 9.95 else 0}f}"
-    return "0" if float(text) == 0 else text
 
 
 def show_board(
@@ -146,21 +117,16 @@ def show_board(
         ordered = [places[at] for at in value_of(order)]
         known = known.named("values").ravel()[order].reshape(-1, n_heads)
     signed = other is not None or measure in SIGNED
-    value = message("sharpness") if measure == "sharpness" else MEASURES[measure]
     with_roles = measure == "sharpness" and other is None and not sorted_by
-    factor, unit = unit_of(float(np.abs(numbers).max()))
 
-    def text(place: Place, number: float) -> str:
-        kind, layer, head = place
+    def text(kind: str, layer: int, head: int) -> str:
         if sorted_by:
             return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
-        if with_roles:
-            role = source.kinds[kind].roles[layer][head]
-            return source.mark(*place) or ("" if role == "mixed" else role_name(role, short=True))
-        return short_number(number * factor, signed)
+        role = source.kinds[kind].roles[layer][head]
+        return source.mark(kind, layer, head) or ("" if role == "mixed" else role_name(role, short=True))
 
-    def in_rows(texts: Iterable[str]) -> list[list[str]]:
-        return np.reshape(list(texts), (-1, n_heads)).tolist()
+    def in_rows(say_of: Callable[..., str]) -> list[list[str]]:
+        return np.reshape([say_of(*place) for place in ordered], (-1, n_heads)).tolist()
 
     if sorted_by:
         rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
@@ -168,28 +134,27 @@ def show_board(
         rows = [f"{say(words.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
     spot = (head.kind, head.layer, head.head)
     plot = recipe.plot(
-        f"{say('All heads')}: {say(value)}",
+        f"{say('All heads')}: {say(MEASURES[measure])}",
         head_board,
         known,
         rows,
         [str(number + sorted_by) for number in range(n_heads)],
-        texts=in_rows(map(text, ordered, value_of(known).ravel())),
-        names=in_rows(source.about(*place, name=name_of(*place)) for place in ordered),
-        value=value,
+        texts=in_rows(text) if sorted_by or with_roles else None,
+        names=in_rows(lambda *place: source.about(*place, name=name_of(*place))),
+        value=MEASURES[measure],
         signed=signed or None,
         low_is_good=measure in LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
     clicked = on_click and (lambda row, column: on_click(*ordered[row * n_heads + column]))
-    explore.draw(plot, "role-board", 84 if with_roles else None, clicked)  # pixels that a role needs
+    explore.draw(plot, "role-board", 84 if with_roles else 56, clicked)  # pixels that a role or a number needs
     extremes = {"most": numbers.max(), "least": numbers.min()}
     extremes |= {"high": name_of(*places[numbers.argmax()]), "low": name_of(*places[numbers.argmin()])}
-    line = say("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).", **extremes)
-    _caption(line, measure, unit="" if sorted_by or with_roles else unit)
+    _caption(say("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).", **extremes), measure)
 
 
-def _caption(line: str, *measures: str, unit: str = "") -> None:
-    st.caption(" ".join(filter(None, [line, *(say(ABOUT.get(one, "")) for one in measures), unit])))
+def _caption(line: str, *measures: str) -> None:
+    st.caption(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
@@ -232,9 +197,9 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
 
 def show_table(shown: Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
-    places = list(np.ndindex(np.shape(shown.roles)))
-    columns = {say("layer"): [layer for layer, _ in places], say("head"): [head for _, head in places]}
-    columns[say("role")] = [role_name(shown.roles[layer][head]) for layer, head in places]
+    layers, heads = np.indices(np.shape(shown.roles)).reshape(2, -1)
+    roles = list(map(role_name, np.ravel(shown.roles)))
+    columns = {say("layer"): layers, say("head"): heads, say("role"): roles}
     for name in MEASURES:
         if name in shown.numbers and name not in IMPOSSIBLE.get(kind, ()):
             columns[measure_name(name, kind)] = np.round(shown.numbers[name].ravel(), 4)
@@ -244,11 +209,9 @@ def show_table(shown: Numbers, kind: str) -> None:
 def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
     """Draw a head in one sentence."""
     spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
-    title = message("{kind}, layer {layer}, head {head}, in this sentence")
-    explore.heading(say(title, **vars(head) | {"kind": say(spoken.title)}), say(spoken.rows))
-    axes = {"query_axis": spoken.query_axis, "key_axis": spoken.key_axis, "mask": known.mask(kind)}
-    plot = recipes.head(recipe, name_of(kind, *place), known, kind, tuple(place), **axes)
-    explore.draw(plot, "head-opened")
+    title = f"{name_of(kind, *place)} · {say('this sentence')}"
+    plot = recipes.head(recipe, title, known, kind, tuple(place), **spoken.axes, mask=known.mask(kind))
+    explore.draw(plot, "head-opened", line=say(spoken.rows))
 
 
 def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
@@ -256,7 +219,7 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
         line = say(
-            "Comparing all pairs of {n} heads over this many tokens would take too long. Take a shorter text or fewer "
+            "Comparing all pairs of {n} heads over this many tokens takes too long: take a shorter text or fewer "
             "layers.",
             n=n_layers * n_heads,
         )
@@ -264,10 +227,10 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
         return
     points, kept = head_roles.layout(shown.divergence)
     line = say(
-        "Points are heads of one kind. Their distances approximate the Jensen-Shannon distance between their rows "
-        "(mean over rows); the axes have no meaning of their own. Click a point to open its head."
+        "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
+        "spread. Click a point to open its head.",
+        kept=kept,
     )
-    line += " " + say("The plane keeps {kept:.0%} of the spread.", kept=kept)
     plot = recipe.plot(
         name,
         head_map,
@@ -294,9 +257,9 @@ def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray],
     drawn = [name for name in ROLLOUTS if name in flows]
     # One map alone would be as wide as the page.
     for column, which in zip(st.columns(max(2, len(drawn)), gap="small"), drawn):
-        name, title, line, rows, columns = ROLLOUTS[which]
+        name, line, rows, columns = ROLLOUTS[which]
         if which == "source" and "encoder" not in flows:
-            columns = ROLLOUTS["encoder"][3]
+            columns = ROLLOUTS["encoder"][2]
             line = message(
                 "How much of each decoder step comes from each encoder output. Without maps of the encoder, it cannot "
                 "be followed back to the source tokens."
@@ -305,7 +268,7 @@ def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray],
         if mean < WHOLE:
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
         plot = recipe.plot(
-            say(title),
+            f"{say('Through all layers')}: {say(name)}",
             attention_heatmap,
             the(np.clip)(made(flows, "flows")[which], 0, 1),
             *maps.axis_tokens(made(result, "result"), KINDS_OF[which], "read")[:2],
