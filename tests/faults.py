@@ -303,8 +303,8 @@ FAULTS = (
     Fault(
         "last to come computes first",
         "viz/app/turns.py",
-        "self._queue.popleft().set()",
-        "self._queue.pop().set()",
+        "while self._queue[0] is not ticket",
+        "while self._queue[-1] is not ticket",
         f"{_VIZ}app/test_turns.py",
     ),
     Fault(

@@ -7,6 +7,7 @@ import base64
 import hashlib
 
 import pytest
+from starlette.responses import PlainTextResponse
 
 from viz.app.guard import PageHead
 
@@ -72,13 +73,22 @@ def test_anything_else_passes_as_it_came(other):
     assert b"content-security-policy" not in headers
 
 
+@pytest.mark.parametrize("content_type", [b"text/html", b"application/javascript"])
+def test_no_answer_is_taken_for_something_else(content_type):
+    assert answered([PAGE], content_type)[1][b"x-content-type-options"] == b"nosniff"
+
+
 @pytest.mark.parametrize(("accept", "kept"), [(b"text/html,*/*;q=0.8", []), (b"*/*", [b"accept-encoding"])])
 def test_pages_and_only_pages_are_asked_for_without_compression(accept, kept):
     asked = []
 
     async def app(scope, receive, send):
         asked.extend(name for name, _ in scope["headers"])
+        await PlainTextResponse("")(scope, receive, send)
+
+    async def send(message):
+        pass
 
     scope = {"type": "http", "headers": [(b"accept", accept), (b"accept-encoding", b"gzip, br")]}
-    asyncio.run(PageHead(app, ADDED)(scope, None, None))
+    asyncio.run(PageHead(app, ADDED)(scope, None, send))
     assert asked == [b"accept", *kept] and len(scope["headers"]) == 2

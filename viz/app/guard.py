@@ -19,48 +19,39 @@ from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 from streamlit.logger import get_logger
 
 VARIABLE = "HEADLIGHT_HOSTS"
+NO_SNIFFING = {"x-content-type-options": "nosniff"}
 _HOST = re.compile(r"(\[[0-9a-f:.%]+\]|[^\s:/?#@\[\]]+?)\.?(?::\d+)?", re.I)  # the name, and maybe a port
 
 
 class Guard:
-    """Refuses what comes from elsewhere, in one sentence with status 403; anything else passes.
+    """Refuses what comes from elsewhere, in one sentence with status 403; anything else passes."""
 
-    Args:
-        app: the application that answers.
-        names: patterns of the names that it is reached by; None: those of this machine and its settings.
-        origins: of other servers whose pages may connect; None: those of `server.corsAllowedOrigins`.
-    """
-
-    def __init__(self, app: ASGIApp, names: Iterable[str] | None = None, origins: Iterable[str] | None = None) -> None:
-        self.app = app
-        self.names = own_names() if names is None else set(names)
-        listed = config.get_option("server.corsAllowedOrigins") if origins is None else origins
-        self.origins = {origin.strip().rstrip("/") for origin in listed}
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.names = app, own_names()
+        self.origins = {origin.strip().rstrip("/") for origin in config.get_option("server.corsAllowedOrigins")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        is_websocket = scope["type"] == "websocket"
-        headers = Headers(scope=scope)
+        headers, is_websocket = Headers(scope=scope), scope["type"] == "websocket"
         host, origin = headers.get("host"), headers.get("origin")
         problem = self._wrong_host(host) or (self._wrong_origin(origin, host) if is_websocket else "")
-        if not problem:
-            if is_websocket:  # without its origin, which Streamlit would look up
-                scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]}
-            return await self.app(scope, receive, _no_sniffing(send))
+        if not problem:  # Streamlit would look up where a websocket comes from
+            return await self.app(_without(b"origin", scope) if is_websocket else scope, receive, send)
         if is_websocket:  # a browser does not show its answer
             get_logger(__name__).warning(problem)
-        if is_websocket and "websocket.http.response" not in scope.get("extensions", {}):
-            # Before it is accepted: a plain 403.
-            return await send({"type": "websocket.close", "code": 1008, "reason": ""})
-        await PlainTextResponse(problem + "\n", 403)(scope, receive, _no_sniffing(send))
+            if "websocket.http.response" not in scope.get("extensions", {}):
+                return await send({"type": "websocket.close", "code": 1008, "reason": ""})  # gives a plain 403
+        await PlainTextResponse(problem + "\n", 403, NO_SNIFFING)(scope, receive, send)
 
     def _wrong_host(self, host: str | None) -> str:
         """What is wrong with the name that a request is for. Only programs send none, and nothing can be rebound."""
@@ -108,13 +99,8 @@ def _place(origin: str) -> str:
         return ""
 
 
-def _no_sniffing(send: Send) -> Send:
-    async def told(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message)["x-content-type-options"] = "nosniff"
-        await send(message)
-
-    return told
+def _without(name: bytes, scope: Scope) -> Scope:
+    return {**scope, "headers": [header for header in scope["headers"] if header[0] != name]}
 
 
 # Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
@@ -144,42 +130,31 @@ ONE_ENTRY = """<script>{
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 
 
-class PageHead:
+class PageHead(BaseHTTPMiddleware):
     """Adds HTML to the beginning of the head of every page; `later`: scripts that a page may add to itself."""
 
     def __init__(self, app: ASGIApp, added: str, later: Iterable[str] = ()) -> None:
-        self.app, self.added = app, added.encode()
-        self.later = [script.encode() for script in later]
+        super().__init__(app)
+        self.added, self.later = added.encode(), [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
-        headers, held = Headers(scope=scope), []
-        host = headers.get("host", "")
+        if "text/html" in Headers(raw=scope.get("headers", [])).get("accept", ""):
+            scope = _without(b"accept-encoding", scope)  # what is compressed could not be added to
+        await super().__call__(scope, receive, send)
 
-        async def pass_on(message: Message) -> None:
-            if not held and not _is_page(message):
-                return await send(message)
-            held.append(message)
-            if message["type"] == "http.response.body" and not message.get("more_body"):
-                start, *parts = held
-                page = b"".join(part.get("body", b"") for part in parts).replace(b"<head>", b"<head>" + self.added, 1)
-                headers = MutableHeaders(scope=start)
-                headers["content-length"] = str(len(page))
-                headers["content-security-policy"] = policy([*_INLINE.findall(page), *self.later], host)
-                await send(start)
-                await send({"type": "http.response.body", "body": page})
-
-        if "text/html" in headers.get("accept", ""):  # what is compressed could not be added to
-            scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"accept-encoding"]}
-        await self.app(scope, receive, pass_on)
-
-
-def _is_page(message: Message) -> bool:
-    if message["type"] != "http.response.start" or message["status"] != 200:
-        return False
-    headers = Headers(raw=message["headers"])
-    return headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        answer = await call_next(request)
+        answer.headers.update(NO_SNIFFING)
+        of_html = answer.headers.get("content-type", "").startswith("text/html")
+        if answer.status_code != 200 or not of_html or "content-encoding" in answer.headers:
+            return answer
+        page = b"".join([part async for part in answer.body_iterator])
+        page = page.replace(b"<head>", b"<head>" + self.added, 1)
+        rules = policy([*_INLINE.findall(page), *self.later], request.headers.get("host", ""))
+        whole = Response(page)
+        whole.raw_headers = answer.raw_headers
+        whole.headers.update({"content-length": str(len(page)), "content-security-policy": rules})
+        return whole
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:

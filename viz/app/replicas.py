@@ -1,7 +1,4 @@
-"""Several replicas of the app under one address (`make serve`, docs/serving.md), behind the proxy of Caddyfile.
-
-This process starts the others, looks after them, and ends them; nothing here imports the app.
-"""
+"""Several replicas of the app behind the proxy of Caddyfile (`make serve`, docs/serving.md); imports no app."""
 
 import os
 import re
@@ -38,15 +35,12 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
-        hint = "apt-get install caddy on Debian or Ubuntu, or https://caddyserver.com"
-        raise ValueError(f"the proxy Caddy is not installed: {hint}")
+        raise ValueError("the proxy Caddy is not installed: apt-get install caddy, or https://caddyserver.com")
     ports = range(first + 1, first + 1 + count)
     for taken, address in [(first, ""), *((one, "127.0.0.1") for one in ports)]:
         if not is_free(address, taken):
-            raise ValueError(
-                f"port {taken} cannot be listened on: another program has it, or it needs more rights; "
-                f"choose other ports with make serve PORT=... (the replicas take the {count} after it)"
-            )
+            hint = f"choose others with make serve PORT=... (the replicas take the {count} after it)"
+            raise ValueError(f"port {taken} cannot be listened on (in use, or it needs more rights): {hint}")
     environment = {
         **os.environ,
         HOSTS: ",".join(filter(None, [os.environ.get(HOSTS), *names])),
@@ -65,7 +59,6 @@ def serve(hosts: str, replicas: str, port: str) -> None:
 
 
 def names_in(hosts: str) -> list[str]:
-    """The names and addresses in a list with commas; a ValueError says which is neither, or that there is none."""
     names = [name.strip().strip("[]") for name in hosts.split(",") if name.strip()]
     if not names:
         raise ValueError(f"HOSTS is empty: give the names or addresses by which the class opens the app, {EXAMPLE}")
@@ -73,8 +66,7 @@ def names_in(hosts: str) -> list[str]:
         try:
             _NAME.fullmatch(name) or ip_address(name)
         except ValueError:
-            problem = f"HOSTS has {name!r}, which is neither a name nor an IP address: without http:// and port"
-            raise ValueError(f"{problem}, {EXAMPLE}") from None
+            raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}") from None
     return names
 
 
@@ -101,19 +93,24 @@ def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]
     A ValueError says which one ended right after its start.
     """
     running: dict[str, tuple[subprocess.Popen, float]] = {}
+
+    def start(name: str) -> None:
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        running[name] = subprocess.Popen(commands[name], cwd=ROOT, env=environment, **quiet), time.monotonic()
+
     try:
+        for name in commands:
+            start(name)
         while True:
-            for name, command in commands.items():
-                if name in running:
-                    process, since = running[name]
-                    if process.poll() is None:
-                        continue
-                    if time.monotonic() - since < AT_ONCE:
-                        raise ValueError(f"{name} ended with {process.returncode} right after its start, see above")
-                    print(f"{name} ended with {process.returncode} and is started again", file=sys.stderr, flush=True)
-                quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-                running[name] = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet), time.monotonic()
             time.sleep(0.5)
+            for name, (process, since) in running.items():
+                if process.poll() is None:
+                    continue
+                ended = f"{name} ended with {process.returncode}"
+                if time.monotonic() - since < AT_ONCE:
+                    raise ValueError(f"{ended} right after its start, see above")
+                print(f"{ended} and is started again", file=sys.stderr, flush=True)
+                start(name)
     except KeyboardInterrupt:
         pass
     finally:

@@ -1,8 +1,7 @@
 """Who computes now: as many at a time as there are cores, in the order in which they came, and nobody for long.
 
-Work that takes long offers its place between two of its steps: when it has had it for a while and somebody waits, it
-goes to the end of the queue (round-robin). So a beam of 16 over 128 tokens costs another visitor's short sentence a
-wait of one slice. Places are taken by functions that only compute: who has one waits for no lock and for no file.
+Long work offers its place between two steps: when it has had it for a while and somebody waits, it goes to the end of
+the queue (round-robin). Places are taken by functions that only compute: who has one waits for no lock and no file.
 """
 
 import functools
@@ -24,16 +23,19 @@ _LOG = logging.getLogger(__name__)
 LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted
 
 
+class _Mine(threading.local):
+    since: float | None = None  # when this thread got its place
+
+
 class Turns:
     """As many places in which threads compute; after a slice, in seconds, one is offered to those who wait."""
 
     def __init__(self, places: int, slice: float = SLICE) -> None:
         # Called in the thread that works, between two steps and while it waits; ends what nobody wants by raising.
         self.still_wanted: Callable[[], None] = lambda: None
-        self._free, self._slice = places, slice
-        self._lock = threading.Lock()
-        self._queue: deque[threading.Event] = deque()
-        self._mine = threading.local()
+        self._free, self._slice, self._mine = places, slice, _Mine()
+        self._queue: deque[object] = deque()  # of who waits, the first one first
+        self._changed = threading.Condition()
 
     @property
     def waiting(self) -> int:
@@ -41,8 +43,8 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Compute inside the block, from when a place is free; inside another turn of the thread that one goes on."""
-        if self._has_place():
+        """Compute inside the block, from when a place is free; a turn inside a turn of the thread is the same one."""
+        if self._mine.since is not None:
             yield
             return
         self._take()
@@ -51,53 +53,40 @@ class Turns:
             yield
         finally:
             BETWEEN_STEPS.reset(hook)
-            if self._has_place():  # it has none if the work ended while it waited to go on
+            if self._mine.since is not None:  # it has none if the work ended while it waited to go on
                 self._give()
 
     def offer(self) -> None:
         """Between two steps: end work that is not wanted any more, and let others have a turn."""
         self.still_wanted()
-        if self._has_place() and self._queue and time.monotonic() - self._mine.since >= self._slice:
+        since = self._mine.since
+        if since is not None and self._queue and time.monotonic() - since >= self._slice:
             self._give()
             self._take()
 
-    def _has_place(self) -> bool:
-        return getattr(self._mine, "since", None) is not None
-
     def _take(self) -> None:
-        call = threading.Event()
-        with self._lock:
-            if self._free:
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            try:
+                while self._queue[0] is not ticket or not self._free:
+                    self._changed.wait(LOOK)
+                    self.still_wanted()
                 self._free -= 1
-                call.set()
-            else:
-                self._queue.append(call)
-        try:
-            while not call.wait(LOOK):
-                self.still_wanted()
-        except BaseException:
-            with self._lock:
-                if not call.is_set():
-                    self._queue.remove(call)
-                    raise
-            self._give()  # called in the same moment: the place goes to the next one
-            raise
+            finally:
+                self._queue.remove(ticket)
+                self._changed.notify_all()
         self._mine.since = time.monotonic()
 
     def _give(self) -> None:
         self._mine.since = None
-        with self._lock:
-            if self._queue:
-                self._queue.popleft().set()  # the place is handed over: nobody can come between
-            else:
-                self._free += 1
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
 
 
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-TURNS = Turns(cores())  # of all visitors of this process
+_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+TURNS = Turns(_CORES)  # of all visitors of this process
 
 
 def in_turn(function: Callable) -> Callable:
