@@ -72,7 +72,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """What `add_argument` is given."""
     return names, settings
 
 

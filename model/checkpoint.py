@@ -1,8 +1,7 @@
 """A checkpoint is a folder: config.json, model.safetensors, tokenizer.json, card.json. Nothing in it can run code.
 
 Every tensor's name, shape and type is checked before its data is read. manifest.json has the SHA-256 of these four: a
-file that was damaged, mixed up or changed is not loaded. It says nothing about who made them: whoever can change a file
-can change the manifest too.
+file that was damaged, mixed up or changed is not loaded.
 """
 
 import hashlib
@@ -149,8 +148,7 @@ def load(folder: Path) -> Checkpoint:
 class NoRandomNumbers(TorchFunctionMode):
     """In this block modules leave their parameters unset, for those that are set afterwards.
 
-    Drawing them took half the time of loading, from the generator that all threads share. The meta device draws
-    nothing, but to find that out torch imports its compiler: over a second.
+    Drawing them took half the time of loading; the meta device draws nothing, but makes torch import its compiler.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

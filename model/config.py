@@ -67,7 +67,6 @@ class JsonConfig:
 
 
 def _is_of(value: Any, kind: str) -> bool:
-    """Whether a JSON value has a field's type; an int may stand for a float."""
     if kind == "tuple[str, ...]":
         return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
     return isinstance(value, _TYPES.get(kind, (list, tuple))) and isinstance(value, bool) <= (kind == "bool")

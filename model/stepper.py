@@ -81,9 +81,8 @@ class _Layer:
 class Product:
     """What linear layers make of the same input, side by side: (..., in_features) to (..., all out_features).
 
-    A product with few rows takes as long as its matrix takes to be read. Where all its numbers are float16 numbers, as
-    those of a saved checkpoint are, half the bytes say the same; it is still computed in float32 (FBGEMM, x86 only).
-    Parameters that change in place later are seen.
+    Where all numbers of the matrix are float16 numbers, as those of a saved checkpoint are, it is read as such; the
+    product is still computed in float32 (FBGEMM, x86 only). Parameters that change in place later are seen.
     """
 
     def __init__(self, *linears: nn.Linear) -> None:

@@ -66,10 +66,7 @@ class Translation:
         return self.trace[address]
 
     def _repr_html_(self) -> str:
-        """For a notebook: both texts, and a row per step: what it read and wrote, with its probability.
-
-        Where the model has cross-attention also the source token with most of it, mean over all layers and heads.
-        """
+        """For a notebook: both texts, and a row per step, where it can be with the most attended source token."""
         heads = ["step", "reads", "writes", "probability"]
         steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
         rows = [[str(step), read, written, f"{chance:.1%}"] for step, (read, written, chance) in enumerate(steps)]

@@ -51,7 +51,6 @@ class System:
     def _result(
         self, read: list[int], written: list[int], logits: Tensor, trace: Mapping[str, Tensor], **others: Any
     ) -> Translation:
-        """What is handed out of a pass in which ids were read and others written, with logits (1, T, V)."""
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         target = self.tokenizer.target
         return Translation(
@@ -214,7 +213,6 @@ class Translator(System):
         written: list[int],
         search: Search | None = None,
     ) -> Translation:
-        """Record how the decoder reads a target, and put all together."""
         read = [BOS_ID, *written[:-1]]  # what was written last is never read
         with record() as trace:
             logits = self.model.read(torch.tensor([read]), state.fresh())  # (1, T, V)
@@ -274,7 +272,6 @@ class Writer(System):
         return self.tokenizer.decode([*ids[1:], *drawn])
 
     def _begun(self, ids: list[int]) -> tuple[TextState, Tensor]:
-        """The state before the last id, and this one."""
         return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
 
     def _ids(self, text: str) -> list[int]:

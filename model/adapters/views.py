@@ -117,7 +117,6 @@ def _check_ids(ids: list[int], config: Any) -> None:
 
 
 def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
-    """The model, if its sizes do not ask for much more than the file with its weights has."""
     if "quantization_config" in values:
         raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
 

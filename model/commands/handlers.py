@@ -84,7 +84,6 @@ def run_average(args: Namespace) -> None:
 
 
 def _load(args: Namespace, kind: type[Translator] | type[Writer] = Translator) -> Translator | Writer:
-    """The checkpoint on the command line, which must be of this kind."""
     loaded = load_translator(args.checkpoint)
     if not isinstance(loaded, kind):
         advice = "is a translator: use 'translate'" if kind is Writer else "is a language model: use 'write'"
@@ -153,7 +152,6 @@ def run_effects(args: Namespace) -> None:
 
 
 def _recorded(args: Namespace) -> tuple[Translator | Writer, Translation]:
-    """The checkpoint, and its translation or reading of the text."""
     system = load_translator(args.checkpoint)
     if isinstance(system, Writer):
         return system, system.read(args.text)

@@ -86,7 +86,6 @@ def _row(folder: Path) -> str:
 
 
 def _data(card: dict[str, Any]) -> str:
-    """Its corpora, or where there are many the mix that stands for them."""
     if len(card["data"]) > MOST_NAMED:
         return f"{card['training']['data']}: {len(card['data'])} corpora, listed on its card"
     return ", ".join(f"{name} × {entry['weight']:g}" for name, entry in card["data"].items())

@@ -99,16 +99,13 @@ def beam_search(
 ) -> list[Search]:
     """Search for the best translation of every source in a fresh state, until as many have ended as the beam is wide.
 
-    Width 1 finds what greedy decoding finds. A prefix is read token by token, each step with this one candidate.
-
     Args:
         alpha: exponent of the length penalty, by which sums of log-probabilities are divided.
         max_lengths: the most tokens of each source's translations, the end token counted.
         prefixes: what each source's translations begin with, without the start token; the end token may be the last.
 
     Raises:
-        ValueError: for a width or limit below 1, a prefix that is too long or holds a token that is never chosen, or
-            logits that are not numbers.
+        ValueError: for a width, limit or prefix that is not allowed, or logits that are not numbers.
     """
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")

@@ -63,7 +63,6 @@ def own_norms(model: Transformer) -> Transformer:
 
 
 def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
-    """A change at the addresses that end so, of the stack that is named."""
     return dict.fromkeys((name for name in addresses(model) if name.endswith(end) and within in name), change)
 
 
@@ -168,7 +167,6 @@ def row_padding_mask(ids: Tensor) -> Tensor:
 
 
 def _filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
-    """Masked scores of the decoder's self-attention are -1e9, so that a masked row becomes uniform."""
     fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, -1e9), "decoder")
     return intervene(fill)
 

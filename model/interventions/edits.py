@@ -230,7 +230,6 @@ def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -
 
 
 def _read(item: str) -> tuple[str, Head | Force | Cell]:
-    """The name of a list of Edits, and an edit."""
     if match := _PLACE.fullmatch(item):
         what, letter, row, column = match.groups()
         place = _LETTERS[letter], int(row), int(column)

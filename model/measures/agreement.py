@@ -84,7 +84,6 @@ def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
 
 
 def _row_changes(heads: list[Head]) -> dict[str, Change]:
-    """Switch head i, all of one layer, off in batch row i."""
 
     def zero(weights: Tensor, kind: str) -> Tensor:  # (B, H, T, S)
         for row, head in enumerate(heads):
@@ -139,10 +138,9 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
 
     Returns:
         By kind of attention and measure (L, H, T). "log_probability": the word's change without that head, in nats. Of
-        decoder heads also "mean" and "runner-up", the direct effect over all keys against these, in logits; "effect",
-        the size of the latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights with its
-        direct effects (against the runner-up) and with its `contributions`. Of cross-attention also "occlusion" and
-        "input_gradient", the same with these, which are of the whole model.
+        decoder heads also "mean" and "runner-up", the direct effect against these, in logits; "effect", the size of the
+        latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights with its direct effects
+        and with its `contributions`; of cross-attention also "occlusion" and "input_gradient", the same with these.
     """
     source, written = translator.source_ids(result.source), result.predicted_ids
     found = {kind: {"log_probability": np.zeros((*result.attention(kind).shape[:2], len(written)))} for kind in KINDS}

@@ -204,7 +204,6 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
 
 
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
-    """BLEU of the whole model; into the kinds goes its change without each head."""
     sources, references = zip(*pairs, strict=True)
     metric, heads = BLEU(), all_heads(translator.config)
 

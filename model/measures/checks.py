@@ -109,7 +109,6 @@ def source_of(claim: str) -> str:
 
 
 def _largest(*differences: np.ndarray | float) -> float:
-    """The largest absolute value; NaN where there is one."""
     return float(np.max([np.abs(values).max(initial=0.0) for values in map(np.asarray, differences)]))
 
 

@@ -84,7 +84,6 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
 
 
 def _read_list(path: Path) -> tuple[tuple, list[Listed]]:
-    """Name, languages and maker of links of one a line, and the links."""
     languages = _LISTED.fullmatch(path.name)
     if not languages:
         raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")

@@ -54,7 +54,6 @@ class Vocabulary:
         return UNK_ID if token in SPECIAL_TOKENS else self._ids.get(token, UNK_ID)
 
     def _said(self, ids: Sequence[int]) -> list[str]:
-        """The tokens of ids without special ones."""
         return [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
 
 

@@ -89,8 +89,7 @@ class WordTokenizer(Vocabulary):
         return "".join(words[:1] + [self._space(*pair) + pair[1] for pair in pairwise(words)])
 
     def _space(self, left: str, right: str) -> str:
-        # What the lists say of plain words comes from the signs beside them ("house" before a full stop, "aged" after a
-        # hyphen) and holds there only.
+        # What the lists say of plain words ("house" before a full stop) holds beside signs only.
         close_to_left = right in self._before and not (left.isalnum() and right.isalnum())
         close_to_right = left in self._after and not left.isalnum()
         return "" if close_to_left or close_to_right else " "

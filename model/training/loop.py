@@ -149,7 +149,6 @@ class Trainer:
                 last_save = time.monotonic()
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
-        """Show, validate and log the steps since the last report, if it is time to."""
         config, step = self.run.training, self.progress.step
         validates = step % config.validate_every == 0 or step == config.steps
         if step % _LOG_EVERY and not validates:

@@ -26,8 +26,7 @@ _AFTER_WARMUP: dict[str, Callable[[int, int, int, int], float]] = {
     "linear": lambda step, warmup, steps, decay: _remaining(step, warmup, steps),
     # Half a cosine (Loshchilov and Hutter 2017).
     "cosine": lambda step, warmup, steps, decay: (1 - math.cos(math.pi * _remaining(step, warmup, steps))) / 2,
-    # A plateau, and a line over the last `decay` steps (Hu et al. 2024). Nothing before these depends on the number of
-    # steps: resuming with more prolongs the plateau.
+    # A plateau, which resuming with more steps prolongs, and a line over the last `decay` steps (Hu et al. 2024).
     "warmup_stable_decay": lambda step, warmup, steps, decay: _remaining(step, steps - decay, steps),
     # A twentieth less after every `decay` steps (0: never), as in the tutorial on WikiText-2.
     "step_decay": lambda step, warmup, steps, decay: 0.95 ** (max(0, step - 1 - warmup) // decay if decay else 0),

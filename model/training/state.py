@@ -100,7 +100,6 @@ def read(folder: Path) -> Saved:
 def _remembered(
     model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> Iterator[tuple[torch.optim.Optimizer, nn.Parameter, str, str]]:
-    """Optimiser, parameter, key in its state, and the name of the tensor."""
     names = {parameter: name for name, parameter in model.named_parameters()}
     for optimizer in optimizers:
         prefix, keys = REMEMBERED.get(type(optimizer), ("", ()))

@@ -23,10 +23,9 @@ GROUPS = {
     "nc": "not for commercial use",
 }
 _GPL2 = "GPL-2 or later"
-# Name to group, share seen in a pass (drawn again in each), licence, and where it comes from. more-de-en/NAME.tsv.gz is
-# cleaned, without repetitions, and without any sentence of a validation or test set of ours. Several hold published
-# test sets, on which a model trained with them must not be scored: Tatoeba's of 2020-2021, newstest2019 (ntrex), WMT21
-# to WMT24.
+# Name to group, share seen in a pass, licence and origin. more-de-en/NAME.tsv.gz holds no sentence of our validation
+# or test sets, but published test sets on which nothing may be scored then: Tatoeba's of 2020-2021, newstest2019
+# (ntrex), WMT21 to WMT24.
 MORE: dict[str, tuple[str, float, str, str]] = {
     "xdailydialog": ("nc", 1.0, "CC BY-NC-SA 4.0", "XDailyDialog, everyday dialogues"),
     "bcontrast": ("sa", 0.7, "CC BY-SA 4.0", "Unbabel BConTrasT, customer chats"),

@@ -98,7 +98,7 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
     """Train, valid and test, so that no sentence of either language is in two, as `comparable` compares them.
 
     Pairs that share a sentence, directly or through others, form a cluster; a hash of its first sentence puts about 1 %
-    of the clusters into valid and 1 % into test, whatever the order of the pairs. Repetitions count once.
+    of the clusters into valid and 1 % into test.
     """
     keyed = [(pair, "en " + comparable(pair[0]), "de " + comparable(pair[1])) for pair in dict.fromkeys(pairs)]
     parents: dict[str, str] = {}

@@ -123,11 +123,6 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
     """Both sides from their one conjunction, in German from the comma before it, to the full stop; else None.
 
     A main clause must come before, and the German must not depend on it ("it", "you").
-
-    Example:
-        >>> english, german = ["▁I", "▁sleep", "▁because", "▁I", "▁can", "."], ["▁Ich", "▁schlafe", ",", "▁weil"]
-        >>> subordinate_clause((english, [*german, "▁ich", "▁kann", "."]))
-        (['▁because', '▁I', '▁can', '.'], [',', '▁weil', '▁ich', '▁kann', '.'])
     """
     if any(side[-1:] != ["."] for side in pair):  # most pairs of a dictionary, at once
         return None
