@@ -119,7 +119,8 @@ def each_in_turn(steps: Iterator) -> Iterator:
 
 def queued(loaded: Translator | Writer) -> Translator | Writer:
     """The same model, which computes in the turns of the visitors who share it."""
-    for name in ("translate", "force", "translate_lines", "read", "distribution", "write"):
+    of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
+    for name in (*of_translators, "read", "distribution", "write"):
         if hasattr(loaded, name):
             setattr(loaded, name, in_turn(getattr(loaded, name)))
     return loaded

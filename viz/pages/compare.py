@@ -51,8 +51,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
         versus = st.segmented_control(say("What differs"), list(VERSUS), **more)
         hidden["key"] = OF[versus]
         if versus == "sentence":
-            live = staged.LIVE if state.get("stage-live", True) else False
-            b = replace(a, text=st.text_input(say("Sentence B"), live=live, **hidden) or "")
+            b = replace(a, text=st.text_input(say("Sentence B"), live=staged.live(), **hidden) or "")
         elif versus == "model":
             b = replace(a, checkpoint=st.selectbox(say("Model B"), names, **hidden))
         else:

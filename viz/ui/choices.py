@@ -1,7 +1,6 @@
-"""Choices of a page: each is kept in the session, and stands in the address as a code.
+"""Choices of a page: each is kept in the session, and stands in the address as a code where it is not the default.
 
-The address is read where the session does not know a choice yet, and after Back or Forward. It is written where a part
-of a page ends: the codes of the controls that are there, without those of defaults.
+The address is read where the session does not know a choice yet, and after Back or Forward.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,22 +16,20 @@ from viz.text.language import say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-PARTS = "choices"  # in the session: by part of the page, the codes of its controls; None for a default
-_PAGE = "choices-page"  # in the session: whose they are
-_PROBLEMS = "choices-problems"  # in the session, for one run
+# In the session: by part of the page, the codes of its controls (None for a default); whose they are; for one run.
+PARTS, _PAGE, _PROBLEMS = "choices", "choices-page", "choices-problems"
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
 
 
 def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
-    """Show a widget of Streamlit whose choice is kept in the session and in the address, both under a key.
+    """Show a widget of Streamlit, made with args and more, whose choice session and address keep under a key.
 
     Args:
-        args, more: what the widget is made with beside a value.
         reader: of the codes of what can be chosen.
         default: chosen at first, and where session or address hold nothing that can be.
     """
     state = st.session_state
-    comes = key not in state or _is_back()
+    comes = key not in state or get_script_run_ctx().is_history_navigation
     asked = st.query_params.to_dict() if comes else {key: code(state[key])}
     chosen, problems = read(asked, {key: reader})
     if comes:
@@ -47,12 +44,12 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 
 
 def missed(problems: Iterable[str]) -> None:
-    """Have the page tell what its address asks for and is not there, each as name=code."""
+    """Have the page tell what its address asks for that is not there, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)
 
 
 def fragment(draw: Callable[[], None]) -> Callable[[], None]:
-    """A part of a page with controls of its own, which alone is drawn again after a choice there."""
+    """A part of a page, which alone is drawn again after a choice there."""
 
     @st.fragment
     @wraps(draw)
@@ -74,7 +71,7 @@ def part(name: str = "") -> Iterator[None]:
         before, parts = _chosen() if state.get(_PAGE) == run.page_script_hash else {}, {}
     state[PARTS] = parts | {name: codes}
     notes, token = st.container(), _drawn.set(codes)
-    if not name and _is_back():
+    if not name and run.is_history_navigation:
         st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:
         yield
@@ -95,11 +92,6 @@ def address() -> dict[str, str]:
     """The parameters of the address as they should be now."""
     said = st.query_params.to_dict() | _chosen()
     return {key: one for key, one in said.items() if one is not None}
-
-
-def _is_back() -> bool:
-    """Whether this run is of Back or Forward, which bring an address."""
-    return get_script_run_ctx().is_history_navigation
 
 
 def _chosen() -> dict[str, str | None]:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.ui import shared
 from viz.ui.choices import control
 from viz.views import cached, codes, view
@@ -21,10 +21,11 @@ from viz.views.cached import Request
 from viz.views.view import BEAM, FIELDS, LENGTH_PENALTY
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
+HINT = message("Type a sentence to translate it")
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
-    """Let the visitor choose an option, of a mapping by name, with buttons or another widget of Streamlit."""
+    """Let the visitor choose an option (of a mapping by name) with buttons or another widget of Streamlit."""
     names, options = options if isinstance(options, Mapping) else names, list(options)
     more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
@@ -39,7 +40,7 @@ def views(names: Mapping, key: str):
 
 
 def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
-    """Let the visitor choose what a page shows, of parts by code, each with its name: what shows the chosen one."""
+    """Let the visitor choose one of the parts of a page, by code each its name and what shows it, which comes back."""
     return parts[views({code: name for code, (name, _) in parts.items()}, key)][1]
 
 
@@ -48,7 +49,6 @@ def among(label: str, options: Iterable, key: str, default=None, names: Mapping 
 
 
 def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
-    """Let the visitor choose some of many options, with a widget of Streamlit."""
     reader = codes.several_of(options, more.get("max_selections"))
     return control(widget, label, options, key=key, reader=reader, default=default, **more)
 
@@ -62,7 +62,6 @@ def slider(label: str, low: float, high: float, default: float, key: str, **more
 
 
 def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
-    """Let the visitor choose one of at least two numbers."""
     return choose(label, values, key, default, widget=st.select_slider, **more)
 
 
@@ -73,7 +72,7 @@ def text(label: str, default: str, key: str, **more) -> str:
 def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, a layer and a head; `counts` gives those of a kind."""
+    """Let the visitor choose a kind of attention, a layer and a head; `counts` gives how many a kind has."""
     with shared.row(align="bottom"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
         kind = choose(say("Attention"), names, f"{prefix}kind", default if default in names else None)
@@ -86,17 +85,16 @@ def choose_place(n_layers: int, n_heads: int, first=(0, 0), prefix: str = "") ->
 
 
 def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
-    """Show a button for each example, by its name, that puts it into the control with a key."""
+    """Show a button per example that puts it into the control with a key."""
     for number, (name, example) in enumerate(said.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
 
 def sentence(label: str, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
-    """Ask for a sentence, translated while it is typed."""
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
-    typed = text(label, example, key, live="200ms", placeholder=say("Type a sentence to translate it"))
+    typed = text(label, example, key, live="200ms", placeholder=say(HINT))
     with shared.row(gap="xsmall"):
         examples(key, said)
     if key == "text":
@@ -105,10 +103,7 @@ def sentence(label: str, example: str, key: str = "text", said: dict[str, str] =
 
 
 def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | None]:
-    """Let the visitor choose a model, greedy or beam search, or a reference that the decoder reads.
-
-    With a prefix, the session keeps these under other keys, and no address does.
-    """
+    """Let the visitor choose model, search and reference; with a prefix of their keys, no address keeps them."""
     state = st.session_state
 
     def put(widget: Callable, *given, key: str, reader: codes.Reader, default, **more):
@@ -119,9 +114,7 @@ def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | N
     model = put(st.selectbox, say("Model"), names, key="model", reader=codes.one_of(names), default=names[0])
     if "reference" in st.query_params:
         state.setdefault(f"{prefix}forced", True)
-    help_ = say(
-        "Free-running: each step reads what the model wrote. Teacher-forced: each step reads a reference that you type."
-    )
+    help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
     more = {"reader": codes.switch, "default": False, "help": help_}
     forced, reference = put(st.toggle, say("Read a reference instead"), key="forced", **more), None
     if forced:
@@ -132,27 +125,19 @@ def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | N
     beams = {width: say(name) for width, name in words.BEAMS.items()}
     more = {"reader": codes.one_of(beams), "format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
     beam = put(st.select_slider, say("Beam width"), list(beams), key="beam", default=BEAM, **more)
-    help_ = say(
-        "Divides the log-probability of a finished translation by ((5 + length) / 6)^α: larger values prefer long "
-        "translations."
-    )
+    help_ = say("Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones.")
     more = {"reader": codes.number(0.0, 2.0), "step": 0.1, "help": help_, "disabled": forced or beam == 1}
     penalty = put(st.slider, say("Length penalty"), 0.0, 2.0, key="penalty", default=LENGTH_PENALTY, **more)
     return model, beam, penalty, reference
 
 
 def ask() -> Request:
-    """Ask for a sentence, the model and the search; errors as of `cached.translator`.
-
-    The page begins with what was translated on the page before, unless the address says what.
-    """
+    """Ask for what to translate, at first what was on the page before or in the address; errors as of `translator`."""
     state = st.session_state
-    kept, names = state.get(view.KEPT), available("transformer")
-    default = cached.default_checkpoint()
-    names = [default, *(name for name in names if name != default)]
+    kept, default = state.get(view.KEPT), cached.default_checkpoint()
+    names = list(dict.fromkeys((default, *available("transformer"))))
     if kept is not None and "text" not in state and not any(name in st.query_params for name in FIELDS):
-        state.update(text=kept.text, beam=kept.beam, penalty=kept.penalty, forced=kept.reference is not None)
-        state.update(model=kept.model if kept.model in names else default, reference=kept.reference)
+        state.update({name: getattr(kept, name) for name in FIELDS}, forced=kept.reference is not None)
     first = st.container()
     with st.expander(say("Translation options")):
         name, beam, penalty, reference = search(names)
@@ -174,7 +159,7 @@ def no_model(error: ValueError) -> None:
 
 
 def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
-    """Ask for a sentence in a place, show its translation there, and what the page is about."""
+    """Ask for a sentence beside what is shown of its translation."""
     main = st.container()
     try:
         with beside:

@@ -56,29 +56,26 @@ def found(
 
 @remembered(32)
 def effects_of(request: Request, against: str) -> Effects:
-    """The direct effects, against a name of AGAINST; errors as `Translator.effects`."""
-    return in_turn(request.translator.effects)(request.translated(), RUNNER_UP if against == RUNNER_UP else None)
+    """Against a name of AGAINST; errors as of `Translator.effects`."""
+    return request.translator.effects(request.translated(), RUNNER_UP if against == RUNNER_UP else None)
 
 
 @remembered(32)
 def lens_of(request: Request) -> Lens:
-    return in_turn(request.translator.lens)(request.translated())
+    return request.translator.lens(request.translated())
 
 
 @remembered(32)
 def left_out_of(request: Request) -> np.ndarray:
-    """What each word loses without each source token, float32 (T, S); errors as `Translator.occlusion`."""
+    """What each word loses without each source token, float32 (T, S); errors as of `Translator.occlusion`."""
     translation = request.translated()
     with request.positions():
-        return in_turn(request.translator.occlusion)(translation, request.changes.edits)
+        return request.translator.occlusion(translation, request.changes.edits)
 
 
 @remembered(32)
 def agreement_of(request: Request) -> dict[str, np.ndarray]:
-    """How far measures agree in a translation without changes, by name float (L, H), mean over its words.
-
-    The last one compares the direct effect of a head with the loss when it alone is switched off.
-    """
+    """How far measures agree in a translation without changes, by name of COMPARED float (L, H), mean over words."""
     found = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
     rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
     counted = {name: np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}

@@ -1,4 +1,4 @@
-"""A figure of a page with its title and what says, makes and keeps it; and the report of a sentence."""
+"""A figure of a page with what says, makes and keeps it; and the report of a sentence."""
 
 import re
 from collections.abc import Callable
@@ -51,10 +51,10 @@ def draw(
 
 
 def file_name(title: str) -> str:
-    """The name of a file, without an ending: letters and digits of any script.
+    """The name of a file, without an ending.
 
-    >>> file_name("Cross-attention, layer 0, head 3"), file_name("크로스 어텐션, 헤드 3")
-    ('headlight-cross-attention-layer-0-head-3', 'headlight-크로스-어텐션-헤드-3')
+    >>> file_name("Attention, layer 0, head 3"), file_name("어텐션, 헤드 3")
+    ('headlight-attention-layer-0-head-3', 'headlight-어텐션-헤드-3')
     """
     name = "headlight-" + (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "figure")
     return name[:80].rstrip("-")  # file systems take 255 bytes
@@ -64,23 +64,20 @@ def offer(plot: Plot, key: str, figure: Drawn) -> None:
     """Show the button that opens words, code and files, all made when they are asked for."""
     # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
     label = say("Description · Python · Download")
-    popover = st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary")
-    if popover.open:
-        with popover:
+    with st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary") as popover:
+        if popover.open:
             _beside(plot, key, figure)
 
 
 def _beside(plot: Plot, key: str, figure: Drawn) -> None:
     said = "\n".join([figure.description, *figure.table.in_words(say)])
-    st.caption(say("The figure in words:"))
     with st.container(height=200 if said.count("\n") > 4 else "content", key=f"words-{key}"):
         st.text(said)
     if code := plot.code:
-        st.caption(say("These lines make the same figure, in the folder of this project:"))
+        st.caption(say("This makes the same figure in the folder of this project:"))
         st.code(code, language="python", wrap_lines=True, height="content")
     else:
         st.caption(say("This figure has no code: it exists only in this session."))
-    st.caption(say("The figure as a picture, an offline web page, or numbers:"))
     name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
     files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": figure.table.csv}
     with shared.row(gap="small"):
@@ -94,7 +91,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
 def offer_report(
     result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
 ) -> None:
-    """The card of a model, and everything about its translation in one file; `changed` as of the report's Settings."""
+    """Show the card of a model, and the report of its translation; `changed` as of its Settings."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}

@@ -1,4 +1,4 @@
-"""One component for every figure of the pages: it goes to the browser as bytes, which `plot.js` has Plotly draw."""
+"""One component for every figure of the pages: bytes go to the browser, and `plot.js` has Plotly draw them."""
 
 from collections.abc import Callable
 from functools import cache
@@ -25,11 +25,11 @@ def _mounted(name: str, shows: str):
 def plot(
     figure: Drawn, key: str, *, on_click: Callable[..., None] | None = None, column_width: int | None = None
 ) -> None:
-    """Show a figure, under a key that no other part of the page has.
+    """Show a figure.
 
     Args:
-        on_click: called before the page runs again with the numbers of the point that was clicked (its customdata),
-            else with row and column of the cell.
+        on_click: called before the page runs again with the numbers of the clicked point (its customdata), else with
+            row and column of the cell.
         column_width: pixels that a column needs, where it needs more than its label.
     """
     told = {
@@ -45,24 +45,21 @@ def plot(
         if numbers := _clicked(st.session_state[key].get("clicked")):
             on_click(*numbers)
 
-    data = packing.pack(_parts(figure, template=False) | told)
-    _mounted(COMPONENT, "show")(key=key, data=data, on_clicked_change=clicked)
+    drawn = _parts(figure)
+    drawn["layout"].pop("template", None)  # the page says how things look
+    _mounted(COMPONENT, "show")(key=key, data=packing.pack(drawn | told), on_clicked_change=clicked)
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
     """Show the buttons for a PNG and an SVG of a figure with its title inside; the browser draws the files."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
-    told = {"name": name, "width": figure.layout.width or WIDTH, "words": words}
-    _mounted("headlight_pictures", "pictures")(key=key, data=packing.pack(_parts(figure) | told), width="content")
+    told = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
+    _mounted("headlight_pictures", "pictures")(key=key, data=packing.pack(told), width="content")
 
 
-def _parts(figure: Drawn, template: bool = True) -> dict[str, Any]:
-    """What Plotly draws of a figure; without its template where the page says how things look."""
-    layout = figure.layout.to_plotly_json()
-    if not template:
-        layout.pop("template", None)
-    return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": layout}
+def _parts(figure: Drawn) -> dict[str, Any]:
+    return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
 
 
 def _least_width(figure: Drawn, column_width: int | None) -> int:
@@ -74,7 +71,7 @@ def _least_width(figure: Drawn, column_width: int | None) -> int:
 
 
 def _table(figure: Drawn) -> dict[str, Any] | None:
-    """The names of a map's rows and columns, for the browser's table of it; None for other figures."""
+    """What the browser's table of a map is named by."""
     table = figure.table
     if not (isinstance(table, Cells) and table.row_names and table.column_names):
         return None
@@ -87,4 +84,4 @@ def _clicked(point: Any) -> list[int]:
         return []
     own = point.get("customdata")
     numbers = own if isinstance(own, list) and all(type(n) is int for n in own) else [point.get("y"), point.get("x")]
-    return list(numbers) if all(type(n) is int and n >= 0 for n in numbers) else []
+    return numbers if all(type(n) is int and n >= 0 for n in numbers) else []

@@ -1,4 +1,4 @@
-"""What every page needs: its style and places, what is told when something fails, text that others brought."""
+"""What every page needs: its style and places, what is told when something fails, text as it is."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -54,7 +54,7 @@ def style() -> None:
 
 
 def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
-    """What `read` gives of a checkpoint; where that is missing or cannot be used, a sentence says so."""
+    """What `read` gives of a checkpoint; where there is nothing usable, a sentence says so."""
     try:
         found = read(checkpoint)
     except ValueError as error:
@@ -65,15 +65,15 @@ def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
 
 
 def warn(text: str) -> None:
-    """Warn with words that may hold what a visitor, an address or a file said: they are shown as they are."""
-    st.warning(literal(text))  # as Markdown a link could make the page show a picture from elsewhere
+    """Warn with words of a visitor, a link or a file in it: as Markdown they could fetch pictures from elsewhere."""
+    st.warning(literal(text))
 
 
 def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
-    """Compute what is asked for and return it with its result; None if nothing can be computed.
+    """Compute what is asked for; return it with its result, or None if nothing can be computed.
 
-    After a ValueError, which is told, what the session keeps under the key stays, or else comes the first of `others`
-    that can be computed; the last of them is the example.
+    After a ValueError, which is told, comes what the session keeps under the key, else the first of `others` that can
+    be computed, the last of them the example.
     """
     state, problem = st.session_state, ""
     for place, one in enumerate((asked, state.get(key), *others)):
@@ -93,19 +93,18 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
 
 
 def opening(title: str, line: str) -> None:
-    """Begin a page: its name, and beside it one line that says what can be done here."""
+    """Begin a page: its name, and beside it a line on what can be done here."""
     with row(align="bottom", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
 
 
 def row(gap: str = "medium", align: str = "center", key: str | None = None) -> DeltaGenerator:
-    """A place for things beside each other."""
     return st.container(horizontal=True, gap=gap, vertical_alignment=align, key=key)
 
 
 def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """A place for a picture, and one beside it (on a phone: below) for the controls that change it."""
+    """A place for a picture, and one beside it (on a phone: below) for its controls."""
     return tuple(st.columns([8, 3], gap="medium"))
 
 
@@ -120,7 +119,7 @@ def columns(items: Iterable, n: int | None = None, gap: str = "medium") -> Itera
 
 
 def small(text: str, key: str) -> None:
-    """Show a line in small letters, exactly as it is: no Markdown, no HTML."""
+    """Show a line in small letters, exactly as it is."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 
@@ -131,12 +130,10 @@ def large(text: str, key: str) -> None:
 
 
 def written(result: cached.Shown, key: str = "translation") -> None:
-    """Show what a model wrote."""
     large(result.text or say("(the model wrote nothing)"), key)
     if not result.finished:
         st.caption(say("The translation stopped at the length limit."))
 
 
 def card(checkpoint: str, key: str = "card") -> None:
-    """Show where a checkpoint comes from."""
     small(words.describe_card(checkpoint, cached.translator(checkpoint).card), key)

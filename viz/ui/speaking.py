@@ -16,7 +16,7 @@ SCRIPTS = {code: f"document.documentElement.lang = '{code}'" for code in LANGUAG
 
 
 def visitors() -> str:
-    """The language of the visitor for whom this thread draws a page; English where it draws none."""
+    """The language of the visitor for whom this thread draws a page; English where there is none."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
     chosen = st.session_state.get(PARAMETER) or st.query_params.get(PARAMETER)
@@ -44,13 +44,13 @@ def bar() -> None:
 
 
 def address(query: Mapping[str, str]) -> dict[str, str]:
-    """Parameters of a link that loads the page again, with the language where the browser's is another."""
+    """Parameters of a link, with the language where the browser's is another."""
     spoken = language.current()
     return {**query} if spoken == browsers() else {**query, PARAMETER: spoken}
 
 
 def link(label: str, page: str, query: Mapping[str, str]) -> str:
-    """A link, as HTML, that loads a page ("" for the first) in the same window, from any other below any path.
+    """A link, as HTML, that loads a page ("" for the first) anew.
 
     Within a session Streamlit drops from an address what it asks of controls that both pages have.
     """
@@ -60,6 +60,5 @@ def link(label: str, page: str, query: Mapping[str, str]) -> str:
 
 
 def browsers() -> str:
-    """The language that the browser asks for, where the app speaks it; else English."""
     spoken = (st.context.locale or "").split("-")[0].lower()
     return spoken if spoken in LANGUAGES else ENGLISH

@@ -25,9 +25,13 @@ from viz.views.view import FIELDS, View
 Show = Callable[[list[str], View, bool], None]
 
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
-QUERY, ASKED = "stage-query", "stage-asked"  # in the session: the address as the stage knows it, and that it changed
-PAGE = "stage-page"  # in the session: on which of the pages of the stage the visitor is
-CAME = "stage-came"  # in the session: what a visitor who has just come is shown
+# In the session: the address as the stage knows it; that it changed; the page of the stage; what it shows at first.
+QUERY, ASKED, PAGE, CAME = "stage-query", "stage-asked", "stage-page", "stage-came"
+
+
+def live() -> str | bool:
+    """As Streamlit's text boxes take it."""
+    return LIVE if st.session_state.get("stage-live", True) else False
 
 
 def models() -> list[str]:
@@ -36,23 +40,19 @@ def models() -> list[str]:
     return list(dict.fromkeys((cached.default_checkpoint(), *names)))
 
 
-def arrives(page: str, *controls: str) -> bool:
+def arrives(page: str, control: str) -> bool:
     """Whether the visitor has just come to a page of the stage; Streamlit empties its controls between pages."""
-    came = st.session_state.get(PAGE) != page or any(key not in st.session_state for key in controls)
+    came = st.session_state.get(PAGE) != page or control not in st.session_state
     st.session_state[PAGE] = page
     return came
 
 
 def page(name: str, names: list[str], show: Show) -> None:
-    """A page of the stage: sentence, examples, model and search in one row, and what comes of them below.
+    """A page of the stage: sentence, examples, model (of names, the default one first) and search in a row.
 
-    Another sentence, or something asked for on the stage, draws sentence and stage again and leaves the rest alone.
-
-    Args:
-        names: of its models, the default one first.
-        show: draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
+    `show` draws what is below it, given the names, what is asked for, and whether the visitor has just come.
     """
-    if arrives(name, "sentence", "stage-model", "stage-beam", "stage-penalty", "stage-forced"):
+    if arrives(name, "sentence"):
         st.session_state[CAME] = arrive(names)
     with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
@@ -66,7 +66,7 @@ def page(name: str, names: list[str], show: Show) -> None:
             _live(names, show)
 
 
-@st.fragment
+@st.fragment  # another sentence, or what is asked for on the stage, leaves the rest of the page alone
 def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is asked once, not for each word
@@ -78,9 +78,8 @@ def _live(names: list[str], show: Show) -> None:
         except ValueError as error:
             broken = error
         label = words.sentence_in(card.get("source"))
-        live = LIVE if state.get("stage-live", True) else False
-        hint = say("Type a sentence to translate it")
-        text = st.text_input(label, key="sentence", live=live, placeholder=hint, label_visibility="collapsed")
+        more = {"placeholder": say(controls.HINT), "label_visibility": "collapsed"}
+        text = st.text_input(label, key="sentence", live=live(), **more)
         with st.container(key="below"):
             if broken is not None:
                 controls.no_model(broken)
@@ -92,7 +91,7 @@ def _live(names: list[str], show: Show) -> None:
 
 
 def arrive(names: list[str]) -> View:
-    """What a page with these models shows at first, by the address or as it was before; sets its controls."""
+    """What a page with these models shows at first, by the address or as before; sets its controls."""
     state, query = st.session_state, st.query_params.to_dict()
     state[QUERY], usual = query, View()
     wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
@@ -119,20 +118,20 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
-    """Show it on a stage that changes nothing; arguments as of `viz.stage.message.message`."""
+    """Show it on a stage; arguments as of `viz.stage.message.message`."""
     assets.stage(stage_message.message(shown, assets.keep, *before, **more), asked)
 
 
 @cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
-    """What was measured of the heads of a checkpoint, in words; empty where nothing usable was."""
+    """What was measured of the heads of a checkpoint, in words."""
     found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
         roles, first = stage_message.known_roles(kind, of_kind["role"], heads_results.role_name), None
         if "aligns" in of_kind:
-            marked = zip(np.ravel(of_kind["aligns"]), np.ravel(roles))
-            marked = [", ".join(filter(None, (say("aligns words") if at else "", role))) for at, role in marked]
-            roles, first = np.reshape(marked, np.shape(roles)).tolist(), heads_results.best_aligner(report)
+            aligns, first = say("aligns words"), heads_results.best_aligner(report)
+            pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
+            roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
         found[kind] = stage_message.Known(roles, first)
     return found
 
@@ -161,7 +160,7 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
 
 
 def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: View, axes: dict[str, str]) -> Plot:
-    """The opened head large: of the recording itself, or of what the options made of it."""
+    """The opened head: of the recording itself, or of what the options made of it."""
     options, usual = vars(built.options), vars(maps.Options())
     place = tuple(0 if name in built.options.axes else made(0, f"{{{name[:-1]}}}") for name in ("layers", "heads"))
     queries, keys, others = maps.axis_tokens(result, kind, chosen.rows)
@@ -181,13 +180,11 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
 
 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
-    """How the row comes about that the address asks for, if it asks for one that there is."""
+    """How the row comes about that the address asks for, if there is one."""
     config = result.config
     asked = inside.asked(st.session_state[QUERY], config.dropout) if isinstance(config, TransformerConfig) else None
-    if asked is None:
-        return None
-    at = zip((asked.layer, asked.head, asked.row), result.attention(asked.kind).shape)
-    if not all(0 <= n < size for n, size in at):
+    shape = result.attention(asked.kind).shape if asked else ()
+    if not asked or not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
     arrays = cached.layer_of(request, asked.kind, asked.layer)
     return inside.told(asked, arrays, *maps.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
@@ -196,7 +193,7 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
 ) -> stage_message.Shown:
-    """What the stage shows of a translation; `rowwise`: also how its rows come about, where the model allows it."""
+    """What the stage shows of a translation; `rowwise`: also how its rows come about."""
     built, notes = stage_message.built(result, chosen), []
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, request.reference))

@@ -38,13 +38,7 @@ _MANY = {"b": message("{n} mask cells blocked"), "a": message("{n} mask cells op
 
 
 def after(request: Request, action: Mapping) -> Changes:
-    """The changes of a request after an action on the stage; a switch that is used twice is back as it was.
-
-    Args:
-        action: `do` and what belongs to it: "off", "uniform", "alone" with kind, layer, head; "layer" with kind, layer;
-            "force" with kind, row, key, strength, heads ([[layer, head], ...], [] for all); "cells" with kind, cells
-            ([[row, key], ...]), open; "write" with step, rank; "type" with step, text; "keep" with step; "lock" with
-            ids; "positions" with some of scale, shift, stacks; "drop" with code, as of `chips`; "reset".
+    """The changes of a request after an action on the stage (steer.js); a switch used twice is back as it was.
 
     Raises:
         ValueError: for what is not an action, and where the model refuses the changes.
@@ -69,9 +63,14 @@ def _done(request: Request, action: Mapping) -> Changes:
             heads = tuple((int(layer), int(head)) for layer, head in action["heads"])
             places = int(action["row"]), int(action["key"])
             new = Force(*places, float(action["strength"]), heads, action.get("kind", "cross"))
-            forced = *(one for one in edits.forced if not _same_row(one, new)), new
+
+            def is_other(old: Force) -> bool:  # of another row, or of other heads; () are all
+                shares = not old.heads or not heads or bool(set(old.heads) & set(heads))
+                return (old.kind, old.query) != (new.kind, new.query) or not shares
+
             # What stands before a step stays as it is, so that the cell means the same step.
             locked = changes.locked if new.kind == "encoder_self" else written[: new.query]
+            forced = *filter(is_other, edits.forced), new
             return replace(changes, edits=replace(edits, forced=forced), locked=locked)
         case "positions":
             moved = {name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None}
@@ -80,17 +79,15 @@ def _done(request: Request, action: Mapping) -> Changes:
             return _dropped(changes, action["code"])
         case "reset":
             return Changes()
-        case "lock":
-            return replace(changes, locked=tuple(map(int, action["ids"])))
-        case "keep":
-            return replace(changes, locked=written[: int(action["step"]) + 1])
-        case "write":
-            new = result.next_words.candidate_ids[int(action["step"])][int(action["rank"])]
-            return replace(changes, locked=(*written[: int(action["step"])], new))
-        case "type":
-            step, text = int(action["step"]), str(action["text"]).strip()
-            if 0 <= step < len(written) and text:
-                return replace(changes, locked=(*written[:step], *request.translator.tokenizer.target.encode(text)))
+        case "keep" | "write" | "type" as do if 0 <= (step := int(action["step"])) < len(written):
+            if do == "keep":
+                new = written[step : step + 1]
+            elif do == "write":
+                new = [result.next_words.candidate_ids[step][int(action["rank"])]]
+            else:
+                new = request.translator.tokenizer.target.encode(str(action["text"]).strip())
+            if new:
+                return replace(changes, locked=(*written[:step], *new))
     raise KeyError
 
 
@@ -112,12 +109,6 @@ def _switched(request: Request, action: Mapping) -> Edits:
             alone = others <= off and head not in off
             off = off - every | (set() if alone else others)
     return replace(edits, off=tuple(off), uniform=tuple(uniform - off))
-
-
-def _same_row(one: Force, other: Force) -> bool:
-    """Whether both are of the same row of the same head."""
-    shares = not one.heads or not other.heads or bool(set(one.heads) & set(other.heads))
-    return (one.kind, one.query) == (other.kind, other.query) and shares
 
 
 def _painted(edits: Edits, action: Mapping) -> tuple[Cell, ...]:
@@ -245,8 +236,8 @@ def told(
         steering["cost"] = spoken_cost(cost(request))
         if edits.without_future != edits:
             steering["future"] = say(
-                "This mask opens the future: a step may attend to later tokens. With teacher forcing a model can then "
-                "copy what it should predict. While it writes, later tokens do not exist yet, so nothing changes."
+                "This mask opens the future: with teacher forcing a model could copy what it should predict. While it "
+                "writes, later tokens do not exist yet, so nothing changes."
             )
     if problem:
         steering["problem"] = problem
