@@ -64,7 +64,7 @@ def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):
     open_heads(page, app_server)
     figure = page.locator(".st-key-head-opened .hl-figure")
-    described = "Attention of each query (row) to each key (column), from 0 to 1."
+    described = re.compile(r"Row = .+, column = .+: weight, colours from 0 to 1\.")
     expect(figure.locator(".js-plotly-plot")).to_have_attribute("aria-label", described)
     button = figure.get_by_role("button", name="Table", exact=True)
     button.focus()

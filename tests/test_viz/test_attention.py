@@ -140,15 +140,6 @@ def test_names_of_layers_and_of_numbers_are_drawn():
         head_overview(weights, layer_names=["a", "b"])
 
 
-def test_the_overview_leaves_blank_what_the_large_map_does():
-    weights = np.full((1, 2, 2, 3), 0.25, dtype=np.float32)
-    shown = np.ones(weights.shape, bool)
-    shown[0, 1, 1, 2] = False
-    z = head_overview(weights, shown=shown).data[0].z
-    assert np.isnan(z[1, 4 + 2])
-    assert np.isnan(z).sum() == 1 + 2, "one cell, and the gap between two tiles of two rows"
-
-
 def test_labels_travel_once_and_not_with_every_cell():
     """16 kB of numbers, a third more in base64, and 128 names."""
     names = [f"token number {i}" for i in range(64)]

@@ -32,4 +32,4 @@ def test_many_rows_carry_no_letters():
 )
 def test_what_does_not_fit_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        candidates_heatmap(PROBABILITIES, ["a", "b"], **arguments)
+        candidates_heatmap(PROBABILITIES, ["a", "b"], **{"candidates": [["a", "b"]] * 2} | arguments)

@@ -127,11 +127,6 @@ CASES = {
         z=False,
     ),
     "candidates_heatmap": Case(
-        lambda t, s: {"probabilities": weights(t, s)},
-        lambda a, q, k, **say: viz.figures.candidates_heatmap(a["probabilities"], q, **say),
-        tokens=("tokens",),
-    ),
-    "candidates_heatmap with names": Case(
         lambda t, s: {"probabilities": weights(t, 2)},
         lambda a, q, k, **say: viz.figures.candidates_heatmap(
             a["probabilities"], q, [[token, "<s>"] for token in q], written=np.full(len(q), 0.5), **say

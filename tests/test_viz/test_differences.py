@@ -22,7 +22,7 @@ def test_differences_are_symmetric_about_0_and_name_both_sides():
     np.testing.assert_array_equal(trace.z, values.astype(np.float32))
     assert trace.zmax == pytest.approx(0.7) and trace.zmin == -trace.zmax and trace.zmid == 0
     assert trace.colorbar.title.text.startswith("head &lt;1&gt;<br>− head 2")
-    assert "head <1> minus head 2" in figure.description
+    assert "Orange where head <1> is larger, blue where head 2 is." in figure.description
     assert "%{z:+.3f}" in trace.hovertemplate
 
 

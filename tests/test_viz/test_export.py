@@ -55,10 +55,9 @@ def test_blank_cells_are_empty_and_masks_are_whole_numbers():
     assert [row[4] for row in rows] == [str(int(cell)) for cell in shown.ravel()]
 
 
-@pytest.mark.parametrize("n_columns", [None, 2])
-def test_the_overview_becomes_a_row_a_cell_of_every_head(n_columns):
+def test_the_overview_becomes_a_row_a_cell_of_every_head():
     values = weights(L, H, T, S)
-    header, *rows = table(figures.head_overview(values, n_columns=n_columns))
+    header, *rows = table(figures.head_overview(values))
     assert header == ["layer", "head", "query", "key", "weight"]
     found = np.full(values.shape, np.nan, np.float32)
     for row in rows:

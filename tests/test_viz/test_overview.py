@@ -45,29 +45,14 @@ def test_each_tile_holds_exactly_its_head(shape):
         np.testing.assert_array_equal(found[layer][head], weights[layer, head])
 
 
-def test_narrow_montages_continue_a_layer_in_the_next_row():
-    weights = make(2, 5, 3, 4)
-    figure = head_overview(weights, n_columns=2)
-    found = tiles(figure)
-    assert len(found) == 6
-    for layer, head in itertools.product(range(2), range(5)):
-        np.testing.assert_array_equal(found[layer * 3 + head // 2][head % 2], weights[layer, head])
-    assert np.isnan(found[2][1]).all(), "the place after the last head stays empty"
-    assert list(figure.layout.yaxis.ticktext)[2:4] == ["layer 0<br>head 4", "layer 1<br>heads 0–1"]
-    assert list(figure.layout.xaxis.ticktext) == ["heads 0, 2, 4", "heads 1, 3"]
-
-
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_columns", [None, 1])
-def test_every_tile_has_a_cell_over_it_that_names_its_head(shape, n_columns):
+def test_every_tile_has_a_cell_over_it_that_names_its_head(shape):
     weights = make(*shape)
-    figure = head_overview(weights, n_columns=n_columns)
+    figure = head_overview(weights)
     z, cells = np.asarray(figure.data[0].z), figure.data[1]
     found = []
     for row, heads in enumerate(cells.customdata):
         for column, place in enumerate(heads):
-            if place is None:
-                continue
             y, x = at(figure, row, column)
             rows = slice(round(y - (shape[2] - 1) / 2), round(y + (shape[2] - 1) / 2) + 1)
             columns = slice(round(x - (shape[3] - 1) / 2), round(x + (shape[3] - 1) / 2) + 1)
@@ -113,18 +98,17 @@ def test_one_range_for_all_heads():
 
 
 @pytest.mark.parametrize(
-    ("shape", "width", "n_columns"),
-    [((2, 8, 5, 7), 360, None), ((2, 4, 1, 40), 900, 2)],
+    ("shape", "width"),
+    [((2, 8, 5, 7), 360), ((2, 4, 1, 40), 900)],
 )
-def test_a_click_anywhere_in_a_tile_selects_its_head(plot, shape, width, n_columns):
-    figure = head_overview(make(*shape), selected=(0, 0), n_columns=n_columns)
+def test_a_click_anywhere_in_a_tile_selects_its_head(plot, shape, width):
+    figure = head_overview(make(*shape), selected=(0, 0))
     figure.update_layout(width=width)
     page = plot(figure)
     z = np.asarray(figure.data[0].z)
     rows, columns = blocks(np.isnan(z).all(1)), blocks(np.isnan(z).all(0))
-    per_layer = len(rows) // shape[0]
     for row, column in [(0, len(columns) - 1), (len(rows) - 1, len(columns) // 2)]:
-        head = [row // per_layer, row % per_layer * len(columns) + column]
+        head = [row, column]
         for share in (0.03, 0.97, 0.5):
             r, c = rows[row], columns[column]
             cells = figure.data[0]

@@ -42,8 +42,8 @@ def test_each_line_is_its_dimension_in_the_order_asked_for():
     for trace, dimension in zip(figure.data, [6, 0, 3], strict=True):
         np.testing.assert_array_equal(trace.y, TABLE[:, dimension].astype(np.float32))
         np.testing.assert_array_equal(trace.x, np.arange(5))
-        assert trace.name == f"dimension {dimension}" and "<br>%{fullData.name}<br>" in trace.hovertemplate
-    assert figure.description.endswith("(dimensions 6, 0, 3 of 8).")
+        assert trace.name == f"dimension {dimension}" and "%{fullData.name}<br>position" in trace.hovertemplate
+    assert [line.partition(":")[0] for line in figure.table.in_words()] == [trace.name for trace in figure.data]
 
 
 def test_lines_differ_in_more_than_colour():

@@ -39,4 +39,4 @@ def test_a_difference_of_encodings_says_so():
     figure = positional_heatmap(CURVES, value="difference")
     assert "difference %{z:.3f}" in figure.data[0].hovertemplate
     assert figure.data[0].colorbar.title.text.startswith("difference")
-    assert "the difference at each of 2 positions" in figure.description
+    assert ": difference, colours from -4 to 4" in figure.description

@@ -1,6 +1,6 @@
 """Lines over steps, positions, dimensions or distances; bars per word; measured deviations per claim."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,7 +11,7 @@ from viz.figures.drawn import BARE, QUIET, Drawn, clickable, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-CURVES_HEIGHT, RUNS_HEIGHT, WAVES_HEIGHT, BARS_HEIGHT = 320, 390, 260, 200
+CURVES_HEIGHT, RUNS_HEIGHT, BARS_HEIGHT = 320, 390, 200
 CLAIM_HEIGHT = 44  # pixels: a name, and the dots below it
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 LEGEND_LETTERS = 110  # that fit in one row of the legend
@@ -22,7 +22,6 @@ PARTS = {
     message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
 }
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x and y
-_NAME = "%{fullData.name}<br>"  # of the line that is pointed at
 
 
 def curves(
@@ -41,26 +40,27 @@ def curves(
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
     """
-    checked, x_axis, y_axis = _checked(lines), say(x_axis), say(y_axis)
-    names, xs, ys = zip(*checked)
-    xs, ys, points, traces = np.concatenate(xs), np.concatenate(ys), list(checked), _curves(checked, x_axis, y_axis)
-    for name, *place, text in marks:
-        x, y = np.array(place, np.float32)[:, None]
-        points.append((f"{name} ◆", x, y, [text]))
-        marker = {"color": theme.line(names.index(name))["color"], "size": 9, "symbol": "diamond"}
-        mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
-        traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
-    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(names)}
-    return figure(
-        traces,
-        CURVES_HEIGHT,
-        say,
-        **_margins(names),
-        xaxis=_axis(x_axis, xs, log_x),
-        yaxis=_axis(y_axis, ys, log_y),
-        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", **words),
-        table=Points(points),
-    )
+    return _drawn(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks)
+
+
+def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
+    """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
+    chosen = checks.as_float("table", table, "TD").T[list(dimensions)]
+    names = [say("dimension {dimension}", dimension=dimension) for dimension in dimensions]
+    limit = max(1.0, float(np.abs(chosen).max()))
+    return _drawn(_numbered(chosen, names), message("position"), message("value"), say, reach=(-limit, limit))
+
+
+def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+    """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
+    lines = _numbered(checks.as_float("similarity", similarity, "KT"), names)
+    return _drawn(lines, message("offset (positions apart)"), message("mean dot product"), say)
+
+
+def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+    """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
+    lines = _numbered(checks.as_float("wavelengths", wavelengths, "KD"), names)
+    return _drawn(lines, message("dimension"), message("wavelength (positions)"), say, log_y=True)
 
 
 def run_curves(
@@ -79,13 +79,13 @@ def run_curves(
         step: that is marked in both panels.
     """
     steps, quantities = say("training step"), (say("learning rate"), say("training loss"))
-    traces, points, known = [], [], []
-    for panel, (quantity, given) in enumerate(zip(quantities, (rates, losses))):
+    traces, points, axes = [], [], {}
+    for panel, (quantity, given, more) in enumerate(zip(quantities, (rates, losses), ((), (limit,))), 1):
         lines = _checked(given)
-        for k, trace in enumerate(_curves(lines, steps, quantity)):
-            traces.append(trace.update(yaxis=f"y{panel + 1}", showlegend=not panel, legendgroup=str(k)))
+        for k, trace in enumerate(_traces(lines, steps, quantity)):
+            traces.append(trace.update(yaxis=f"y{panel}", showlegend=panel == 1, legendgroup=str(k)))
         points += [(f"{name}, {quantity}", *line) for name, *line in lines]
-        known += map(np.concatenate, list(zip(*lines))[1:])
+        axes |= {"xaxis": _axis(steps, lines, 1), f"yaxis{panel}": _axis(quantity, lines, 2, more=more)}
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
     if step is not None:
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
@@ -93,147 +93,102 @@ def run_curves(
     note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
     corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
     ends = ", ".join(f"{name} {loss[-1]:.2f}" for name, _, loss in lines)
-    return figure(
+    drawn = figure(
         traces,
         RUNS_HEIGHT,
         say,
-        **_margins(rates),
-        xaxis=_axis(steps, known[0]) | {"anchor": "y2"},
-        yaxis=_axis(quantities[0], known[1]) | {"domain": (0.68, 1.0)},
-        yaxis2=_axis(quantities[1], np.append(known[3], limit)) | {"domain": (0.0, 0.6)},
+        **_margins(lines),
+        **axes,
         shapes=[line | mark for mark in marks],
         annotations=[note | corner],
         description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
         table=Points(points),
     )
-
-
-def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
-    """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
-    table = checks.as_float("table", table, "TD")
-    chosen = list(dimensions)
-    limit = 1.08 * max(1.0, float(np.abs(table[:, chosen]).max()))  # a little more than that, so that no crest is cut
-    words = dict(zip(("n_positions", "n_dimensions"), table.shape), chosen=", ".join(map(str, chosen)))
-    return _numbered(
-        table[:, chosen].T,
-        [say("dimension {dimension}", dimension=dimension) for dimension in chosen],
-        f"{labels.told(say, ('position', '%{x:d}'))}<br>{_NAME}{labels.told(say, ('value', '%{y:.3f}'))}",
-        message("position"),
-        {"title": say("value"), "range": [-limit, limit]},
-        say(
-            "One line per dimension: its value at each of {n_positions} positions (dimensions {chosen} of "
-            "{n_dimensions}).",
-            **words,
-        ),
-        say,
-        left=theme.TICK_SIZE,
-        in_a_row=5,
-    )
-
-
-def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
-    similarity = checks.as_float("similarity", similarity, "KT")
-    n = len(similarity)
-    return _numbered(
-        similarity,
-        checks.as_tokens("names", names, n),
-        _NAME + say("{offset} apart<br>mean dot product {product}", offset="%{x:d}", product="%{y:.3f}"),
-        message("offset (positions apart)"),
-        {"title": say("mean dot product")},
-        say("One line for each of {n} encodings: the similarity of positions by their distance.", n=n),
-        say,
-    )
-
-
-def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
-    wavelengths = checks.as_float("wavelengths", wavelengths, "KD")
-    n, words = len(wavelengths), {"dimension": "%{x:d}", "wavelength": "%{y:.4g}"}
-    return _numbered(
-        wavelengths,
-        checks.as_tokens("names", names, n),
-        _NAME + say("dimension {dimension}<br>wavelength: {wavelength} positions", **words),
-        message("dimension"),
-        {"title": say("wavelength (positions)"), "type": "log"},
-        say("One line for each of {n} encodings: the wavelength of every dimension, in positions.", n=n),
-        say,
-    )
-
-
-def _numbered(
-    values: np.ndarray,
-    names: list[str],
-    hover: str,
-    x_axis: str,
-    yaxis: dict,
-    description: str,
-    say: Say,
-    *,
-    left: int = 3 * theme.TICK_SIZE,
-    in_a_row: int = 2,
-) -> Drawn:
-    """Draw K named lines (K, N) over 0 to N - 1."""
-    x = np.arange(values.shape[1], dtype=np.int32)
-    lines = [(name, x, row) for name, row in zip(names, values)]
-    return figure(
-        _lines(lines, hover, theme.MAX_TICKS),
-        WAVES_HEIGHT,
-        say,
-        left=left + theme.AXIS_HEIGHT,
-        top=theme.LEGEND_HEIGHT * -(-len(names) // in_a_row),
-        xaxis=heatmap.side(len(x), x_axis, say),
-        yaxis=yaxis | {"automargin": False},
-        description=description,
-        table=Points(lines),
-    )
+    drawn.layout.update(xaxis_anchor="y2", yaxis_domain=(0.68, 1.0), yaxis2_domain=(0.0, 0.6))
+    return drawn
 
 
 def _checked(lines: Mapping[str, np.ndarray]) -> list[Line]:
     return [(name, *checks.as_float("line", line, "2n")) for name, line in lines.items()]
 
 
-def _curves(lines: list[Line], x_axis: str, y_axis: str) -> list[go.Scatter]:
-    hover = f"{_NAME}{labels.escape(x_axis)} %{{x:,.6g}}<br>{labels.escape(y_axis)} %{{y:.4g}}"
-    return _lines(lines, hover, MARKERS_UP_TO)
+def _numbered(values: np.ndarray, names: Sequence[str]) -> list[Line]:
+    """K named lines (K, N) over 0 to N - 1."""
+    x = np.arange(values.shape[1], dtype=np.int32)
+    return [(name, x, row) for name, row in zip(checks.as_tokens("names", names, len(values)), values)]
 
 
-def _lines(lines: list[Line], hover: str, markers_up_to: int) -> list[go.Scatter]:
+def _drawn(
+    lines: list[Line],
+    x_axis: str,
+    y_axis: str,
+    say: Say,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    reach: tuple[float, ...] = (),
+    marks: Sequence[tuple[str, float, float, str]] = (),
+) -> Drawn:
+    """Lines over one pair of axes, of which the upright one reaches some numbers more; the rest as of `curves`."""
+    x_axis, y_axis, names, points = say(x_axis), say(y_axis), [name for name, *_ in lines], list(lines)
+    traces = _traces(lines, x_axis, y_axis)
+    for name, *place, text in marks:
+        x, y = np.array(place, np.float32)[:, None]
+        points.append((f"{name} ◆", x, y, [text]))
+        marker = {"color": theme.line(names.index(name))["color"], "size": 9, "symbol": "diamond"}
+        mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
+        traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
+    ys = np.concatenate([y for *_, y in lines])
+    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(names)}
+    return figure(
+        traces,
+        CURVES_HEIGHT,
+        say,
+        **_margins(lines),
+        xaxis=_axis(x_axis, lines, 1, log_x),
+        yaxis=_axis(y_axis, lines, 2, log_y, reach),
+        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", **words),
+        table=Points(points),
+    )
+
+
+def _traces(lines: list[Line], x_axis: str, y_axis: str) -> list[go.Scatter]:
+    x_axis, y_axis = labels.escape(x_axis), labels.escape(y_axis)
     return [
         go.Scatter(
-            x=x.copy(),
-            y=y.copy(),
-            mode="lines+markers" if len(x) <= markers_up_to else "lines",
+            x=x,
+            y=y,
+            mode="lines+markers" if len(x) <= MARKERS_UP_TO else "lines",
             line=theme.line(k),
             name=labels.escape(name),
-            hovertemplate=f"{hover}<extra></extra>",
+            hovertemplate=f"%{{fullData.name}}<br>{x_axis} %{{x:,.6g}}<br>{y_axis} %{{y:.4g}}<extra></extra>",
             showlegend=True,
         )
         for k, (name, x, y) in enumerate(lines)
     ]
 
 
-def _margins(names: Iterable[str]) -> dict[str, int]:
-    rows = 1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS
+def _margins(lines: list[Line]) -> dict[str, int]:
+    rows = 1 + sum(len(name) + 8 for name, *_ in lines) // LEGEND_LETTERS
     return {"left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT, "top": theme.LEGEND_HEIGHT * rows}
 
 
-def _axis(title: str, numbers: np.ndarray, log: bool = False) -> dict:
-    """An axis with a fixed range round the numbers."""
-    low, high = float(numbers.min()), float(numbers.max())
+def _axis(title: str, lines: list[Line], of: int, log: bool = False, more: tuple[float, ...] = ()) -> dict:
+    """An axis with a fixed range round the numbers of lines, x (1) or y (2), and some more."""
+    numbers = np.concatenate([more, *(line[of] for line in lines)])
+    low, high = numbers.min(), numbers.max()
     if log:
-        low, high = float(np.log10(low)), float(np.log10(high))
+        low, high = np.log10(low), np.log10(high)
     elif 0 < low < high / 4:
         low = 0.0
     room = 0.04 * (high - low) or 0.5
-    shared = {"title": labels.escape(title), "zeroline": False, "automargin": False}
     if log:
         step = 1 if high - low > 2 else "D2" if high - low > 1 else "D1"
         scale = {"type": "log", "exponentformat": "power", "dtick": step, "range": [low - room, high + room]}
     else:
         exponents = "e" if high < 0.01 else "none"
-        scale = {"type": "linear", "exponentformat": exponents, "range": [low and low - room, high + room]}
-    return shared | scale
+        scale = {"exponentformat": exponents, "range": [low and low - room, high + room]}
+    return {"title": labels.escape(title), "zeroline": False, "automargin": False} | scale
 
 
 def bars(

@@ -133,8 +133,6 @@ def head_overview(
     weights: np.ndarray,
     *,
     selected: tuple[int, int] | None = None,
-    n_columns: int | None = None,
-    shown: np.ndarray | None = None,
     layer_names: Sequence[str] | None = None,
     say: Say = english,
 ) -> Drawn:
@@ -146,99 +144,46 @@ def head_overview(
     Args:
         weights: float (L, H, T, S), probabilities after softmax or summaries.
         selected: (layer, head) to frame.
-        n_columns: tiles in a row; with less than H the heads of a layer continue in the next row.
-        shown: bool (L, H, T, S), False = left blank.
         layer_names: L names where tiles are not numbered layers.
     """
     weights = checks.as_probabilities("weights", weights, "LHTS")
     n_layers, n_heads = weights.shape[:2]
-    n_columns = n_columns or n_heads
-    names = layer_names or [labels.layer_label(layer, say) for layer in range(n_layers)]
-    names = list(map(labels.escape, checks.as_tokens("layer_names", names, n_layers)))
-    drawn = weights if shown is None else np.where(shown, weights, np.float32(np.nan))
-    rows, columns = _tile_labels(names, range(n_heads), n_columns, say)
+    rows = layer_names or [say("layer {n}", n=layer) for layer in range(n_layers)]
+    rows = list(map(labels.escape, checks.as_tokens("layer_names", rows, n_layers)))
+    columns = [say("head {n}", n=head) for head in range(n_heads)]
+    largest = [[say("largest weight {weight:.3f}", weight=one.max()) for one in heads] for heads in weights]
+    cells = go.Heatmap(
+        z=np.zeros((n_layers, n_heads), np.float32),
+        customdata=[[[layer, head] for head in range(n_heads)] for layer in range(n_layers)],
+        text=[[f"{row}, {one}<br>{text}" for one, text in zip(columns, some)] for row, some in zip(rows, largest)],
+        **clickable("%{text}", say),
+        colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
+        showscale=False,
+        name="heads",
+    )
     bar = theme.color_bar(labels.escape(say("weight")))
-    outline = []
-    if selected is not None:
-        row, column = divmod(selected[1], n_columns)
-        row += selected[0] * len(rows) // n_layers
-        outline.append(heatmap.frame(row, column, room=0.48))
-    montage = go.Heatmap(**_montage(drawn, n_columns), hoverinfo="skip", colorbar=bar, **heatmap.PROBABILITIES)
     return figure(
-        [montage, _head_cells(weights, n_columns, names, say)],
-        len(rows) * theme.TILE_HEIGHT,
+        [go.Heatmap(**_montage(weights), hoverinfo="skip", colorbar=bar, **heatmap.PROBABILITIES), cells],
+        n_layers * theme.TILE_HEIGHT,
         say,
-        left=theme.GLYPH_WIDTH * max(labels.text_width(line) for text in rows for line in text.split("<br>")),
+        left=theme.GLYPH_WIDTH * max(map(labels.text_width, rows)),
         top=theme.TICK_SIZE + theme.MARGIN,
         bottom=0,
         yaxis=heatmap.axis(rows, downwards=True, fixedrange=True),
         xaxis=heatmap.axis(columns, fixedrange=True, side="top", automargin=True),
         dragmode=False,
-        shapes=outline,
-        description=say(
-            "All maps: {first_row} to {last_row}, {first_column} to {last_column}; in each tile row = query, column = "
-            "key. Click a tile to open it.",
-            first_row=names[0],
-            last_row=names[-1],
-            first_column=labels.head_label(0, say),
-            last_column=labels.head_label(n_heads - 1, say),
-        ),
-        table=Tiles(drawn),
+        shapes=[heatmap.frame(*selected, room=0.48)] if selected else [],
+        description=say("All maps: layers in rows, heads in columns; in each tile row = query, column = key."),
+        table=Tiles(weights),
     )
 
 
-def _tiles(heads: np.ndarray, n_columns: int, nothing: object) -> np.ndarray:
-    """Put what belongs to the heads (L, H, ...) in the places of their tiles (rows, columns, ...)."""
-    n_layers, n_heads, *more = heads.shape
-    tiles = np.full((n_layers, -(-n_heads // n_columns) * n_columns, *more), nothing, heads.dtype)
-    tiles[:, :n_heads] = heads
-    return tiles.reshape(-1, n_columns, *more)
-
-
-def _montage(weights: np.ndarray, n_columns: int) -> dict:
-    """All heads (L, H, T, S) in one map, NaN between them; the middle of the tile in row r and column c is (c, r)."""
-    (down, across) = gaps = [max(1, round(n / 10)) for n in weights.shape[2:]]
-    tiles = np.pad(weights, ((0, 0), (0, 0), *((0, gap) for gap in gaps)), constant_values=np.nan)
-    tiles = _tiles(tiles, n_columns, np.nan)
-    rows, columns, height, width = tiles.shape
-    z = tiles.swapaxes(1, 2).reshape(rows * height, columns * width)[:-down, :-across].copy()
-    y0, x0 = ((1 - n) / 2 / (n + gap) for n, gap in zip(weights.shape[2:], gaps))
+def _montage(weights: np.ndarray) -> dict:
+    """All heads (L, H, T, S) in one map, NaN between them; the middle of the tile of layer l and head h is (h, l)."""
+    n_layers, n_heads, *sizes = weights.shape
+    down, across = gaps = [max(1, round(n / 10)) for n in sizes]
+    tiles = np.pad(weights, ((0, 0), (0, 0), (0, down), (0, across)), constant_values=np.nan)
+    height, width = tiles.shape[2:]
+    z = tiles.swapaxes(1, 2).reshape(n_layers * height, n_heads * width)[:-down, :-across].copy()
+    y0, x0 = ((1 - n) / 2 / (n + gap) for n, gap in zip(sizes, gaps))
     return {"z": z, "x0": x0, "dx": 1 / width, "y0": y0, "dy": 1 / height}
-
-
-def _tile_labels(names: list[str], heads: range, n_columns: int, say: Say) -> tuple[list[str], list[str]]:
-    """Of the rows and of the columns of tiles, given the names of the layers."""
-    if n_columns >= len(heads):
-        return names, [labels.head_label(head, say) for head in heads]
-    parts = [
-        say("heads {first}–{last}", first=some[0], last=some[-1]) if some[1:] else labels.head_label(some[0], say)
-        for some in (heads[first : first + n_columns] for first in heads[::n_columns])
-    ]
-    columns = (", ".join(map(str, heads[column::n_columns])) for column in range(n_columns))
-    return [f"{name}<br>{part}" for name in names for part in parts], [
-        say("heads {numbers}", numbers=one) for one in columns
-    ]
-
-
-def _head_cells(weights: np.ndarray, n_columns: int, names: list[str], say: Say) -> go.Heatmap:
-    heads, texts = (np.empty(weights.shape[:2], dtype=object) for _ in "12")
-    for layer, head in np.ndindex(heads.shape):
-        heads[layer, head] = [layer, head]
-        texts[layer, head] = say(
-            "{layer}, {head}<br>largest {value} {weight:.3f}",
-            layer=names[layer],
-            head=labels.head_label(head, say),
-            value=say("weight"),
-            weight=weights[layer, head].max(),
-        )
-    return go.Heatmap(
-        z=_tiles(np.zeros(heads.shape, np.float32), n_columns, np.nan),
-        customdata=_tiles(heads, n_columns, None).tolist(),
-        text=_tiles(texts, n_columns, "").tolist(),
-        **clickable("%{text}", say),
-        hoverongaps=False,
-        colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
-        showscale=False,
-        showlegend=False,
-        name="heads",
-    )

@@ -59,9 +59,8 @@ def grid(
     tokens: Mapping[str, Sequence[str] | None],
     say: Say,
     value: str,
-    description: str,
-    *,
     titles: tuple[str, str],
+    *,
     names: tuple[str, str] | None = None,
     number: str = "%{z:.3f}",
     hover: str = "",
@@ -86,7 +85,7 @@ def grid(
         notes: T escaped texts after the names of the rows in the hover box.
         written: escaped texts (T, S) in the cells.
         most: numbers on the axis of the columns.
-        heatmap: settings of go.Heatmap.
+        heatmap: settings of go.Heatmap, zmin and zmax among them.
     """
     given = zip("yx", tokens.items(), values.shape)
     named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
@@ -115,8 +114,11 @@ def grid(
         own = {"tickmode": "array", "tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
         axes[f"{name}axis2"] = BARE | own | {"ticks": "", "matches": name}
     traces, hatched = [cells, TICKS], blocked is not None and bool(blocked.any())
+    words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
+    description = say("Row = {row}, column = {column}: {value}, colours from {low:.3g} to {high:.3g}.", **words)
     if hatched:
         traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
+        description += " " + say("Hatched cells are not allowed by the mask.")
     if written is not None:
         traces.append(cell_texts(cells, written))
     return figure(

@@ -43,28 +43,23 @@ def attention_heatmap(
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
-    description = say("Attention of each query (row) to each key (column), from 0 to 1.")
     texts, number, colors = None, "%{z:.3f}", dict(heatmap.PROBABILITIES)
     if blocked.any() or blank.any():
         texts = _noted(blocked, say(heatmap.NOT_ALLOWED))
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
         number += "%{customdata}"
-    if blocked.any():
-        description += " " + say("Hatched cells are not allowed by the mask.")
     if blank.any():  # these cells have no z
-        description += " " + say("Blank cells are below the threshold.")
         texts, number = np.vectorize("{:.3f}{}".format, otypes=[object])(weights, texts), "%{customdata}"
     if scale_to_max:
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
         colors["colorbar"] = theme.color_bar(title)
-    return heatmap.grid(
+    drawn = heatmap.grid(
         np.where(blank, np.float32(np.nan), weights),
         {"queries": queries, "keys": keys},
         say,
         value,
-        description,
-        titles=(query_axis, key_axis),
+        (query_axis, key_axis),
         names=_NAMES,
         number=number,
         blocked=blocked,
@@ -72,6 +67,9 @@ def attention_heatmap(
         customdata=texts,
         **colors,
     )
+    if blank.any():
+        drawn.description += " " + say("Blank cells are below the threshold.")
+    return drawn
 
 
 def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
@@ -129,14 +127,12 @@ def mask_heatmap(
         texts = _noted(~mask & padded, say("the key is padding"))
         texts, notes = texts + _noted(~mask & future, say("the key lies in the future")), "%{text}"
     hover = say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
-    counts = {"n": mask.sum(), "total": mask.size}
-    return heatmap.grid(
+    drawn = heatmap.grid(
         mask,
         {"queries": queries, "keys": keys},
         say,
         "mask",
-        say("Which keys (columns) each query (row) may attend to: {n} of {total} cells.", **counts),
-        titles=(query_axis, key_axis),
+        (query_axis, key_axis),
         names=_NAMES,
         hover=hover + notes,
         customdata=np.array([say("is blocked from"), say("may attend")], dtype=object)[mask.astype(int)],
@@ -148,6 +144,10 @@ def mask_heatmap(
         colorbar=theme.color_bar("", len=1) | mask_bar(say),
         written=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
     )
+    counts = {"n": mask.sum(), "total": mask.size}
+    text = message("Which keys (columns) each query (row) may attend to: {n} of {total} cells.")
+    drawn.description = say(text, **counts)
+    return drawn
 
 
 def difference_heatmap(
@@ -166,22 +166,20 @@ def difference_heatmap(
     Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: that is not a finding.
     """
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
-    said = {"a": say(a), "b": say(b)}
-    return heatmap.grid(
+    said = say(a), say(b)
+    drawn = heatmap.grid(
         difference,
         {"queries": queries, "keys": keys},
         say,
         message("difference"),
-        say(
-            "{a} minus {b} for each query (row) and key (column); orange where {a} is larger, blue where {b} is.",
-            **said,
-        ),
-        titles=(query_axis, key_axis),
+        (query_axis, key_axis),
         names=_NAMES,
         number="%{z:+.3f}",
-        colorbar=theme.color_bar("<br>− ".join(map(labels.tick_text, said.values()))),
+        colorbar=theme.color_bar("<br>− ".join(map(labels.tick_text, said))),
         **heatmap.centred(np.where(np.abs(difference) > ROUNDING, difference, 0)),
     )
+    drawn.description += " " + say("Orange where {a} is larger, blue where {b} is.", a=said[0], b=said[1])
+    return drawn
 
 
 def values_heatmap(
@@ -202,19 +200,8 @@ def values_heatmap(
         most_labels: how many columns have their number written at most; fewer in a narrow place.
     """
     values = checks.as_float("values", values, "TD")
-    words = {"n": len(values), "last": values.shape[1] - 1, "value": say(value)}
-    return heatmap.grid(
-        values,
-        {"tokens": tokens},
-        say,
-        value,
-        say(
-            "Rows are {n} tokens, columns are numbered from 0 to {last}: {value}, orange above 0, blue below.", **words
-        ),
-        titles=(row_axis, column_axis),
-        most=most_labels,
-        **heatmap.centred(values if limit is None else np.array([limit])),
-    )
+    colors = heatmap.centred(values if limit is None else np.array([limit]))
+    return heatmap.grid(values, {"tokens": tokens}, say, value, (row_axis, column_axis), most=most_labels, **colors)
 
 
 def positional_heatmap(
@@ -229,35 +216,15 @@ def positional_heatmap(
     The colours run from -1 to 1, further where it does; rows without tokens are numbered.
     """
     table = checks.as_float("table", table, "TD")
-    words = {"value": labels.escape(say(value)), "n_positions": table.shape[0], "n_dimensions": table.shape[1]}
-    return heatmap.grid(
-        table,
-        {"tokens": tokens},
-        say,
-        value,
-        say(
-            "Rows are positions, columns are dimensions: the {value} at each of {n_positions} positions, "
-            "{n_dimensions} numbers each.",
-            **words,
-        ),
-        titles=(message("position"), message("dimension")),
-        **heatmap.centred(table, least=1.0),
-    )
+    titles = message("position"), message("dimension")
+    return heatmap.grid(table, {"tokens": tokens}, say, value, titles, **heatmap.centred(table, least=1.0))
 
 
 def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
     """Draw how similar every position is to every other one: dot products of their encodings, float (T, T)."""
     products = checks.as_float("products", products, "TS")
-    n = len(products)
-    return heatmap.grid(
-        products,
-        {},
-        say,
-        message("dot product"),
-        say("Rows and columns are positions: the dot product of the encodings of any two of {n}.", n=n),
-        titles=("position", "position"),
-        **heatmap.centred(products),
-    )
+    titles = "position", "position"
+    return heatmap.grid(products, {}, say, message("dot product"), titles, **heatmap.centred(products))
 
 
 def loss_board(
@@ -276,18 +243,14 @@ def loss_board(
         selected: (row, column) of the runs to draw an outline round.
     """
     losses = checks.as_float("losses", losses, "TS")
-    titles = message("highest learning rate"), message("warmup (steps)")
     low, high = float(losses.min()), float(losses.max())
-    words = {"n": losses.size, "low": low, "high": high}
     drawn = heatmap.grid(
         losses,
         {"rows": rows, "columns": columns},
         say,
         message("loss"),
-        say("The loss at the end of {n} runs, from {low:.2f} to {high:.2f}; bright is low.", **words),
-        titles=titles,
-        names=("query", message("column")),
-        hover=labels.told(say, (titles[0], "%{y}"), (titles[1], "%{x}")) + "<br>%{z:.2f}",
+        (message("highest learning rate"), message("warmup (steps)")),
+        number="%{z:.2f}",
         colorscale=theme.SEQUENTIAL,
         reversescale=True,
         zmin=low,
@@ -302,7 +265,7 @@ def loss_board(
 def candidates_heatmap(
     probabilities: np.ndarray,
     tokens: Sequence[str],
-    candidates: Sequence[Sequence[str]] | None = None,
+    candidates: Sequence[Sequence[str]],
     *,
     written: np.ndarray | None = None,
     say: Say = english,
@@ -321,16 +284,14 @@ def candidates_heatmap(
     if written is not None:
         written = checks.as_probabilities("written", written, "T")
         notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
-    names = [checks.as_tokens("candidates", row, count) for row in candidates or [[""] * count] * n_steps]
-    texts = [list(map(labels.tick_text, row)) for row in names]
-    texts = texts if candidates is not None and n_steps <= _CANDIDATES_UP_TO else None
+    names = [checks.as_tokens("candidates", row, count) for row in candidates]
+    texts = [list(map(labels.tick_text, row)) for row in names] if n_steps <= _CANDIDATES_UP_TO else None
     drawn = heatmap.grid(
         probabilities,
         {"tokens": tokens, "ranks": [str(rank + 1) for rank in range(count)]},
         say,
         message("probability"),
-        say("Row = written token, column = candidate, the most probable of each step first."),
-        titles=(message("written token"), message("candidate (1 = most probable)")),
+        (message("written token"), message("candidate (1 = most probable)")),
         names=("query", message("candidate")),
         hover=labels.told(say, ("step", "%{y}"), ("candidate", "%{customdata}"), ("probability", "%{z:.3f}")),
         notes=notes,

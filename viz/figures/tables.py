@@ -26,7 +26,9 @@ def no_formula(cell: object) -> object:
 
 class Table:
     """What was drawn: `header` names the columns in English, `rows` gives them, and `in_words` says what stands out:
-    of a map in every row, of heads in every head, of lines in every line."""
+    of a map in every row, of heads in every head, of lines in every line, whose rows begin with the same `names`."""
+
+    names = 1
 
     def csv(self) -> bytes:
         """A file of comma-separated values, UTF-8."""
@@ -34,6 +36,9 @@ class Table:
         rows = ([no_formula(cell) for cell in row] for row in (self.header, *self.rows()))
         csv.writer(text).writerows(rows)  # "\r\n" at the ends of lines, so that either inside a text is quoted
         return text.getvalue().encode("utf-8", "replace")
+
+    def in_words(self, say: Say = english) -> list[str]:
+        return [self.sentence(list(rows), say) for _, rows in groupby(self.rows(), lambda row: row[: self.names])]
 
 
 @dataclass
@@ -62,28 +67,25 @@ class Cells(Table):
         for (i, j), value in np.ndenumerate(self.values):
             yield [i, names[i] if names else "", j, others[j] if others else "", _number(value)]
 
-    def in_words(self, say: Say = english) -> list[str]:
-        return [self._row(list(cells), say) for _, cells in groupby(self.rows(), key=lambda cell: cell[0])]
-
-    def _row(self, cells: list[Row], say: Say) -> str:
-        query = _named(cells[0][1], self.axes[0], cells[0][0], say)
-        known = [(_named(name, self.axes[1], j, say), x) for _, _, j, name, x in cells if x is not None]
+    def sentence(self, rows: list[Row], say: Say) -> str:
+        query = _named(rows[0][1], self.axes[0], rows[0][0], say)
+        known = [(_named(name, self.axes[1], j, say), x) for _, _, j, name, x in rows if x is not None]
         if self.values.dtype == bool:
             allowed = [key for key, x in known if x]
             if not allowed:
                 return say("{query} may attend to nothing.", query=query)
-            said = ", ".join(allowed[:NAMED_AT_MOST]) + (", …" if len(allowed) > NAMED_AT_MOST else "")
-            counts = {"n": len(allowed), "total": len(cells)}
+            said = ", ".join(allowed[:NAMED_AT_MOST]) + ", …" * (len(allowed) > NAMED_AT_MOST)
+            counts = {"n": len(allowed), "total": len(rows)}
             return say("{query} may attend to {n} of {total}: {keys}.", query=query, keys=said, **counts)
         if not known:
             return say("{name}: blank.", name=query)
         known.sort(key=lambda cell: -cell[1])
-        said = [say("{key} = {x:.3g}", key=key, x=x) for key, x in known]
+        first, *rest = (say("{key} = {x:.3g}", key=key, x=x) for key, x in known)
+        if not rest:
+            return f"{query}: {first}."
         if known[-1][1] < 0:  # of numbers with a sign both ends count
-            return say("{name}: largest {high}, smallest {low}.", name=query, high=said[0], low=said[-1])
-        if len(said) == 1:
-            return f"{query}: {said[0]}."
-        return say("{name}: {first}, then {second}.", name=query, first=said[0], second=said[1])
+            return say("{name}: largest {high}, smallest {low}.", name=query, high=first, low=rest[-1])
+        return say("{name}: {first}, then {second}.", name=query, first=first, second=rest[0])
 
 
 @dataclass
@@ -91,7 +93,7 @@ class Board(Table):
     """A cell per head: numbers (R, C), what they are in English, names of the heads, and what is written on them."""
 
     numbers: np.ndarray
-    names: Sequence[Sequence[str]]
+    heads: Sequence[Sequence[str]]
     texts: Sequence[Sequence[str]]
     value: str
 
@@ -101,36 +103,30 @@ class Board(Table):
 
     def rows(self) -> Iterator[Row]:
         for (i, j), number in np.ndenumerate(self.numbers):
-            yield [self.names[i][j], _number(number), self.texts[i][j]]
+            yield [self.heads[i][j], _number(number), self.texts[i][j]]
 
     def in_words(self, say: Say = english) -> list[str]:
-        rows = (zip(*row) for row in zip(self.names, self.texts))
+        rows = (zip(*row) for row in zip(self.heads, self.texts))
         return [f"{'; '.join(': '.join(filter(None, one)) for one in row)}." for row in rows]
 
 
 @dataclass
 class Tiles(Table):
-    """A row per cell of every head: weights (L, H, T, S), NaN where a cell is blank."""
+    """A row per cell of every head: weights (L, H, T, S)."""
 
     weights: np.ndarray
     header = ["layer", "head", "query", "key", "weight"]
+    names = 2
 
     def rows(self) -> Iterator[Row]:
         for place, weight in np.ndenumerate(self.weights):
             yield [*place, _number(weight)]
 
-    def in_words(self, say: Say = english) -> list[str]:
-        return [self._head(layer, head, say) for layer, head in np.ndindex(self.weights.shape[:2])]
-
-    def _head(self, layer: int, head: int, say: Say) -> str:
-        name = f"{labels.layer_label(layer, say)}, {labels.head_label(head, say)}"
-        weights = self.weights[layer, head]
-        if np.isnan(weights).all():
-            return say("{name}: blank.", name=name)
-        row, column = np.unravel_index(np.nanargmax(weights), weights.shape)
-        words = {"value": say("weight"), "number": weights[row, column]}
-        words |= {"row": _named("", "query", row, say), "column": _named("", "key", column, say)}
-        return say("{name}: largest {value} {number:.3g}, at {row} and {column}.", name=name, **words)
+    def sentence(self, rows: list[Row], say: Say) -> str:
+        return say(
+            "layer {layer}, head {head}: largest weight {weight:.3g}, at query {query} and key {key}.",
+            **dict(zip(self.header, max(rows, key=lambda row: row[-1]))),
+        )
 
 
 @dataclass
@@ -145,14 +141,12 @@ class Points(Table):
             for place, (x, y) in enumerate(zip(xs, ys, strict=True)):
                 yield [name, _number(x), _number(y), texts[0][place] if texts else ""]
 
-    def in_words(self, say: Say = english) -> list[str]:
-        return [self._line(name, list(points), say) for name, points in groupby(self.rows(), key=lambda row: row[0])]
-
-    def _line(self, name: str, points: list[Row], say: Say) -> str:
-        if len(points) == 1:
-            return f"{name}: {_point(points[0], say)}."
-        low, high = (_point(end(points, key=lambda point: point[2]), say) for end in (min, max))
-        return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(points), low=low, high=high)
+    def sentence(self, rows: list[Row], say: Say) -> str:
+        name = rows[0][0]
+        if len(rows) == 1:
+            return f"{name}: {_point(rows[0], say)}."
+        low, high = (_point(end(rows, key=lambda row: row[2]), say) for end in (min, max))
+        return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(rows), low=low, high=high)
 
 
 def _number(value: object) -> int | float | None:
@@ -162,10 +156,10 @@ def _number(value: object) -> int | float | None:
     return int(value)
 
 
-def _point(point: Row, say: Say) -> str:
-    x, y = (say("{x:.4g}", x=value) if isinstance(value, float) else value for value in point[1:3])
+def _point(row: Row, say: Say) -> str:
+    x, y = (say("{x:.4g}", x=value) if isinstance(value, float) else value for value in row[1:3])
     at = say("{y} at {x}", y=y, x=x)
-    return f"{at} ({point[3]})" if point[3] else at
+    return f"{at} ({row[3]})" if row[3] else at
 
 
 def _named(name: str, what: str, number: int, say: Say) -> str:
