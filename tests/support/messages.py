@@ -13,12 +13,15 @@ def unpack(message: bytes) -> dict[str, Any]:
     end = 4 + int.from_bytes(message[:4], "little")
 
     def read(value: dict) -> Any:
-        if "@" not in value:
+        if "@" not in value:  # maps of a kind travel as integers
+            for name in ("weights", "opened"):
+                if isinstance(value.get(name), np.ndarray):
+                    value[name] = value[name] / np.float32(value["scale"])
             return value
         offset, length, dtype, shape = value["@"]
         array = np.frombuffer(message[end + offset : end + offset + length], TYPES[dtype]).reshape(shape)
         if "texts" in value:
             return np.array(value["texts"], dtype=object)[array]
-        return array / np.float32(value["scale"]) if "scale" in value else array
+        return array
 
     return json.loads(message[4:end], object_hook=read)

@@ -22,6 +22,7 @@ _BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "x
 _BAR |= {"ticklabeloverflow": "allow"}  # else Plotly measures each label, which took most of its time
 _EDGE = 10  # pixels between the picture and its edge
 _BAR_ROOM = 58  # pixels for the colour bar and its numbers
+GRID = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.6)"}  # of bars
 _ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
 
 
@@ -86,7 +87,7 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
     ]
     layout = layout_of(36, 80, say) | {
         "xaxis": tick_axis(tokens, "") | {"tickangle": -45},
-        "yaxis": {"showgrid": True, "gridcolor": "rgba(128,128,128,0.25)", "zeroline": False},
+        "yaxis": GRID | {"zeroline": False},
         "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
     }
@@ -127,7 +128,7 @@ def next_words(names: Sequence[str], say: Say) -> dict:
     layout = layout_of(labels.tick_width(names) + 30, 24, say) | {
         "barmode": "overlay",
         "bargap": 0.3,
-        "xaxis": {"tickformat": ".0%", "rangemode": "tozero", "gridcolor": "rgba(128,128,128,0.2)", "zeroline": False},
+        "xaxis": {"tickformat": ".0%", "rangemode": "tozero", **GRID, "zeroline": False},
         "yaxis": tick_axis(names, say("next word"), downwards=True) | {"tickangle": 0},
         "legend": LEGEND | {"xref": "container", "yref": "container", "yanchor": "top"},
         "showlegend": True,
@@ -175,7 +176,7 @@ def _tokens(
         "yaxis": tick_axis(rows, titles[0], downwards=True) | {"tickangle": 0},
     }
     said = {"rows": labels.hover_texts(rows, say), "columns": labels.hover_texts(columns, say)}
-    return {"data": [heat], "layout": layout, "hover": said}
+    return {"data": [heat], "layout": layout, "hover": said, "names": [rows, columns]}
 
 
 def tick_axis(tokens: Sequence[str], title: str, downwards: bool = False) -> dict:

@@ -106,8 +106,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         notes = [say(line, count=unknown, total=total, size=size)]
     return replace(
         of_stage,
-        result=replace(result, predicted_tokens=result.target_tokens),
-        aligned=True,
+        result=replace(result, predicted_tokens=[]),
         address=speaking.address(shown.address() | seed),
         notes=notes,
         code=of_stage.code | code(recipe, result, text),

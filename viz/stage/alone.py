@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -126,26 +125,8 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
 
 def of_attention(given: Attention, view: View) -> Shown:
     """What the stage shows of the attention of any model; rows are named as in a view where that is known."""
-
-    def unknown(side: str) -> np.ndarray:
-        raise ValueError(f"the positional encoding of the {side} is not known")
-
-    aligned = not given.predicted_tokens
-    foreign = SimpleNamespace(
-        text=None,
-        source_tokens=given.source_tokens,
-        target_tokens=given.target_tokens,
-        predicted_tokens=given.predicted_tokens or given.target_tokens,
-        log_probabilities=None,
-        attention=given.attention,
-        mask=given.mask,
-        positional=unknown,
-    )
-    view = replace(view, rows="read") if aligned else view
-    made = built(foreign, view)
-    if aligned:
-        made = {kind: replace(one, others=None) for kind, one in made.items()}
-    return Shown(foreign, view, made, aligned=aligned, masked=list(given.masks), rowwise=False)
+    view = view if given.predicted_tokens else replace(view, rows="read")
+    return Shown(given, view, built(given, view))
 
 
 @dataclass(frozen=True)

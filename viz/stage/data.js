@@ -2,7 +2,7 @@
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
 
-/** The header of a message, its arrays as {values, shape, scale}; those of texts are places in `texts`. */
+/** The header of a message, its arrays as {values, shape}; those of texts are places in `texts`. */
 export function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
@@ -11,7 +11,7 @@ export function unpack(bytes) {
     if (!value || !value["@"]) return value;
     const [offset, size, type, shape] = value["@"];
     const values = new TYPES[type](body.buffer, offset, size / TYPES[type].BYTES_PER_ELEMENT);
-    return { values, shape, scale: value.scale ?? 1, texts: value.texts };
+    return { values, shape, texts: value.texts };
   };
   return JSON.parse(text, revive);
 }
@@ -39,11 +39,11 @@ export function rows(array, ...place) {
   const [height, width] = array.shape.slice(-2);
   const start = placeOf(array, place) * height * width;
   const whole = array.values.subarray(start, start + height * width);
-  const numbers = array.scale === 1 ? whole : new Float32Array(whole).map((value) => value / array.scale);
+  const numbers = array.scale ? new Float32Array(whole).map((value) => value / array.scale) : whole;
   return Array.from({ length: height }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
 }
 
-export const at = (array, ...place) => array.values[placeOf(array, place)] / array.scale;
+export const at = (array, ...place) => array.values[placeOf(array, place)];
 
 export function largest(numbers) {
   let best = 0;
@@ -67,6 +67,7 @@ export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) =
 export class Kind {
   constructor(told, part) {
     Object.assign(this, told, { part, maps: new Map(), open: [0, 0] });
+    for (const maps of [this.weights, this.opened]) if (maps) maps.scale = this.scale;
     const [layers, heads] = this.layers;
     this.places = Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads]);
   }
@@ -76,8 +77,7 @@ export class Kind {
   }
 
   names([layer, head] = this.open) {
-    const own = this.single ? { layer, head } : { layer: this.layerNames[layer], head: this.headNames[head] };
-    return { title: this.title, ...own };
+    return [this.title, this.layerNames[layer], this.headNames[head]];
   }
 
   has(layer, head) {
@@ -88,7 +88,7 @@ export class Kind {
     if (this.weights) return Promise.resolve();
     this.fetching ??= this.part(this.address).then((bytes) => {
       const values = this.signed ? new Int16Array(bytes) : new Uint16Array(bytes);
-      this.weights = { values, shape: this.shape, scale: this.opened.scale };
+      this.weights = { values, shape: this.shape, scale: this.scale };
     });
     return this.fetching;
   }

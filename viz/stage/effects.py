@@ -4,7 +4,8 @@ Their maps are told as those of the weights are (message.py); here are the other
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,10 @@ from model.analysis.effects import Effects
 from model.attribution import Lens
 from model.translation import Translation
 from viz import theme
-from viz.figures import labels, looks
+from viz.figures import heatmap, labels, looks
 from viz.stage import words
-from viz.stage.words import label
-from viz.text.language import message, messages, say
+from viz.stage.words import named
+from viz.text.language import message, say
 from viz.views import maps
 from viz.views.maps import Maps
 from viz.views.view import AGAINST
@@ -43,52 +44,69 @@ _PARTS = {  # of the decoder, by the end of their address
 _COLOURS = {"self_attention": theme.LINES[1], "cross_attention": theme.LINES[0], "feed_forward": theme.LINES[2]}
 _CELL = 11  # letters that a cell of the lens has room for
 
-WORDS = messages(  # as of viz.stage.words
-    measures="Weights or direct effects",
-    weights="Weights",
-    against="What the logit is compared with",
-    effects="Effects",
-    no_effects="Encoder maps have no direct effect on a word: these are the weights.",
-    parts="Who wrote it",
-    lens="Layer lens",
-    agree="Do they agree?",
-    who="Who wrote “{token}”?",
-    adds="For “{query}”, this head adds most from “{key}” ({weight} logits).",
-    adds_nothing="For “{query}”, this head adds next to nothing directly.",
-    added="From “{key}”, this head adds most for “{query}” ({weight} logits).",
-    adding="Heads that add most to “{query}” directly:",
-) | {"left-out": message("Left out")}
+
+class Found(NamedTuple):
+    """The direct effects on a translation, or what changed in them."""
+
+    built: Mapping[str, Maps]  # by kind
+    more: Mapping[str, dict] = {}  # by kind, beside what is told of weights, too
+    told: Mapping[str, Any] = {}  # beside the maps
 
 
-@dataclass(frozen=True)
-class Found:
-    """The direct effects on a translation."""
+def found(
+    effects: Effects,
+    result: Translation,
+    as_weights: Mapping[str, Maps],
+    rows: str,
+    others: Sequence[str] | None = None,
+    measured: Mapping | None = None,
+) -> Found:
+    """The direct effects of a translation, their maps with the options of those of the weights but for the threshold.
 
-    built: Mapping[str, Maps]  # by kind, as of `built`
-    effects: Effects | None = None  # None where the maps are differences
-    others: Sequence[str] | None = None  # the T tokens that logits are compared with; None: with the mean
-    lens: Lens | None = None
-    left_out: np.ndarray | None = None  # float (T, S), the drop of each word's log-probability without a source token
-    agree: Mapping[str, np.ndarray] | None = None  # by name of COMPARED, of cross-attention heads, float (L, H)
-    lacks: Sequence[str] = ()  # views that there are none of
-    measured: Mapping | None = None  # the atlas of the checkpoint (`model.measures.atlas`), if there is one
-    code: Mapping[str, str] = field(default_factory=dict)  # by view or kind, Python that makes the picture
-
-    @property
-    def against(self) -> str:
-        """A name of AGAINST: what logits are compared with."""
-        return "mean" if self.others is None else "runner-up"
-
-
-def built(effects: Effects, result: Translation, as_weights: Mapping[str, Maps], rows: str) -> dict[str, Maps]:
-    """The maps of effects, with the options of those of the weights but for the threshold; `rows` as of a View."""
-    made = {}
+    Args:
+        rows: as of a View.
+        others: the T tokens that logits are compared with; None: with the mean.
+        measured: the atlas of the checkpoint (`model.measures.atlas`), if there is one.
+    """
+    built, more, against = {}, {}, AGAINST[others is None]
     for kind in effects.kinds:
         options = replace(as_weights[kind].options, share=100)
-        queries, keys, others = maps.axis_tokens(result, kind, rows)
-        one = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, others)
-        made[kind] = _limited(replace(one, value=VALUE))
-    return made
+        queries, keys, beside = maps.axis_tokens(result, kind, rows)
+        made = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, beside)
+        built[kind] = made = _limited(replace(made, value=VALUE))
+        did = made.weights.sum(-1, dtype=np.float64) + made.removed  # (L, H, T), hidden keys too
+        sums = options.summary in ("single", "mean")
+        more[kind] = {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
+        if measured and not options.axes:
+            known, n = measured["kinds"][kind], measured["sentences"]
+            text = message(
+                "Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost."
+            )
+            more[kind]["measured"] = [
+                [say(text, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
+                for layer in zip(known[against], known["log_probability"])
+            ]
+    notes = {
+        "map": say("Direct effect: what is added to the logit itself, not through later layers."),
+        "lens": say("The most probable word if the model stopped there; bold where it is the one that was written."),
+        "left-out": say(
+            "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the "
+            "same words."
+        ),
+        "agree": say("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall)."),
+    }
+    if measured:
+        rate, n = measured["agreement"][against]["spearman"], measured["sentences"]
+        text = message("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).")
+        notes["map"] += " " + say(text, rate=rate, n=n)
+    told = {
+        "against": against,
+        "choices": list(zip(AGAINST, (say("against the runner-up"), say("against the mean of all words")))),
+        "notes": notes,
+        "step": int(np.where(words.dull(result.predicted_tokens), -np.inf, effects.logits).argmax()),
+        "parts": parts(effects, named(result.source_tokens), named(result.predicted_tokens), others),
+    }
+    return Found(built, more, told)
 
 
 def _limited(made: Maps) -> Maps:
@@ -102,72 +120,17 @@ def difference(before: Found | str | None, after: Found | str | None) -> Found |
     return Found({kind: _limited(maps.difference(before.built[kind], made)) for kind, made in after.built.items()})
 
 
-def of_kind(found: Found, kind: str) -> dict:
-    """What the stage is told of a kind beside what it is told of weights.
-
-    With "did", float32 (L, H, T): each head's effect over all keys, hidden ones too.
-    """
-    made = found.built[kind]
-    said: dict = {"removed": None, "said": None, "inside": False, "plain": False}
-    if found.effects is None:
-        return said | {"roles": None}
-    did = made.weights.sum(-1, dtype=np.float64) + made.removed
-    sums = made.options.summary in ("single", "mean")
-    said |= {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
-    if found.measured and not made.options.axes:
-        known, n = found.measured["kinds"][kind], found.measured["sentences"]
-        text = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
-        said["measured"] = [
-            [say(text, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
-            for layer in zip(known[found.against], known["log_probability"])
-        ]
-    return said
-
-
-def told(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
-    """What the stage is told of direct effects on S source and T written tokens beside the maps."""
-    if found.effects is None:
-        return {}
-    notes = {
-        "map": say("Direct effect: what is added to the logit itself, not through later layers."),
-        "lens": say("The most probable word if the model stopped there; bold where it is the one that was written."),
-        "left-out": say(
-            "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the "
-            "same words."
-        ),
-        "agree": say("Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall)."),
-    }
-    if found.measured:
-        rate, n = found.measured["agreement"][found.against]["spearman"], found.measured["sentences"]
-        said = say("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).", rate=rate, n=n)
-        notes["map"] += " " + said
-    source_names, names = list(map(label, source)), list(map(label, written))
-    return {
-        "against": found.against,
-        "choices": list(zip(AGAINST, (say("against the runner-up"), say("against the mean of all words")))),
-        "notes": notes,
-        "step": int(np.where(words.dull(written), -np.inf, found.effects.logits).argmax()),
-        "code": found.code,
-        "parts": parts(found, source_names, names),
-        "lens": found.lens and lens(found.lens, written),
-        "left-out": None if found.left_out is None else left_out(found.left_out, source_names, names),
-        "agree": found.agree and agree(found.agree),
-        "lacks": found.lacks,
-    }
-
-
 def sublayer(address: str) -> str:
     """What a part of the decoder is called."""
     *_, layer, module = f".{address}".split(".")
     return say(_PARTS[module], layer=layer)
 
 
-def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
+def parts(effects: Effects, source: Sequence[str], written: Sequence[str], others: Sequence[str] | None) -> dict:
     """The picture of who wrote a word: its parts, what was read at each source token, and each head.
 
     Its "look" has one layout for a wide and one for a narrow page; "values" are what its traces draw, by step.
     """
-    effects = found.effects
     biases = [part for name, part in effects.parts.items() if name.endswith(".bias")]
     *inner, norm, output = ((name, part) for name, part in effects.parts.items() if not name.endswith(".bias"))
     of_parts = dict([*inner, ("bias", np.sum(biases, axis=0, dtype=np.float64)), norm, output])
@@ -190,9 +153,9 @@ def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
         | {"hovertemplate": f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"},
     ]
     text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
-    if found.others is None:
+    if others is None:
         text = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
-    said = zip(written, map(label, found.others or written), effects.logits.tolist())
+    said = zip(written, named(others or written), effects.logits.tolist())
     return {
         "look": {"data": data, "hover": None},
         "layouts": [_layout(names, rows, source, narrow) for narrow in (False, True)],
@@ -208,29 +171,26 @@ def parts(found: Found, source: Sequence[str], written: Sequence[str]) -> dict:
 
 def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], narrow: bool) -> dict:
     """Where the three panels of `parts` stand: the first left of the others or, on a narrow page, above them."""
-    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say) | {"bargap": 0.2}
+    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say)
     layout["margin"] |= {"r": 12, "b": 22}
-    across = [(0, 1)] * 3 if narrow else [(0, 0.42), (0.54, 1), (0.54, 1)]
-    upwards = [(0.54, 1), (0.32, 0.42), (0, 0.2)] if narrow else [(0, 1), (0.66, 1), (0, 0.36)]
-    titles = say("Parts of the decoder"), say("Added from each encoder position"), say("Each head: layers in rows")
     font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
-    flat = {"showgrid": False, "zeroline": False, "ticks": "", **font}
-    grid = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.7)", **font}
+    flat, grid = {"showgrid": False, "zeroline": False, "ticks": ""} | font, looks.GRID | font
 
     def listed(texts: Sequence[str]) -> dict:
         """Texts from the top down."""
-        places = {"tickmode": "array", "tickvals": list(range(len(texts))), "range": [len(texts) - 0.5, -0.5]}
-        return places | {"ticktext": list(map(labels.escape, texts)), **flat}
+        return heatmap.axis(list(map(labels.escape, texts)), step=1, downwards=True) | font
 
-    axes = [
-        ({"nticks": 6, **grid}, listed(names)),
-        (looks.tick_axis(source, "") | {"tickangle": -45, **font}, {"nticks": 4, **grid}),
-        ({"dtick": 1, **flat}, listed(rows)),
-    ]
+    tokens = looks.tick_axis(source, "") | {"tickangle": -45} | font
+    panels = {  # across and upwards on a wide page, upwards on a narrow one, axes
+        say("Parts of the decoder"): ((0, 0.42), (0, 1), (0.54, 1), grid | {"nticks": 6}, listed(names)),
+        say("Added from each encoder position"): ((0.54, 1), (0.66, 1), (0.32, 0.42), tokens, grid | {"nticks": 4}),
+        say("Each head: layers in rows"): ((0.54, 1), (0, 0.36), (0, 0.2), flat | {"dtick": 1}, listed(rows)),
+    }
     look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     look["font"] = {"size": theme.TICK_SIZE}
-    layout["annotations"] = []
-    for of, x, y, title, (below, left) in zip(("", "2", "3"), across, upwards, titles, axes):
+    layout |= {"bargap": 0.2, "annotations": []}
+    for of, (title, (x, wide, tall, below, left)) in zip(("", "2", "3"), panels.items()):
+        x, y = ((0, 1), tall) if narrow else (x, wide)
         layout[f"xaxis{of}"] = below | {"domain": x, "anchor": f"y{of}"}
         layout[f"yaxis{of}"] = left | {"domain": y, "anchor": f"x{of}"}
         layout["annotations"].append({"x": x[0], "y": y[1], "text": labels.escape(title), **look})
@@ -239,10 +199,10 @@ def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], na
 
 def lens(found: Lens, written: Sequence[str]) -> dict:
     """The picture of the layer lens: steps in rows, sublayers in columns, in each cell the most probable word."""
-    columns, steps = list(map(sublayer, found.sublayers)), list(map(label, written))
+    columns, steps = list(map(sublayer, found.sublayers)), named(written)
     texts, hover, table, lines = [], [], [], []
     for t, token in enumerate(written):
-        tops = [list(zip(map(label, one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
+        tops = [list(zip(named(one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
         right = [one[t][0] == token for one in found.words]
         texts.append([_cell(top[0][0], same) for top, same in zip(tops, right)])
         hover.append(["<br>".join([labels.escape(column), *_likely(top)]) for column, top in zip(columns, tops)])
@@ -263,7 +223,6 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
 
 def _cell(word: str, same: bool) -> str:
     """A word as its cell has room for, bold where it is the one that was written."""
-    word = labels.visible(word)
     text = labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…")
     return f"<b>{text}</b>" if same else text
 
@@ -274,21 +233,24 @@ def _likely(top: Sequence[tuple[str, float]]) -> list[str]:
 
 def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -> dict:
     """The picture of what each word loses without each source token; steps in rows, source tokens in columns."""
+    source, written = named(source), named(written)
     axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
     value, limit = message("drop of the log-probability (nats)"), float(np.abs(drops).max()) or 1.0
     look = looks.attention(written, source, say, **axes, value=value, signed=True, limit=limit)
     lines = []
     for token, row in zip(written, drops):
-        key, drop = source[row.argmax()], row.max()
         text = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
-        if drop < 0.005:
+        if row.max() < 0.005:
             text = message("Without any one source token, “{token}” loses nothing.")
-        lines.append(say(text, token=token, key=key, drop=drop))
-    return {"look": look, "z": drops.astype(np.float32), "lines": lines, "table": [written, source]}
+        lines.append(say(text, token=token, key=source[row.argmax()], drop=row.max()))
+    return {"look": look, "z": drops.astype(np.float32), "lines": lines}
 
 
 def agree(rates: Mapping[str, np.ndarray]) -> dict:
-    """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns."""
+    """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns.
+
+    `rates`: by name of COMPARED, float (L, H).
+    """
     rows = [say(COMPARED[name]) for name in rates]
     columns = [f"{layer}.{head}" for layer, head in np.ndindex(rates["agreement"].shape)]
     z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
@@ -296,10 +258,6 @@ def agree(rates: Mapping[str, np.ndarray]) -> dict:
     look = looks.attention(rows, columns, say, **axes, value=message("rank correlation"), signed=True)
     look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
     look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
-    best = np.nan_to_num(rates["agreement"], nan=-2)
-    layer, head = np.unravel_index(best.argmax(), best.shape)
-    text = message(
-        "In head {layer}.{head}, weights and direct effects order the source tokens most alike ({rate:.2f})."
-    )
-    line = say(text, layer=layer, head=head, rate=best.max())
-    return {"look": look, "z": z, "line": line, "table": [rows, columns]}
+    best = np.nan_to_num(rates["agreement"].ravel(), nan=-2)
+    text = message("In head {head}, weights and direct effects order the source tokens most alike ({rate:.2f}).")
+    return {"look": look, "z": z, "line": say(text, head=columns[best.argmax()], rate=best.max())}

@@ -102,7 +102,7 @@ export function legend(stage) {
       if (!state.off.delete(number)) state.off.add(number);
       stage.choose({});
     };
-    const look = { title: told.words.off, style: `--hl-own: ${headColour(number)}` };
+    const look = { title: told.words.hide, style: `--hl-own: ${headColour(number)}` };
     return button("hl-plain", String(number), flip, { "aria-pressed": String(!state.off.has(number)), ...look });
   };
   legend.replaceChildren(...Array.from({ length: kind.layers[1] }, head));

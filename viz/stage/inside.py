@@ -9,8 +9,7 @@ from model.analysis import maps as analysis
 from model.experiments.inside import AS_RECORDED, Row, Switches, row, softmax_gradient
 from model.translation import KINDS
 from viz import theme
-from viz.figures import labels
-from viz.figures.looks import layout_of, tick_axis
+from viz.figures import labels, looks
 from viz.stage.form import field
 from viz.stage.words import label
 from viz.text.language import message, say
@@ -92,19 +91,16 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
         say("weight × |value|"): np.linalg.norm(row.weighted.astype(np.float64), axis=-1),
     }
     height = (1 - GAP * (len(steps) - 1)) / len(steps)
-    layout = layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {"bargap": 0.25}
-    layout["xaxis"] = tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
+    layout = looks.layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {"bargap": 0.25}
+    layout["xaxis"] = looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
     bars, names, places = [], labels.hover_texts(keys, say), list(range(len(keys)))
     for number, (title, numbers) in enumerate(steps.items()):
         of, top = str(number + 1) if number else "", 1 - number * (height + GAP)
         weights, title = title == softmax, labels.escape(title)
-        layout[f"yaxis{of}"] = {
+        layout[f"yaxis{of}"] = looks.GRID | {
             "domain": [max(0.0, top - height), top],
             "anchor": "x",
             "title": {"text": title, "font": {"size": theme.TICK_SIZE}, "standoff": 2},
-            "zeroline": True,
-            "zerolinecolor": "rgba(128,128,128,0.6)",
-            "gridcolor": "rgba(128,128,128,0.2)",
             "nticks": 4,
             "range": [0, 1.05] if weights and numbers.max() <= 1 else None,
         }

@@ -45,9 +45,9 @@ export function table(names, keys, rows, corner) {
 }
 
 /** A picture as [names of rows, of columns, cells, corner]. */
-export function tableOf({ kind, z, table: own }, { words }) {
+export function tableOf({ kind, look, z, table: own }, { words }) {
   if (kind?.code) return [kind.queries, kind.keys, kind.map(...kind.open, true), `${words.query} / ${words.key}`];
-  const [names = [], keys = [], cells = z ? rows(z) : []] = own ?? [];
+  const [names = [], keys = [], cells = z ? rows(z) : []] = own ?? look.names ?? [];
   return [names, keys, cells, ""];
 }
 

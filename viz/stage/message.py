@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
+from plotly.colors import sample_colorscale
 
-from model.analysis import head_roles
+from model.adapters.attention_file import Attention
 from model.analysis import maps as analysis
 from model.translation import KINDS, Translation
 from viz.figures import labels, looks
-from viz.stage import effects, pictures, sampling, words
+from viz.stage import effects, pictures, words
 from viz.stage.effects import Found
 from viz.stage.form import form
-from viz.stage.packing import Weights, pack
+from viz.stage.packing import pack, quantised
 from viz.stage.words import label, named
 from viz.text.language import PARAMETER, current, say, using
 from viz.views import maps
@@ -29,21 +30,14 @@ TILES = 150_000  # cells of all tiles of a kind together, above which they have 
 BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
 Keep = Callable[[bytes], str] | None
-
-
-@dataclass(frozen=True)
-class Known:
-    """What was measured of a kind: L lists of H roles, as they are said; (layer, head) to open at first."""
-
-    roles: list[list[str]] | None = None
-    first: tuple[int, int] | None = None
+Known = tuple[list[list[str]] | None, tuple[int, int] | None]  # roles (L, H), as they are said; the head to open first
 
 
 @dataclass(frozen=True)
 class Shown:
     """Everything one message is made of; what is None or empty is not known, or was not asked for."""
 
-    result: Translation  # or what has its tokens, maps, masks and positions
+    result: Translation | Attention  # without `predicted_tokens` each token of the translation has its own row
     view: View
     built: Mapping[str, Maps]  # by kind, as of `built`
     next_words: NextWords | None = None  # at every step
@@ -54,14 +48,17 @@ class Shown:
     inside: dict | None = None  # as of `viz.stage.inside`
     next: dict | None = None  # as of `viz.stage.sampling`
     effects: Found | str | None = None  # the direct effects; or, in a sentence, why there are none
-    rowwise: bool = True  # rows can be looked into: the model has queries and keys of heads
-    aligned: bool = False  # it is not known what was predicted: each token of the translation has its own row
-    masked: Sequence[str] = KINDS  # whose masks are known
+    rowwise: bool = False  # rows can be looked into: the model has queries and keys of heads
 
     @property
     def alone(self) -> bool:
         """Whether there is a text and no source."""
         return not self.result.source_tokens
+
+    @property
+    def written(self) -> Sequence[str]:
+        """The tokens of the translation, or of the text."""
+        return self.result.predicted_tokens or self.result.target_tokens
 
 
 def message(
@@ -85,10 +82,7 @@ def message(
         setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and "ring", a cell to frame.
             The address then does not count, and the stage is the picture alone or, for steering, the tiles alone.
     """
-    spoken = words.WORDS | effects.WORDS
-    spoken |= words.READING | sampling.WORDS if shown.alone else {}
-    spoken |= words.STEERING if steering is not None else {}
-    spoken |= words.COMPARING if comparing is not None else {}
+    spoken = words.WORDS | (words.READING if shown.alone else {}) | (words.COMPARING if comparing else {})
     with using(current()):  # asked once, not for each word
         header = _version(shown, keep) | {
             "views": pictures.told(shown),
@@ -96,16 +90,16 @@ def message(
             "words": {name: say(text) for name, text in spoken.items()},
             "address": shown.address,
             "owned": [*NAMES, PARAMETER, *owned],
-            "options": form(shown.view, not shown.aligned),
+            "options": form(shown.view, bool(shown.result.predicted_tokens)),
             "setting": setting,
             "steering": steering,
         }
         if before is not None:
             both = {kind: (before.built[kind], made) for kind, made in shown.built.items() if kind in before.built}
-            built = {kind: maps.difference(*pair, comparing is not None) for kind, pair in both.items()}
+            built = {kind: maps.difference(*pair, bool(comparing)) for kind, pair in both.items()}
             changed = effects.difference(before.effects, shown.effects)
             change = replace(shown, built=built, inside=None, known={}, effects=changed)
-            if comparing is not None:
+            if comparing:
                 aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
                 header["comparing"] = comparing | {"aligned": aligned}
                 change = replace(change, code=comparing["code"])
@@ -117,19 +111,20 @@ def message(
 def _version(shown: Shown, keep: Keep) -> dict:
     """What is told of one translation, or of the difference of two."""
     result, found = shown.result, shown.next_words
-    kinds = [_kind(shown, kind, keep) for kind in KINDS_SHOWN if kind in shown.built]
+    kinds = [_kind(shown, kind, shown.built[kind], keep) for kind in KINDS_SHOWN if kind in shown.built]
+    logs = getattr(result, "log_probabilities", None)
     target = {
         "start": " ".join(map(label, result.target_tokens[:1])),
-        "probability": None if result.log_probabilities is None else np.exp(result.log_probabilities),
+        "probability": None if logs is None else np.exp(logs),
         "entropy": found and found.entropy,
         "candidates": [[[label(name), p] for name, p in row] for row in found.candidates] if found else [],
-        "late": int(shown.aligned),
+        "late": int(not result.predicted_tokens),
     }
     return {
-        "translation": result.text,
+        "translation": getattr(result, "text", None),
         "notes": shown.notes,
         "source": _line(result.source_tokens),
-        "target": _line(result.predicted_tokens) | target,
+        "target": _line(shown.written) | target,
         "kinds": kinds,
         "effects": _effects(shown, kinds, keep),
         "code": shown.code,
@@ -145,21 +140,20 @@ def _line(tokens: Sequence[str]) -> dict:
     return {"tokens": named(tokens), "joined": [i > 0 and word == of_token[i - 1] for i, word in enumerate(of_token)]}
 
 
-def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> dict | None:
+def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> Mapping | None:
     """What is told of the direct effects, their maps as those of the weights of the same kinds."""
     found = shown.effects
     if not isinstance(found, Found):
         return found and {"reason": say(found)}
     kinds = {}
-    for told in of_weights:
-        kind = told["code"]
+    for weights in of_weights:
+        kind = weights["code"]
         if made := found.built.get(kind):
-            known = {kind: Known(told["roles"], tuple(told["first"]))}
-            kinds[kind] = _kind(replace(shown, built={kind: made}, known=known), kind, keep)
-            kinds[kind] |= effects.of_kind(found, kind)
+            told = _kind(shown, kind, made, keep, (weights["roles"], weights["first"]))
             if kind == "cross":  # whose memory mixes words
-                kinds[kind]["look"]["layout"]["xaxis"]["title"]["text"] = say("encoder position (key)")
-    return {"kinds": kinds} | effects.told(found, shown.result.source_tokens, shown.result.predicted_tokens)
+                told["look"]["layout"]["xaxis"]["title"]["text"] = say("encoder position (key)")
+            kinds[kind] = told | {"removed": None, "said": None, "plain": False} | found.more.get(kind, {})
+    return {"kinds": kinds, **found.told}
 
 
 def built(result: Translation, view: View) -> dict[str, Maps]:
@@ -196,23 +190,22 @@ def _smallest(numbers: np.ndarray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
+def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None = None) -> dict:
     """What the stage knows of one kind of attention."""
-    made, known = shown.built[kind], shown.known.get(kind, Known())
+    roles, first = known or shown.known.get(kind, (None, None))
     weights, signed, limit = made.weights, made.signed, made.limit
     name, title = words.spoken(kind, shown.alone)
     sizes, shape = np.abs(weights), weights.shape[:2]
     largest = sizes.max(axis=(2, 3))
     single, plain = not made.options.axes, made.options == maps.Options(mark=made.options.mark)
-    first = known.first if single else None
-    if first is None:
+    if first is None or not single:
         first = _smallest(-largest) if signed else first_head(weights, made.mask)
     # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.
     dull = words.dull(made.queries) & (not signed)
     told = np.where(dull & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1)
     said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
     return {
-        **_places(shown, kind),
+        **_places(shown, kind, made),
         **_weights(made, BUDGET / len(shown.built), first, keep),
         "code": kind,
         "name": name,
@@ -237,7 +230,7 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
         "limit": limit,
         "top": float(largest.max() / limit) if shown.view.stretch and largest.max() > 0 else 1.0,
         "stretch": shown.view.stretch,
-        "roles": known.roles if single and np.shape(known.roles) == shape else None,
+        "roles": roles if single and np.shape(roles) == shape else None,
         "told": told,
         "said": None if plain else said,
         "first": first,
@@ -245,28 +238,27 @@ def _kind(shown: Shown, kind: str, keep: Keep) -> dict:
     }
 
 
-def _places(shown: Shown, kind: str) -> dict:
+def _places(shown: Shown, kind: str, made: Maps) -> dict:
     """The row and the column of each token of both lines, and of the start token, -1 where there is none."""
-    rows, columns, result = shown.built[kind].row_of, shown.built[kind].column_of, shown.result
+    rows, columns, late = made.row_of, made.column_of, bool(shown.result.predicted_tokens)
     encoder, decoder, read = kind == "encoder_self", kind == "decoder_self", shown.view.rows == "read"
-    source, target = ([-1] * len(tokens) for tokens in (result.source_tokens, result.predicted_tokens))
+    source, target = ([-1] * len(tokens) for tokens in (shown.result.source_tokens, shown.written))
     # Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
-    moved = [one if shown.aligned else [*one[1:], -1] for one in (rows, columns)]
+    moved = [[*one[1:], -1] if late else one for one in (rows, columns)]
     return {
         "source": {"row": rows if encoder else source, "column": source if decoder else columns},
         "target": {"row": target if encoder else moved[0] if read else rows, "column": moved[1] if decoder else target},
-        "start": columns[0] if decoder and not shown.aligned else -1,
-        "startRow": rows[0] if read and not encoder and not shown.aligned else -1,
+        "start": columns[0] if decoder and late else -1,
+        "startRow": rows[0] if read and not encoder and late else -1,
     }
 
 
 def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> dict:
     """The maps of a kind or, above a budget in bytes, the first one and where all can be fetched."""
-    weights = Weights(made.weights, made.signed, made.limit)
-    if keep is None or made.weights.size * 2 <= budget:
-        return {"weights": weights}
-    opened = replace(weights, values=made.weights[first])
-    return {"address": keep(weights.quantised().tobytes()), "shape": made.weights.shape, "opened": opened}
+    whole, scale = quantised(made.weights, made.signed, made.limit)
+    if keep is None or whole.nbytes <= budget:
+        return {"weights": whole, "scale": scale}
+    return {"address": keep(whole.tobytes()), "shape": whole.shape, "opened": whole[*first], "scale": scale}
 
 
 def _look(made: Maps, kind: str, rows: str) -> dict:
@@ -274,9 +266,8 @@ def _look(made: Maps, kind: str, rows: str) -> dict:
     read, writes = say("<br>at the step that reads {token}"), say("<br>at the step that writes {token}")
     step = read if rows == "predicted" else writes
     notes = made.others and [step.format(token=labels.quoted(label(token), say)) for token in made.others]
-    tokens = list(map(label, made.queries)), list(map(label, made.keys))
     how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": made.signed, "limit": made.limit}
-    return looks.attention(*tokens, say, **words.axes(kind, rows), **how)
+    return looks.attention(named(made.queries), named(made.keys), say, **words.axes(kind, rows), **how)
 
 
 def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
@@ -293,15 +284,5 @@ def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
 @cache
 def _colours(signed: bool) -> np.ndarray:
     """The colours of tiles, uint8 (steps, 3), as the large map has them."""
-    places, colours = zip(*(looks.DIVERGING if signed else looks.SEQUENTIAL))
-    channels = np.array([list(bytes.fromhex(colour[1:])) for colour in colours]).T
-    at = np.linspace(0, 1, 256)
-    return np.stack([np.interp(at, places, one) for one in channels], axis=-1).round().astype(np.uint8)
-
-
-def known_roles(kind: str, roles: Sequence[Sequence[str]], say_role: Callable[[str], str]) -> list[list[str]]:
-    """The roles of `head_roles`, as they are said; those that say nothing are empty."""
-    said = {"mixed": "", head_roles.NO_CHOICE: ""}
-    if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
-        said |= {"same token": say("last written word"), "previous token": say("word before the last")}
-    return [[said[role] if role in said else say_role(role) for role in row] for row in roles]
+    scale = looks.DIVERGING if signed else looks.SEQUENTIAL
+    return np.rint(255 * np.array(sample_colorscale(scale, 256, colortype="tuple"))).astype(np.uint8)

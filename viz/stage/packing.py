@@ -8,7 +8,6 @@ eight, then the arrays, each beginning at a multiple of eight. In the header an 
 import hashlib
 import json
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,26 +17,14 @@ SIGNED_SCALE = 32_767  # the same for numbers from -1 to 1
 _ALIGNED = 8
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Numbers within [0, limit], or within [-limit, limit] if `signed`, that travel as 16-bit integers."""
-
-    values: np.ndarray
-    signed: bool = False
-    limit: float = 1.0
-
-    @property
-    def scale(self) -> float:
-        """What the numbers are multiplied by."""
-        return (SIGNED_SCALE if self.signed else SCALE) / self.limit
-
-    def quantised(self) -> np.ndarray:
-        """The integers."""
-        return np.rint(self.values * np.float32(self.scale)).astype(np.int16 if self.signed else np.uint16)
+def quantised(numbers: np.ndarray, signed: bool = False, limit: float = 1.0) -> tuple[np.ndarray, float]:
+    """Numbers within [0, limit], or [-limit, limit] if signed, as 16-bit integers, and what they are multiplied by."""
+    scale = (SIGNED_SCALE if signed else SCALE) / limit
+    return np.rint(numbers * np.float32(scale)).astype(np.int16 if signed else np.uint16), scale
 
 
 def pack(header: dict) -> bytes:
-    """The message of a header, not empty, with arrays and Weights anywhere; its "stamp" is a hash of all of it.
+    """The message of a header, not empty, with arrays anywhere; its "stamp" is a hash of all of it.
 
     Arrays travel in the nearest type that browsers have (a TypeError where there is none), of texts each once. NaN
     outside of arrays becomes null.
@@ -56,8 +43,6 @@ def pack(header: dict) -> bytes:
 
     def travel(value: object) -> object:
         """What stands in the header for a value that JSON does not know."""
-        if isinstance(value, Weights):
-            return put(value.quantised(), scale=value.scale)
         if isinstance(value, np.generic):
             return value.item()
         if not isinstance(value, np.ndarray):

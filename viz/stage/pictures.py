@@ -1,5 +1,6 @@
 """The pictures beside the maps: masks, positions, next words. Each has a name, its kind if any, a look, numbers."""
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,21 @@ WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for what is
 
 def told(shown: Any) -> dict[str, list[dict]]:
     """The pictures of each view, of a `message.Shown`."""
+    masked = getattr(shown.result, "masks", shown.built)  # kinds whose masks are known
     sides = {"source": say("Source"), "target": say("Translation")}
     return {
-        "mask": [_mask(shown, kind) for kind in shown.built if shown.masked],
+        "mask": [_mask(shown, kind, masked) for kind in shown.built if masked],
         "positions": [one for side in sides.items() for one in _positions(shown.result, *side)],
         "words": _words(shown) if shown.next_words else [],
     }
 
 
-def _mask(shown: Any, kind: str) -> dict:
+def _mask(shown: Any, kind: str, masked: Container[str]) -> dict:
     queries, keys, _ = maps.axis_tokens(shown.result, kind, shown.view.rows)
-    look = looks.mask(list(map(label, queries)), list(map(label, keys)), say, **words.axes(kind, shown.view.rows))
+    look = looks.mask(named(queries), named(keys), say, **words.axes(kind, shown.view.rows))
     mask = shown.result.mask(kind)
-    picture = {"name": "", "kind": kind, "look": look, "z": mask, "table": [named(queries), named(keys)]}
-    if kind not in shown.masked:
+    picture = {"name": "", "kind": kind, "look": look, "z": mask}
+    if kind not in masked:
         line = say("The mask of this kind of attention is not known.")
         return picture | {"z": np.full(mask.shape, np.nan, np.float32), "line": line}
     numbers = {"n": mask.size - int(mask.sum()), "total": mask.size}
@@ -52,30 +54,29 @@ def _mask(shown: Any, kind: str) -> dict:
 def _positions(result: Any, side: str, name: str) -> list[dict]:
     try:
         table = result.positional(side).astype(np.float32)
-    except ValueError:  # a recurrent network has none
+    except (ValueError, AttributeError):  # a recurrent network has none, nor has a file
         return []
-    tokens, size = getattr(result, f"{side}_tokens"), table.shape[1]
-    names, dimensions = list(map(label, tokens)), list(map(str, range(size)))
+    names, size = named(getattr(result, f"{side}_tokens")), table.shape[1]
     heat = looks.positions(names, size, max(1.0, float(np.abs(table).max())), say)
     about = say("Added to the embedding of each token: rows are positions, columns are dimensions.")
     waves = looks.waves(names, sorted({size * part // 16 for part in WAVES}), table, say)
     line = say("Each line is one dimension of the encoding, over the positions of the sentence.")
     return [
-        {"name": name, "look": heat, "z": table, "line": about, "table": [named(tokens), dimensions]},
+        {"name": name, "look": heat, "z": table, "line": about},
         {"name": say("{side} as waves", side=name), "look": waves, "line": line},
     ]
 
 
 def _words(shown: Any) -> list[dict]:
-    tokens, candidates = shown.result.predicted_tokens, shown.next_words.candidates
+    tokens, candidates = named(shown.written), shown.next_words.candidates
     names = [[label(name) for name, _ in row] for row in candidates]
     z = np.array([[p for _, p in row] for row in candidates], dtype=np.float32)
-    look = looks.candidates(list(map(label, tokens)), names, say)
+    look = looks.candidates(tokens, names, say)
     written = np.exp(shown.result.log_probabilities).tolist()
     said = [[say("{word} {p:.1%}", word=name, p=p) for name, p in zip(*row)] for row in zip(names, z.tolist())]
     first = say("probability of the word that follows") if shown.alone else say("probability")
     columns = [first, *map(str, range(1, z.shape[1] + 1))]
-    table = [named(tokens), columns, [[p, *row] for p, row in zip(written, said)]]
+    table = [tokens, columns, [[p, *row] for p, row in zip(written, said)]]
     every = {"look": look, "z": z, "table": table}
     if shown.next is None:
         line = say("The most probable next words at every step. Beam search may choose another one than the first.")

@@ -10,16 +10,10 @@ import numpy as np
 
 from viz.figures import labels, looks
 from viz.stage.form import field
-from viz.text.language import counted, message, messages, say
+from viz.text.language import counted, message, say
 from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 
 SHOWN = 20  # words that have a bar
-WORDS = messages(  # by the names that the browser code uses
-    after_text="The next word after “{text}”",
-    can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
-    go_on="Continue the text",
-    again="Draw again",
-)
 
 
 def told(

@@ -1,6 +1,6 @@
 // The stage: one translation, all its heads, one of them large. Knows nothing of Streamlit; a host brings messages.
 
-import { at, fill, unpack } from "./data.js";
+import { at, unpack } from "./data.js";
 import { effects } from "./effects.js";
 import { build, fillIn, legend } from "./frame.js";
 import { Lines, headColour } from "./lines.js";
@@ -244,7 +244,7 @@ export class Stage extends Open {
     this.projector.light(state.projector);
     this.film.render();
     if (kind) this.tiles.select(...kind.open, focus);
-    const named = kind && fill(kind.single ? words.head : words.summary, kind.names());
+    const named = kind?.names().join(" · ");
     const role = kind?.roles?.[kind.open[0]][kind.open[1]];
     const title = named ? [named, role].filter(Boolean).join(" · ") : words.no_attention;
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;

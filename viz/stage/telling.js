@@ -46,7 +46,7 @@ export function card(stage, place) {
     const [layer, head] = place ?? kind.open;
     const role = kind.roles?.[layer][head];
     const number = (array) => decimals(at(array, layer, head), 2);
-    if (place || !stage.beside) parts.push(fill(words.tile, kind.names([layer, head])));
+    if (place || !stage.beside) parts.push(kind.names([layer, head]).join(", "));
     if (role) parts.push(fill(words.role, { role }));
     if (kind.entropy) parts.push(fill(words.entropy, { entropy: number(kind.entropy) }));
     if (!kind.signed) parts.push(fill(words.largest, { weight: number(kind.largest) }));

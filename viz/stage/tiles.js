@@ -40,7 +40,7 @@ export class Tiles {
     const [, , height, width] = kind.tiles.shape;
     const canvas = el("canvas", { width, height, "aria-hidden": "true" });
     const entropy = kind.entropy && fill(words.entropy, { entropy: decimals(at(kind.entropy, layer, head), 2) });
-    const label = [fill(words.tile, { title: kind.title, layer, head }), kind.roles?.[layer][head], entropy];
+    const label = [...kind.names([layer, head]), kind.roles?.[layer][head], entropy];
     const cell = el(
       "div.hl-tile",
       {

@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
-from viz.text.language import messages, say
+from viz.text.language import message, messages, say
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 
 WORDS = messages(  # by the names that the browser code uses; it fills the places in braces
@@ -20,9 +20,6 @@ WORDS = messages(  # by the names that the browser code uses; it fills the place
     words="Next words",
     inside="Inside",
     computing="Computing …",
-    head="{title} · layer {layer} · head {head}",
-    summary="{title} · {layer} · {head}",
-    tile="{title}, layer {layer}, head {head}",
     role="Role over many sentences: {role}",
     entropy="Entropy {entropy} nats (mean of its rows)",
     largest="Largest weight {weight}",
@@ -64,11 +61,28 @@ WORDS = messages(  # by the names that the browser code uses; it fills the place
     failed="The maps of this kind could not be fetched. Please reload the page.",
     nothing="(the model wrote nothing)",
     no_attention="This model has no attention: it reads the whole sentence through one vector.",
-    off="click to hide or show its lines",
+    hide="click to hide or show its lines",
     pick="Tap or click a word to pin its row.",
-)
-
-STEERING = messages(  # more of them, on the page Steer
+    # Direct effects.
+    measures="Weights or direct effects",
+    weights="Weights",
+    against="What the logit is compared with",
+    effects="Effects",
+    no_effects="Encoder maps have no direct effect on a word: these are the weights.",
+    parts="Who wrote it",
+    lens="Layer lens",
+    agree="Do they agree?",
+    who="Who wrote “{token}”?",
+    adds="For “{query}”, this head adds most from “{key}” ({weight} logits).",
+    adds_nothing="For “{query}”, this head adds next to nothing directly.",
+    added="From “{key}”, this head adds most for “{query}” ({weight} logits).",
+    adding="Heads that add most to “{query}” directly:",
+    # The page Language model.
+    after_text="The next word after “{text}”",
+    can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
+    go_on="Continue the text",
+    again="Draw again",
+    # The page Steer.
     versions="Which translation",
     before="Before",
     after="After",
@@ -106,7 +120,7 @@ STEERING = messages(  # more of them, on the page Steer
     changed_most="The largest change is in “{query}” → “{key}” ({weight}).",
     no_change="Nothing changed in this head.",
     unmatched="this token is not in both translations",
-)
+) | {"left-out": message("Left out")}
 
 READING = messages(  # in place of the same where there is no source
     target="Tokens of the text",
@@ -120,7 +134,6 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     versions="Tiles",
     before="A",
     after="B",
-    difference="Difference",
     minus="B minus A",
     changed_most="The largest difference is in “{query}” → “{key}” ({weight}).",
     no_change="Nothing differs in this head.",

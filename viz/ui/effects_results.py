@@ -33,25 +33,24 @@ def found(
         return None
     against, view = query.get("against"), query.get("view")
     against = against if against in AGAINST else AGAINST[0]
+    written = result.predicted_tokens
+    more = {"lacks": () if request.is_plain else ("agree",)}
     try:
         effects = effects_of(request, against)
-        asked = {
-            "lens": lens_of(request) if view == "lens" else None,
-            "left_out": left_out_of(request) if view == "left-out" else None,
-            "agree": agreement_of(request) if view == "agree" and request.is_plain else None,
-        }
+        if view == "lens":
+            more[view] = stage_effects.lens(lens_of(request), written)
+        elif view == "left-out":
+            more[view] = stage_effects.left_out(left_out_of(request), result.source_tokens, written)
+        elif view == "agree" and request.is_plain:
+            more[view] = stage_effects.agree(agreement_of(request))
     except ValueError as error:
         return errors.sentence(error)
     others = effects.others
-    return Found(
-        stage_effects.built(effects, result, built, rows),
-        effects,
-        None if others is None else request.translator.tokenizer.target.tokens(others.tolist()),
-        **asked,
-        lacks=() if request.is_plain else ("agree",),
-        measured=heads_results.usable_report(request.checkpoint),
-        code=code(recipe, effects, result, against, bool(request.changes.edits)),
-    )
+    others = None if others is None else request.translator.tokenizer.target.tokens(others.tolist())
+    measured = heads_results.usable_report(request.checkpoint)
+    found = stage_effects.found(effects, result, built, rows, others, measured)
+    more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
+    return found._replace(told={**found.told, **more})
 
 
 @remembered(32)

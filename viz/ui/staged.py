@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.attention_file import Attention
+from model.analysis import head_roles
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
 from model.translation import Translation
@@ -127,12 +128,16 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     """What was measured of the heads of a checkpoint, in words."""
     found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
-        roles, first = stage_message.known_roles(kind, of_kind["role"], heads_results.role_name), None
+        said = {"mixed": "", head_roles.NO_CHOICE: ""}
+        if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
+            said |= {"same token": say("last written word"), "previous token": say("word before the last")}
+        roles = [[said[one] if one in said else heads_results.role_name(one) for one in row] for row in of_kind["role"]]
+        first = None
         if "aligns" in of_kind:
             aligns, first = say("aligns words"), heads_results.best_aligner(report)
             pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
             roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
-        found[kind] = stage_message.Known(roles, first)
+        found[kind] = roles, first
     return found
 
 

@@ -7,7 +7,6 @@ from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
 from tests.support.messages import unpack
 from viz.stage import effects, message
-from viz.stage.effects import Found
 from viz.stage.words import label
 from viz.text.language import say
 from viz.views.view import View
@@ -18,14 +17,14 @@ PLAIN = View()
 
 @pytest.fixture
 def shown(tiny):
-    """A translation on the stage with its direct effects: `shown(result, against, view, **more of Found)`."""
+    """A translation on the stage with its direct effects and more: `shown(result, against, view, measured, **told)`."""
 
-    def made(result, against="runner-up", view=PLAIN, **more):
+    def made(result, against="runner-up", view=PLAIN, measured=None, **told):
         of_all = tiny.effects(result, None if against == "mean" else against)
         built = message.built(result, view)
         others = None if of_all.others is None else tiny.tokenizer.target.tokens(of_all.others.tolist())
-        found = Found(effects.built(of_all, result, built, "predicted"), of_all, others, **more)
-        return message.Shown(result, view, built, effects=found)
+        found = effects.found(of_all, result, built, "predicted", others, measured)
+        return message.Shown(result, view, built, effects=found._replace(told=found.told | told))
 
     return made
 
@@ -74,7 +73,7 @@ def test_the_parts_of_each_word_sum_to_its_logit(shown, tiny, result, against) -
 
 def test_the_lens_names_the_words_of_the_lens(shown, tiny, result) -> None:
     lens = tiny.lens(result)
-    told = unpack(message.message(shown(result, lens=lens)))["effects"]["lens"]
+    told = unpack(message.message(shown(result, lens=effects.lens(lens, result.predicted_tokens))))["effects"]["lens"]
     np.testing.assert_allclose(told["z"], lens.probabilities[:, :, 0].T)
     names, columns, cells = told["table"]
     assert len(columns) == len(lens.sublayers) and names == [label(token) for token in result.predicted_tokens]
@@ -88,7 +87,8 @@ def test_the_lens_names_the_words_of_the_lens(shown, tiny, result) -> None:
 
 def test_left_out_tokens_are_those_of_occlusion(shown, tiny, result) -> None:
     drops = tiny.occlusion(result)
-    told = unpack(message.message(shown(result, left_out=drops)))["effects"]["left-out"]
+    picture = effects.left_out(drops, result.source_tokens, result.predicted_tokens)
+    told = unpack(message.message(shown(result, **{"left-out": picture})))["effects"]["left-out"]
     np.testing.assert_array_equal(told["z"], drops)
     for line, row in zip(told["lines"], drops, strict=True):
         best = label(result.source_tokens[int(row.argmax())])

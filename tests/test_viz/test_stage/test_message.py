@@ -9,7 +9,7 @@ import pytest
 
 from model.analysis.maps import entropy as entropy_of
 from viz.stage import message
-from viz.stage.message import Known, first_head
+from viz.stage.message import first_head
 from viz.text.language import using
 from viz.views.maps import NextWords
 from viz.views.view import View
@@ -151,9 +151,9 @@ class TestFirstHead:
         for kind in KINDS:
             assert found[kind]["first"] == list(first_head(result.attention(kind), result.mask(kind)))
         roles = [[f"r{layer}{head}" for head in range(4)] for layer in range(2)]
-        known = kinds(tell(result, known={"cross": Known(roles, (0, 3))}))["cross"]
+        known = kinds(tell(result, known={"cross": (roles, (0, 3))}))["cross"]
         assert known["first"] == [0, 3] and known["roles"] == roles
-        mean = kinds(tell(result, View(summary="mean"), known={"cross": Known(roles, (0, 3))}))["cross"]
+        mean = kinds(tell(result, View(summary="mean"), known={"cross": (roles, (0, 3))}))["cross"]
         assert mean["roles"] is None and mean["first"] != [0, 3], "a summary has no role"
 
 

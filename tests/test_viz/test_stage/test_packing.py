@@ -11,7 +11,7 @@ from hypothesis import strategies as given_by
 from hypothesis.extra import numpy as arrays
 
 from tests.support.messages import unpack
-from viz.stage.packing import SCALE, Weights, pack
+from viz.stage.packing import SCALE, pack, quantised
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float32])
@@ -40,9 +40,10 @@ def test_every_array_begins_at_a_multiple_of_eight() -> None:
 
 def test_weights_are_within_8e_6_and_0_and_1_are_exact() -> None:
     values = np.append(np.random.default_rng(0).random(5000), [0, 1]).astype(np.float32)
-    read = unpack(pack({"w": Weights(values)}))["w"]
+    whole, scale = quantised(values)
+    read = unpack(pack({"weights": whole, "scale": scale}))["weights"]
     assert read.dtype == np.float32 and np.abs(read - values).max() < 8e-6
-    assert read[-2] == 0 and read[-1] == 1 and Weights(values).quantised().max() == SCALE
+    assert read[-2] == 0 and read[-1] == 1 and whole.max() == SCALE
 
 
 def test_what_json_does_not_have() -> None:
