@@ -428,7 +428,7 @@ def test_only_the_page_and_the_tests_import_the_wrong_versions(repository):
         for module in repository.values()
         if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
     }
-    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "attention", "layers")}
+    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "demos")}
     assert {name for name in users if not name.startswith("tests.")} == pages
 
 

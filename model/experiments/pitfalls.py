@@ -123,12 +123,6 @@ def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: 
         return write(run, run.start(padded), limit, from_padding=mistake == "start")
 
 
-def bare_embedding(n_tokens: int, vocab_size: int, d_model: int) -> Tensor:
-    """Rows (n_tokens, D) of a Xavier-uniform table (V, D), not multiplied by sqrt(d_model)."""
-    bound, generator = math.sqrt(6 / (vocab_size + d_model)), torch.Generator().manual_seed(0)
-    return (2 * torch.rand(n_tokens, d_model, generator=generator) - 1) * bound
-
-
 def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     """Bias in the denominator, unbiased deviation, eps outside the root; right is `nn.LayerNorm`."""
     mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)

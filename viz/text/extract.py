@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 MARKS = {"model": {"Problem": 1, "Phrase": 1}, "viz": {"say": 1, "say_n": 2, "message": 1, "Problem": 1, "Phrase": 1}}
 # Where a table of words is made: the keywords that hold sentences.
 TABLES = {"card": {"look", "question", "guesses", "answer"}, "Story": {"name", "line"}}
-TABLES["pitfall"] = {"name", "explanation", "wrong_picture", "right_picture"}
+TABLES["pitfall"] = {"name", "explanation", "picture"}
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 

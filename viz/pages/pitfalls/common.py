@@ -1,24 +1,24 @@
 """What the mistakes of the page Pitfalls share: their words, what they are given, and what they give."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.experiments import pitfalls
-from model.text.special import BOS_ID, EOS_ID
+from model.text.special import BOS_ID
 from model.transformer import Cache
 from model.translation import Translation
 from model.translator import Translator
 from viz.figures import Drawn, values_heatmap
-from viz.text.language import counted, message, say
+from viz.text.language import say
 
 PADS = 3
 LONGER = 6  # pads after the source, as beside a sentence that is so much longer
 DRAWN_DIMENSIONS = 64
-DROPOUT = 0.1
-SMALL_NUMBER = 0.001  # below it a number is written with an exponent
+Numbers = dict[str, object]  # by what was measured, the headline first: a number or text, or two, right and wrong
+Shown = tuple[list[Drawn], Numbers] | tuple[list[Drawn], Numbers, tuple[str, str]]  # as a Demo has them
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,17 @@ class Demo:
 
     wrong: Drawn
     right: Drawn
-    measured: str  # what the difference is of
-    difference: float
-    more: Mapping[str, object]  # what else was measured: a number or text, or two, right and wrong
+    numbers: Numbers
     written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
 
     @property
     def lines(self) -> list[str]:
-        both, lines = message("{what}: {right} (right), {wrong} (wrong)"), []
-        for what, found in self.more.items():
+        lines = []
+        for what, found in self.numbers.items():
             values = found if isinstance(found, tuple) else (found,)
-            right, *wrong = (one if isinstance(one, str) else number(one) for one in values)
-            lines.append(say(both, what=what, right=right, wrong=wrong[0]) if wrong else f"{what}: {right}")
+            right, *wrong = (one if isinstance(one, str) else say("{x:,.4g}", x=one) for one in values)
+            both = say("{right} (right), {wrong} (wrong)", right=right, wrong=wrong[0]) if wrong else right
+            lines.append(f"{what}: {both}")
         return lines
 
 
@@ -52,7 +51,7 @@ class Sentence:
     @property
     def src(self) -> Tensor:
         """The source ids (1, S)."""
-        return torch.tensor([[*self.translator.tokenizer.source.encode(self.result.source), EOS_ID]])
+        return torch.tensor([self.translator.source_ids(self.result.source)])
 
     @property
     def tgt(self) -> Tensor:
@@ -80,22 +79,23 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A mistake: what it is called, two sentences on it, its line of Python, the right one, and what both draw."""
+    """A mistake: its name, two sentences on it, its line of Python, the right one, and what both pictures show."""
 
     name: str
     explanation: str
     wrong_line: str
     right_line: str
-    wrong_picture: str
-    right_picture: str
-    show: Callable[[Sentence], Demo]
+    picture: str
+    show: Callable[[Sentence], Shown]
 
     def __call__(self, sentence: Sentence) -> Demo:
-        demo, name = self.show(sentence), self.show.__name__
-        return replace(demo, written=sentence.both_written(name)) if name in pitfalls.WRITTEN else demo
+        figures, *more = self.show(sentence)
+        if (mistake := self.show.__name__) in pitfalls.WRITTEN:
+            more.append(sentence.both_written(mistake))
+        return Demo(*figures, *more)
 
 
-def pitfall(**words: str) -> Callable[[Callable[[Sentence], Demo]], Pitfall]:
+def pitfall(**words: str) -> Callable[[Callable[[Sentence], Shown]], Pitfall]:
     """Give a function that shows a mistake its words, as of Pitfall."""
     return lambda show: Pitfall(**words, show=show)
 
@@ -105,33 +105,19 @@ def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: lis
     return [figure(table, *names, **more, say=say) for table in tables]
 
 
-def both_drawn(wrong: Tensor, right: Tensor, tokens: list[str], value: str, limit: float) -> list[Drawn]:
-    """Draw the first dimensions of two tables (T, D) in the same colours, which end at the limit."""
-    n, total = min(DRAWN_DIMENSIONS, right.size(1)), right.size(1)
-    axis = say("dimension (the first {n} of {total})", n=n, total=total)
-    return both(values_heatmap, wrong[:, :n], right[:, :n], tokens, value=value, limit=limit, column_axis=axis)
+def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Drawn]:
+    """Draw two tables (T, D) in the same colours; where their columns have no name, the first dimensions."""
+    if not columns:
+        n, total = min(DRAWN_DIMENSIONS, right.size(1)), right.size(1)
+        columns = say("dimension (the first {n} of {total})", n=n, total=total)
+        wrong, right = wrong[:, :n], right[:, :n]
+    limit = right.abs().max().item()
+    return both(values_heatmap, wrong, right, tokens, value=value, limit=limit, column_axis=columns, **more)
 
 
 def gap(one: Tensor, other: Tensor) -> float:
     return (one - other).abs().max().item()
 
 
-def evaluated(x: Tensor) -> dict[str, float]:
-    return {say("Largest difference in evaluation, where dropout does nothing"): gap(nn.Dropout(DROPOUT).eval()(x), x)}
-
-
 def percent(of: Tensor) -> str:
     return say("{x:.1%}", x=of.float().mean().item())
-
-
-def number(value: float) -> str:
-    """A number as a person writes it: 0 where it is 0, no long tails.
-
-    Example:
-        >>> number(0.0), number(1234.0), number(0.51234), number(0.00001234)
-        ('0', '1,234', '0.512', '1.23e-05')
-    """
-    value = float(value)
-    if value == int(value):
-        return counted(int(value))
-    return say("{x:.2e}" if abs(value) < SMALL_NUMBER else "{x:,.3f}", x=value)

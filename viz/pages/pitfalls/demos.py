@@ -1,9 +1,350 @@
-"""Every mistake of the page Pitfalls, by its key."""
+"""Every mistake of the page Pitfalls: in the input, in attention, in the layers, and in keeping the best."""
 
-from viz.pages.pitfalls import attention, layers
-from viz.pages.pitfalls.common import Pitfall
+import copy
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from model import masks
+from model.checkpoint import NoRandomNumbers
+from model.experiments import pitfalls
+from model.positional import literal_loop, sinusoidal
+from model.taps import record
+from model.text.special import EOS_ID, PAD_ID
+from viz.figures import attention_heatmap, bars, curves, mask_heatmap
+from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, Shown, both, gap, percent, pitfall, values
+from viz.text.language import counted, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
 EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
-KEYS = "loop scale dropout tokenizer transpose scaling after start rows residual norm gru best".split()
-PITFALLS: dict[str, Pitfall] = {key: (vars(layers) | vars(attention))[key] for key in KEYS}
+FIRST, INPUT = "encoder.layers.0.self_attention.", "encoder.input."
+DROPOUT = 0.1
+STATES = 24  # of the GRU
+
+
+@pitfall(
+    name="Positions by the literal loop",
+    explanation="The paper's exponent is 2i/d for the pair number i, but a loop over 0, 2, 4, … already counts 2i. "
+    "Doubled again, the waves slow down twice as fast and a pair's sine and cosine differ in frequency, so a shift is "
+    "no longer a rotation.",
+    wrong_line="for i in range(0, d_model, 2):\n"
+    "    pe[pos, i] = sin(pos / 10000 ** (2 * i / d_model))\n"
+    "    pe[pos, i + 1] = cos(pos / 10000 ** (2 * (i + 1) / d_model))",
+    right_line="for i in range(0, d_model, 2):\n"
+    "    pe[pos, i] = sin(pos / 10000 ** (i / d_model))\n"
+    "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
+    picture="The positional encoding",
+)
+def loop(sentence: Sentence) -> Shown:
+    tokens, width = sentence.result.source_tokens, sentence.translator.config.d_model // 2 * 2
+    right, wrong = (make(len(tokens), width) for make in (sinusoidal, literal_loop))
+    return values(wrong, right, tokens, message("encoding"), message("dimension")), {
+        say("Largest difference of the two encodings of this sentence"): gap(right, wrong),
+        say("Numbers that differ by more than 0.1"): percent((right - wrong).abs() > 0.1),
+    }
+
+
+@pitfall(
+    name="The missing √d_model",
+    explanation="The paper multiplies the embedding by √d_model before it adds the positions. Without the factor the "
+    "words are small beside the positions, at the start of training (Xavier-uniform table of 58,101 × 512) about 120 "
+    "times smaller.",
+    wrong_line="x = embedding(ids) + positions",
+    right_line="x = embedding(ids) * sqrt(d_model) + positions",
+    picture="The input of the first layer",
+)
+def scale(sentence: Sentence) -> Shown:
+    positions, right = sentence.tensor(INPUT + "positions"), sentence.tensor(INPUT + "tokens")
+    wrong = right / math.sqrt(right.size(1))
+    sizes = [x.square().mean().sqrt() for x in (right, wrong, positions)]
+    return values(wrong + positions, right + positions, sentence.result.source_tokens, message("input")), {
+        say("Root mean square of the embedding"): tuple(sizes[:2]),
+        say("Root mean square of the positions"): sizes[2],
+    }
+
+
+@pitfall(
+    name="Dropout that is never applied",
+    explanation="The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
+    "never calls it. In evaluation dropout does nothing, so a trained model translates the same with either code.",
+    wrong_line="self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
+    right_line="self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
+    picture="The input of the first layer in training",
+)
+def dropout(sentence: Sentence) -> Shown:
+    wrong = sentence.tensor(INPUT + "stream")
+    right = pitfalls.weights_after_dropout(wrong, DROPOUT)  # nn.Dropout draws from the generator that all share
+    return values(wrong, right, sentence.result.source_tokens, message("input")), {
+        say("Largest difference in training"): gap(right, wrong),
+        say("Set to 0"): (percent(right == 0), percent(wrong == 0)),
+    }
+
+
+@pitfall(
+    name="One side's tokenizer for both",
+    explanation="A subword model learned on one language cuts another into many small pieces, each of which says less. "
+    "The two small tokenizers here have the same size and learned from the same few sentences, each in its language.",
+    wrong_line="labels = tokenizer(targets)                  # the source side's model",
+    right_line="labels = tokenizer(text_target=targets)      # the target side's model",
+    picture="Pieces per word",
+)
+def tokenizer(sentence: Sentence) -> Shown:
+    card, known = sentence.translator.card, tuple(pitfalls.SAMPLES)
+    languages = [card[side] if card.get(side) in known else one for side, one in zip(("source", "target"), known)]
+    words = sentence.result.text.split() or pitfalls.SAMPLES[languages[1]].split()[:12]
+    cutters = map(pitfalls.sample_tokenizer, languages)
+    pieces = [[cutter.tokens(cutter.encode(word)) for word in words] for cutter in cutters]
+    wrong, right = (np.array([[len(cut)] for cut in one]) for one in pieces)
+    figures = both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max())))
+    written = tuple(" ".join("·".join(cut) for cut in one) for one in pieces)
+    numbers = {
+        say("Pieces per word"): (right.mean(), wrong.mean()),
+        say("Pieces in all"): (counted(right.sum()), counted(wrong.sum())),
+    }
+    return figures, numbers, written
+
+
+@pitfall(
+    name="The forgotten transpose",
+    explanation="Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
+    "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
+    wrong_line="q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
+    right_line="q = q.view(B, T, n_heads, d_head).transpose(1, 2)\n"
+    "scores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
+    picture="Encoder layer 0, head 0 (wrong: first token)",
+)
+def transpose(sentence: Sentence) -> Shown:
+    weights, q, k, v = (sentence.tensor(FIRST + name) for name in ("weights", *"qkv"))  # (H, S, S), (H, S, K)
+    changed = v.clone()
+    changed[:, -1] += 1  # at the last token: does it change the others?
+
+    def wrong(v: Tensor) -> tuple[Tensor, Tensor]:
+        return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
+
+    mistaken, context = wrong(v)
+    noticed = gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1]), gap(wrong(changed)[1][:-1], context[:-1])
+    heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
+    axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
+    figures = [
+        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
+        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
+    ]
+    return figures, {
+        say("Effect on other tokens of adding 1 to the last value"): noticed,
+        say("Number of weights"): (counted(weights.numel()), counted(mistaken.numel())),
+    }
+
+
+@pitfall(
+    name="Scores without scaling",
+    explanation="If components have unit variance, the standard deviation of a dot product is √d_k, so without the "
+    "division by √d_k the softmax gives nearly all weight to one key. There its slope is small, and the paper suspects "
+    "that little is learned through it.",
+    wrong_line="weights = softmax(q @ k.transpose(-2, -1))",
+    right_line="weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
+    picture="Encoder layer 0, head 0",
+)
+def scaling(sentence: Sentence) -> Shown:
+    right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
+    wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
+    return both(attention_heatmap, wrong[0], right[0], tokens, tokens), {
+        say("Mean of the largest row weights in this layer"): tuple(w.amax(-1).mean() for w in (right, wrong)),
+        say("Slope of the softmax, Σ w(1 − w) per row"): tuple((w * (1 - w)).sum(-1).mean() for w in (right, wrong)),
+    }
+
+
+@pitfall(
+    name="Attention shown after dropout",
+    explanation="Dropout after the softmax sets some weights to 0 and enlarges the others, differently every time, so "
+    "a map taken there shows noise and rows that do not sum to 1. Only maps taken while training show it: in "
+    "evaluation dropout does nothing.",
+    wrong_line="weights = dropout(softmax(scores))\nself.attention = weights",
+    right_line="weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
+    picture="Cross-attention, last layer, head 0",
+)
+def after(sentence: Sentence) -> Shown:
+    right = torch.from_numpy(sentence.result.attention("cross")[-1])
+    wrong = pitfalls.weights_after_dropout(right, DROPOUT)
+    rows, columns = message("word just read (query)"), message("source (key)")
+    sums = [weights.sum(-1).flatten() for weights in (right, wrong)]
+    tokens = sentence.result.target_tokens
+    return values(wrong[0], right[0], tokens, message("weight"), columns, row_axis=rows), {
+        say("Row sum farthest from 1"): tuple(one[(one - 1).abs().argmax()] for one in sums),
+        say("Weights set to 0"): percent((wrong == 0) & (right > 0)),
+    }
+
+
+@pitfall(
+    name="No start token",
+    explanation="Without a start token and a shift, the first word is read in training but never predicted, so a model "
+    "that begins with padding here loses the beginning of the translation. T5 and Marian do start with their padding "
+    "token, but shift the target behind it and do not mask it; with −1e9 instead of −∞ a masked first row turns "
+    "uniform over all tokens, later ones too.",
+    wrong_line="decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
+    right_line="decoder_input, target = [BOS, *ids], [*ids, EOS]",
+    picture="Decoder layer 0, head 0",
+)
+def start(sentence: Sentence) -> Shown:
+    model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
+    address, figures, later, chances = "decoder.layers.0.self_attention.weights", [], [], []
+    first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
+    padded = pitfalls.start_from_padding(tgt)
+    for ids, mask in (padded, (tgt, masks.decoder_mask(tgt))):
+        with record(address) as trace:
+            logits = pitfalls.decode_with(model, ids, mask, cache)
+        weights, names = trace[address][0, 0], sentence.names(ids)
+        figures.append(attention_heatmap(weights.numpy(), names, names, say=say))
+        later.append(weights[0, 1:].sum())
+        chances.append(logits[0, 0].softmax(-1)[first])
+        if ids is padded[0]:
+            apart = gap(logits, pitfalls.decode_step_by_step(model, *padded, cache))
+    return figures, {
+        say("Weight that the first row gives to later tokens"): tuple(later[::-1]),
+        say("Largest difference of the logits, full pass against step by step"): apart,
+        say("Probability of the first token"): tuple(chances[::-1]),
+    }
+
+
+@pitfall(
+    name="Padded rows, not columns",
+    explanation="A padding mask laid over the rows blanks what padded queries see and leaves the padded keys visible. "
+    "With padding on the right the causal mask hides those keys from every real query anyway, so the difference there "
+    "is 0; with padding on the left, or without the causal mask, real queries attend to the pads.",
+    wrong_line="mask = (ids != PAD)[:, None, :, None] & causal",
+    right_line="mask = (ids != PAD)[:, None, None, :] & causal",
+    picture="The decoder's mask, with pads on the right",
+)
+def rows(sentence: Sentence) -> Shown:
+    tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
+    on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
+    causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
+    padding = pitfalls.row_padding_mask, masks.padding_mask
+
+    def apart(tgt: Tensor, others: Tensor) -> float:
+        """Largest difference of the logits of real tokens."""
+        model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
+        both = (masks.combine(mask(tgt), others) for mask in padding)
+        return gap(*(pitfalls.decode_with(model, tgt, mask, cache)[0][real] for mask in both))
+
+    drawn = (masks.combine(mask(on_the_right), causal)[0, 0] for mask in padding)
+    return both(mask_heatmap, *drawn, names, names), {
+        say("Largest logit difference of real tokens, {n} pads on the right", n=PADS): apart(on_the_right, causal),
+        say("With the pads on the left"): apart(on_the_left, causal),
+        say("On the right, without the causal mask"): apart(on_the_right, torch.ones_like(causal)),
+        say("Pads after the source of the translations"): LONGER,
+    }
+
+
+@pitfall(
+    name="The double residual",
+    explanation="A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
+    "twice. A network trained that way gets used to it, but weights trained the right way, as here, receive a residual "
+    "stream they have never seen.",
+    wrong_line="def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
+    right_line="def feed_forward(x):\n    return w_2(relu(w_1(x)))",
+    picture="Last encoder layer, head 0",
+)
+def residual(sentence: Sentence) -> Shown:
+    result, output = sentence.result, "encoder.output"
+    last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
+    with torch.inference_mode(), record(last, output) as trace:
+        pitfalls.double_residual(sentence.translator.model).start(sentence.src)
+    right, tokens = sentence.tensor(output), result.source_tokens
+    return both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens), {
+        say("Largest difference in the output of the encoder"): gap(trace[output][0], right),
+        say("Largest number in the right version"): right.abs().max(),
+    }
+
+
+@pitfall(
+    name="A hand-written layer norm",
+    explanation="This norm adds the bias inside the denominator, and takes the unbiased deviation with eps outside the "
+    "root. At the start the bias is 0 and both agree up to the constant √((d−1)/d), which hides the mistake until "
+    "training moves the bias.",
+    wrong_line="weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
+    right_line="weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
+    picture="The input of the first layer, normed with trained weights",
+)
+def norm(sentence: Sentence) -> Shown:
+    x = sentence.tensor(INPUT + "stream")
+    trained = sentence.translator.model.encoder.layers[0].residual_self.norm
+    fresh = nn.LayerNorm(x.size(-1), eps=trained.eps)
+
+    def versions(layer: nn.LayerNorm) -> tuple[Tensor, Tensor]:
+        return pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps), layer(x)
+
+    def apart(layer: nn.LayerNorm) -> float:
+        wrong, right = versions(layer)
+        return gap(wrong / math.sqrt(1 - 1 / x.size(-1)), right)  # without the constant between the two deviations
+
+    at_start, (wrong, right) = apart(fresh), versions(trained)
+    optimizer = torch.optim.Adam(fresh.parameters(), lr=1e-3)
+    (fresh(x) - right.detach()).square().mean().backward()
+    optimizer.step()
+    return values(wrong, right, sentence.result.source_tokens, message("normed")), {
+        say("Largest difference with trained weights"): gap(wrong, right),
+        say("At the start, the constant taken out"): at_start,
+        say("After one step of Adam (learning rate 0.001)"): apart(fresh),
+    }
+
+
+@pitfall(
+    name="A GRU over padding",
+    explanation="A recurrent encoder that is not told where the sentence ends reads the padding too, and its last "
+    "state has then run over the pads. How much padding there is depends on the other sentences of the batch, so they "
+    "change the context vector of this one.",
+    wrong_line="states, context = gru(embedded)",
+    right_line="packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
+    "states, context = gru(packed)",
+    picture="The states, with pads after the sentence",
+)
+def gru(sentence: Sentence) -> Shown:
+    ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
+    length, embedding = ids.size(1) - PADS, sentence.translator.model.encoder.input.embedding
+    with NoRandomNumbers():
+        cell = nn.GRU(sentence.translator.config.d_model, STATES, batch_first=True)
+    with torch.inference_mode():
+        for parameter in cell.parameters():
+            nn.init.uniform_(parameter, -(STATES**-0.5), STATES**-0.5, generator=generator)
+        embedded = embedding(ids)
+        wrong = cell(embedded)[0][0]
+        states, context = cell(nn.utils.rnn.pack_padded_sequence(embedded, [length], batch_first=True))
+        right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=ids.size(1))
+    tokens = [*sentence.result.source_tokens, *["<pad>"] * PADS]
+    return values(wrong, right[0], tokens, message("state"), message("hidden dimension")), {
+        say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS): gap(
+            wrong[-1], context[0, 0]
+        ),
+        say("The same without pads"): gap(wrong[length - 1], context[0, 0]),
+        say("Largest number in the right version"): context.abs().max(),
+    }
+
+
+@pitfall(
+    name="The best model, by alias",
+    explanation="An assignment gives a second name to the same object, and that object goes on training. What is kept "
+    "as the best by validation is therefore always the last; copying it keeps the best.",
+    wrong_line="best_model = model",
+    right_line="best_model = copy.deepcopy(model)",
+    picture="Validation loss, and what was kept",
+)
+def best(_: Sentence) -> Shown:
+    figures, kept, when = [], [], []
+    for keep in (lambda model: model, copy.deepcopy):
+        losses, loss = pitfalls.overfit(keep)
+        epochs, line = np.arange(1, len(losses) + 1), say("validation loss")
+        at = epochs[np.abs(np.array(losses) - loss).argmin()]
+        marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
+        axes = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
+        figures.append(curves({line: np.stack([epochs, losses])}, **axes, say=say))
+        kept.append(loss)
+        when.append(at)
+    return figures, {
+        say("Loss of what was kept"): tuple(kept[::-1]),
+        say("Epoch of what was kept"): tuple(when[::-1]),
+    }
+
+
+PITFALLS = {key: one for key, one in vars().items() if isinstance(one, Pitfall)}

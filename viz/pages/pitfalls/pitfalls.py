@@ -1,15 +1,12 @@
 """The page Pitfalls: well-known mistakes that run without an error, each live beside the right version."""
 
-from dataclasses import replace
+from functools import partial
 from html import escape
-from itertools import groupby
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.comparison import beside
-from model.translation import Translation
-from viz.pages.pitfalls.common import Demo, Sentence, number
+from viz.pages.pitfalls.common import Demo, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.text import words
 from viz.text.language import current, say
@@ -18,34 +15,11 @@ from viz.views import cached, recipes
 from viz.views.cached import Request
 from viz.views.made import Recipe, made
 
-REMEMBERED = 8
 
-
-@cached.remembered(REMEMBERED, cached.TRANSLATING)
-def record(request: Request) -> Translation:
-    """Translate and keep everything recorded, or return what is remembered of it."""
-    return replace(request.translated(), search=None)
-
-
-def answered(notes: DeltaGenerator) -> tuple[Request, Translation] | None:
-    """Ask for a sentence and translate it; what cannot be translated is told in the notes, and the example is shown."""
-    name = cached.default_checkpoint()
-    try:
-        card = cached.translator(name).card
-    except ValueError as error:
-        with notes:
-            controls.no_model(error)
-        return None
-    text = controls.sentence(words.sentence_in(card.get("source")), EXAMPLE)
-    with notes:
-        asked, example = (Request(name, one, beam=1) for one in (text, EXAMPLE))
-        return shared.compute_or_keep("pitfalls-answered", asked, record, example)
-
-
-@st.cache_resource(max_entries=REMEMBERED * len(PITFALLS), show_spinner=False)
-def demonstrated(key: str, request: Request, language: str, _result: Translation) -> Demo:
+@st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
+def demonstrated(key: str, language: str, request: Request) -> Demo:
     """A mistake on a sentence, or what is remembered of it; nobody writes into it."""
-    return PITFALLS[key](Sentence(request.translator, _result))
+    return PITFALLS[key](Sentence(request.translator, request.translated()))
 
 
 def harm(demo: Demo) -> list[str]:
@@ -54,27 +28,25 @@ def harm(demo: Demo) -> list[str]:
         return ["", ""]
     pairs, marked = beside(*(text.split() for text in demo.written)), []
     for side in (0, 1):
-        found = groupby((pair for pair in pairs if pair[side]), key=lambda pair: pair[0] == pair[1])
-        parts = [(same, escape(" ".join(pair[side] for pair in group))) for same, group in found]
-        marked.append(" ".join(text if same else f"<mark>{text}</mark>" for same, text in parts))
+        found = ((escape(pair[side]), pair[0] == pair[1]) for pair in pairs if pair[side])
+        marked.append(" ".join(word if same else f"<mark>{word}</mark>" for word, same in found))
     return [text or escape(say("(nothing)")) for text in marked]
 
 
 def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
     """Show what came of it (in the language of that code), both pictures with their lines, and the numbers folded."""
     spoken = PITFALLS[key]
-    names = {"wrong": say("Wrong"), "right": say("Right")}
-    for place, (side, name), text in zip(st.columns(2, gap="medium"), names.items(), harm(demo)):
-        with place:
-            st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
-            title = say(getattr(spoken, f"{side}_picture"))
-            st.caption(title)
-            figure = made(getattr(demo, side), f"PITFALLS[{key!r}](sentence).{side}")
-            explore.draw(recipe.plot(f"{name}: {title}", figure), side)
-            st.code(getattr(spoken, f"{side}_line"), language="python", wrap_lines=True)
+    for side, name, text in shared.columns(zip(("wrong", "right"), (say("Wrong"), say("Right")), harm(demo)), 2):
+        st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
+        title = say(spoken.picture)
+        st.caption(title)
+        figure = made(getattr(demo, side), f"PITFALLS[{key!r}](sentence).{side}")
+        explore.draw(recipe.plot(f"{name}: {title}", figure), side)
+        st.code(getattr(spoken, f"{side}_line"), language="python", wrap_lines=True)
     st.markdown(say(spoken.explanation).replace("$", "\\$"))
-    with st.expander(f"{demo.measured}: {number(demo.difference)}", expanded=not demo.written):
-        for row, line in enumerate(demo.lines):
+    headline, *more = demo.lines
+    with st.expander(headline, expanded=not demo.written):
+        for row, line in enumerate(more):
             shared.small(line, f"number-{row}")
 
 
@@ -85,16 +57,24 @@ def live() -> None:
     with beside:
         names = {key: one.name for key, one in PITFALLS.items()}
         key = controls.choose(say("Pitfall"), names, "pitfall", widget=st.radio, label_visibility="collapsed")
-        shown = answered(notes)
+        name = cached.default_checkpoint()
+        try:
+            card = cached.translator(name).card
+        except ValueError as error:
+            with notes:
+                controls.no_model(error)
+            return
+        text = controls.sentence(words.sentence_in(card.get("source")), EXAMPLE)
         if key == "best":
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
-    if shown is None:
-        return
-    request, result = shown
-    recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
-    with pictures:
-        target = escape(str(request.translator.card.get("target", "")))
-        show(key, demonstrated(key, request, current(), result), recipe, target)
+    with notes:
+        asked, example = (Request(name, one, beam=1) for one in (text, EXAMPLE))
+        shown = shared.compute_or_keep("pitfalls-answered", asked, partial(demonstrated, key, current()), example)
+    if shown is not None:
+        request, demo = shown
+        recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
+        with pictures:
+            show(key, demo, recipe, escape(str(card.get("target", ""))))
 
 
 line = say("Mistakes that run without an error, computed on your sentence beside the right version.")
