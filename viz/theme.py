@@ -4,15 +4,17 @@ Everything is right on a light and on a dark page: backgrounds are transparent, 
 page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
 """
 
+from plotly.colors import get_colorscale
+
 TRANSPARENT = "rgba(0,0,0,0)"
-SEQUENTIAL = "Viridis"  # probabilities on [0, 1]: lightness grows evenly, also in greyscale print
+SEQUENTIAL = get_colorscale("Viridis")  # probabilities on [0, 1]: lightness grows evenly, also in greyscale print
 # Values about zero: blue below, pale grey at zero, orange above.
-DIVERGING = ((0.0, "#08519c"), (0.25, "#6baed6"), (0.5, "#f0f0f0"), (0.75, "#f5a462"), (1.0, "#a63603"))
+DIVERGING = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f0f0f0"], [0.75, "#f5a462"], [1.0, "#a63603"]]
 
 # A mask's two colours, named so that a text beside the figure can use the words.
 MAY_ATTEND = "#0072b2"
 BLOCKED = "#e69f00"
-MASK_SCALE = ((0.0, BLOCKED), (0.5, BLOCKED), (0.5, MAY_ATTEND), (1.0, MAY_ATTEND))
+MASK_SCALE = [[0.0, BLOCKED], [0.5, BLOCKED], [0.5, MAY_ATTEND], [1.0, MAY_ATTEND]]
 
 # Cells that a mask takes out of a map: hatched, because every plain colour already means a number.
 HATCH_FILL = "#8a8d93"
@@ -42,8 +44,6 @@ MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 # In pixels.
 ROW_HEIGHT = 24
 TILE_HEIGHT = 92  # of a row of heads in the overview
-CELL_GAP = 1  # while cells are large enough for it
-CELL_GAP_UP_TO = 32  # rows or columns
 LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
@@ -55,6 +55,12 @@ TICK_STANDOFF = 4  # between a label and its row or column
 def line(k: int) -> dict:
     """Colour, dash and width of the k-th line; both differ, for those who cannot tell the colours apart."""
     return {"color": LINES[k % len(LINES)], "dash": DASHES[k % len(DASHES)], "width": LINE_WIDTH}
+
+
+def cell_gaps(*sizes: int) -> dict[str, int]:
+    """Gaps in pixels between the cells of a map, while they are large enough for it."""
+    gap = int(max(sizes) <= 32)
+    return {"xgap": gap, "ygap": gap}
 
 
 def plot_height(n_rows: int) -> int:

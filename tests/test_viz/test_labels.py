@@ -75,18 +75,9 @@ def test_only_right_to_left_text_is_isolated():
     assert labels.hover_text("<s>", 0) == "0 “&lt;s&gt;”"
 
 
-def test_layers_and_heads_count_from_0_as_addresses_do():
-    assert (labels.layer_label(0), labels.head_label(7)) == ("layer 0", "head 7")
-
-
-@pytest.mark.parametrize(("n", "step"), [(1, 1), (32, 1), (33, 2), (64, 2), (65, 3)])
-def test_tick_steps(n, step):
-    assert labels.tick_step(n) == step
-
-
-@pytest.mark.parametrize(("n", "step"), [(1, 1), (16, 1), (17, 2), (256, 16), (257, 32)])
-def test_number_steps(n, step):
-    assert labels.number_step(n) == step
+@pytest.mark.parametrize(("n", "most", "step"), [(1, 32, 1), (32, 32, 1), (33, 32, 2), (65, 32, 4), (256, 16, 16)])
+def test_tick_steps(n, most, step):
+    assert labels.tick_step(n, most) == step
 
 
 def test_fewer_numbers_where_there_is_less_room():

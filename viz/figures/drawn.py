@@ -15,7 +15,6 @@ WIDTH = 900  # pixels of an exported figure
 QUIET = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
 BARE = {"showticklabels": False, "showgrid": False, "zeroline": False}  # and of an axis that only places things
 LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
-_NO_CLICKS = {"itemclick": False, "itemdoubleclick": False}
 
 
 class Drawn(go.Figure):
@@ -47,9 +46,16 @@ def figure(
     that of the plot itself, and the sides what labels need there, in pixels.
     """
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
-    shared = {"separators": labels.separators(say), "margin": margin, "height": height + margin["t"] + margin["b"]}
-    clear = {"paper_bgcolor": theme.TRANSPARENT, "plot_bgcolor": theme.TRANSPARENT, "legend": LEGEND | _NO_CLICKS}
-    return Drawn(traces, go.Layout(shared | clear | layout), description=description, table=table)
+    legend = LEGEND | {"itemclick": False, "itemdoubleclick": False}
+    shared = clear(say) | {"margin": margin, "height": height + margin["t"] + margin["b"], "legend": legend}
+    return Drawn(traces, go.Layout(shared | layout), description=description, table=table)
+
+
+def clear(say: Say) -> dict:
+    """What every layout has: no background, and numbers as a language writes them."""
+    number = say("{number:,}", number=1234.5)  # the decimal point and what stands between thousands, as Plotly has them
+    shared = {"separators": number[5] + number[1], "paper_bgcolor": theme.TRANSPARENT}
+    return shared | {"plot_bgcolor": theme.TRANSPARENT}
 
 
 def clickable(hover: str, say: Say) -> dict:

@@ -47,7 +47,7 @@ def side(
     """The axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
-        step, numbers = labels.number_step(entries, most), list(map(str, range(entries)))
+        step, numbers = labels.tick_step(entries, most), list(map(str, range(entries)))
         return axis(numbers, title, step=step, downwards=downwards, tickangle=0)
     if (step := labels.tick_step(len(entries))) > 1:
         title = say("{title} · 1 of {n} labelled", title=title, n=step)
@@ -96,12 +96,10 @@ def grid(
     if not hover:
         y, x = ("%{" + (side if side in named else f"{side}:d") + "}" for side in "yx")
         hover = labels.told(say, (names[0], y), (names[1], x), (value, number))
-    gap = theme.CELL_GAP if "x" in named and max(values.shape) <= theme.CELL_GAP_UP_TO else 0
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
         hovertemplate=hover + "<extra></extra>",
-        xgap=gap,
-        ygap=gap,
+        **(theme.cell_gaps(*values.shape) if "x" in named else {}),
         **{"colorbar": theme.color_bar(labels.escape(say(value)))} | heatmap,
     )
     axes = {

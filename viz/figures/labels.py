@@ -6,9 +6,8 @@ decodes only a few entities (`&quot;` is not one of them), and starts MathJax be
 
 import html
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from viz import theme
 
@@ -17,10 +16,8 @@ _JOINERS = "\u200c\u200d"
 _FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
-class Say(Protocol):
-    """Says a sentence, given in English, in the language of a reader, with values in its places in braces."""
-
-    def __call__(self, text: str, /, **values: object) -> str: ...
+# Says a sentence, given in English, in the language of a reader, with values in its places in braces.
+Say = Callable[..., str]
 
 
 def english(text: str, /, **values: object) -> str:
@@ -30,20 +27,6 @@ def english(text: str, /, **values: object) -> str:
 def message(text: str) -> str:
     """Marks a sentence that is said elsewhere."""
     return text
-
-
-def separators(say: Say) -> str:
-    """The decimal point and what stands between thousands, as Plotly wants them."""
-    number = say("{number:,}", number=1234.5)
-    return number[5] + number[1]
-
-
-def layer_label(layer: int, say: Say = english) -> str:
-    return say("layer {n}", n=layer)
-
-
-def head_label(head: int, say: Say = english) -> str:
-    return say("head {n}", n=head)
 
 
 def escape(text: str) -> str:
@@ -151,10 +134,5 @@ def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
 
 
 def tick_step(n: int, most: int = theme.MAX_TICKS) -> int:
-    """The smallest distance between labelled tokens that keeps to so many at most."""
-    return max(1, -(-n // most))
-
-
-def number_step(n: int, most: int = theme.MAX_NUMBERS) -> int:
-    """The distance between labelled numbers: the smallest power of two that keeps to so many at most."""
+    """The distance between labelled ticks: the smallest power of two that keeps to so many at most."""
     return 1 << (-(-n // most) - 1).bit_length()

@@ -7,21 +7,14 @@ hover box says. A go.Figure validates every setting, which takes a hundred times
 from collections.abc import Sequence
 
 import numpy as np
-from plotly.colors import get_colorscale
 
 from viz import theme
 from viz.figures import heatmap, labels
-from viz.figures.drawn import LEGEND
+from viz.figures.drawn import LEGEND, clear
 from viz.figures.labels import Say, message
 from viz.figures.maps import MASK_WORDS, mask_bar
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
-SEQUENTIAL = [list(stop) for stop in get_colorscale(theme.SEQUENTIAL)]
-DIVERGING = [list(stop) for stop in theme.DIVERGING]
-_BAR = {"thickness": 10, "outlinewidth": 0, "ticks": "outside", "ticklen": 3, "xpad": 6, "len": 1, "y": 0.5}
-_BAR |= {"ticklabeloverflow": "allow"}  # else Plotly measures each label, which took most of its time
-_EDGE = 10  # pixels between the picture and its edge
-_BAR_ROOM = 58  # pixels for the colour bar and its numbers
 GRID = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.6)"}  # of bars
 _ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
 
@@ -46,7 +39,7 @@ def attention(
         notes: T texts for the hover box, beside the query.
     """
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:{'+' * signed}.3f}}{_CELL}"))
-    scale, low = (DIVERGING, -limit) if signed else (SEQUENTIAL, 0)
+    scale, low = (theme.DIVERGING, -limit) if signed else (theme.SEQUENTIAL, 0)
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit)
     told = look["hover"]
     if notes is not None:
@@ -60,7 +53,7 @@ def attention(
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
     """The look of a mask in two colours."""
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN)) + f"<br>{_CELL}"
-    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, [list(stop) for stop in theme.MASK_SCALE])
+    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, theme.MASK_SCALE)
     look["data"][0]["colorbar"] |= mask_bar(say)
     look["hover"]["values"] = list(map(say, MASK_WORDS))
     return look
@@ -69,11 +62,9 @@ def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: s
 def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
     """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
     hover = labels.told(say, ("position", _ROW), ("dimension", "%{x:d}"), ("value", "%{z:.3f}"))
-    numbers = [str(i) for i in range(n_dimensions)]
-    look = _tokens(tokens, numbers, say, (say("position"), say("dimension")), hover, DIVERGING, -limit, limit)
+    titles, numbers = (say("position"), say("dimension")), list(map(str, range(n_dimensions)))
+    look = _tokens(tokens, numbers, say, titles, hover, theme.DIVERGING, -limit, limit, leaning=0)
     look["hover"]["columns"] = [""] * n_dimensions
-    step = labels.number_step(n_dimensions)
-    look["layout"]["xaxis"] |= heatmap.axis(numbers, say("dimension"), step=step, tickangle=0)
     return look
 
 
@@ -85,13 +76,12 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
         shared | {"y": table[:, dimension], "name": str(dimension), "line": spline | {"color": color}}
         for dimension, color in zip(dimensions, theme.LINES)
     ]
-    layout = layout_of(36, 80, say) | {
-        "xaxis": tick_axis(tokens, "") | {"tickangle": -45},
+    layout = layout_of(36, 30, say, right=20, bottom=80) | {
+        "xaxis": tick_axis(tokens, "", tickangle=-45),
         "yaxis": GRID | {"zeroline": False},
         "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "showlegend": True,
     }
-    layout["margin"] |= {"b": 80, "t": 40, "r": 20}
     return {"data": lines, "layout": layout, "hover": None}
 
 
@@ -99,12 +89,9 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
     hover = labels.told(say, ("step", _ROW), ("candidate", _CELL), ("probability", "%{z:.3f}"))
-    look = _tokens(written, ranks, say, (say("written word"), say("candidate (1 = most probable)")), hover)
-    look["layout"]["xaxis"]["tickangle"] = 0
-    look["layout"]["margin"]["t"] = 50
+    look = _tokens(written, ranks, say, (say("written word"), say("candidate (1 = most probable)")), hover, leaning=0)
     look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
-    look["texts"] = [list(map(labels.tick_text, row)) for row in names]
-    return look
+    return look | {"texts": [list(map(labels.tick_text, row)) for row in names]}
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
@@ -125,15 +112,14 @@ def next_words(names: Sequence[str], say: Say) -> dict:
         "constraintext": "none",
         "cliponaxis": False,
     }
-    layout = layout_of(labels.tick_width(names) + 30, 24, say) | {
+    layout = layout_of(labels.tick_width(names) + 30, 24, say, bottom=30) | {
         "barmode": "overlay",
         "bargap": 0.3,
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero", **GRID, "zeroline": False},
-        "yaxis": tick_axis(names, say("next word"), downwards=True) | {"tickangle": 0},
+        "yaxis": tick_axis(names, say("next word"), downwards=True),
         "legend": LEGEND | {"xref": "container", "yref": "container", "yanchor": "top"},
         "showlegend": True,
     }
-    layout["margin"] |= {"b": 30}
     bars = [bar | {"name": name, "marker": marker} for name, marker in kinds.items()]
     return {"data": bars, "layout": layout, "hover": None}
 
@@ -142,10 +128,9 @@ def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:
     """The look of a word per cell, coloured by its probability: (T, N) escaped words `named`, and their hover texts."""
-    look = _tokens(steps, columns, say, titles, f"{_ROW}<br>{_CELL}")
-    look["layout"]["xaxis"]["tickangle"] = -30
-    look["hover"]["cells"], look["texts"] = cells, named
-    return look
+    look = _tokens(steps, columns, say, titles, f"{_ROW}<br>{_CELL}", leaning=-30)
+    look["hover"]["cells"] = cells
+    return look | {"texts": named}
 
 
 def _tokens(
@@ -154,45 +139,40 @@ def _tokens(
     say: Say,
     titles: tuple[str, str],
     hover: str,
-    scale: list = SEQUENTIAL,
+    scale: list = theme.SEQUENTIAL,
     low: float = 0,
     high: float = 1,
+    *,
+    leaning: int = -45,
 ) -> dict:
     """A map of tokens by tokens, columns named above it."""
-    gap = theme.CELL_GAP if max(len(rows), len(columns)) <= theme.CELL_GAP_UP_TO else 0
     heat = {
         "type": "heatmap",
         "colorscale": scale,
         "zmin": low,
         "zmax": high,
-        "xgap": gap,
-        "ygap": gap,
         "hovertemplate": hover + "<extra></extra>",
-        "colorbar": dict(_BAR),
+        # Else Plotly measures each label, which took most of its time.
+        "colorbar": theme.color_bar("", thickness=10, ticklabeloverflow="allow"),
+        **theme.cell_gaps(len(rows), len(columns)),
     }
     margins = labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30
     layout = layout_of(*margins, say) | {
-        "xaxis": tick_axis(columns, titles[1]) | {"side": "top", "tickangle": -45},
-        "yaxis": tick_axis(rows, titles[0], downwards=True) | {"tickangle": 0},
+        "xaxis": tick_axis(columns, titles[1], tickangle=leaning, side="top"),
+        "yaxis": tick_axis(rows, titles[0], downwards=True),
     }
     said = {"rows": labels.hover_texts(rows, say), "columns": labels.hover_texts(columns, say)}
     return {"data": [heat], "layout": layout, "hover": said, "names": [rows, columns]}
 
 
-def tick_axis(tokens: Sequence[str], title: str, downwards: bool = False) -> dict:
+def tick_axis(tokens: Sequence[str], title: str, *, downwards: bool = False, **more) -> dict:
     """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
     small = {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}}
     texts, step = list(map(labels.tick_text, tokens)), labels.tick_step(len(tokens), MAX_LABELS)
-    return heatmap.axis(texts, step=step, downwards=downwards) | {"title": small}
+    return heatmap.axis(texts, step=step, downwards=downwards) | {"title": small, "tickangle": 0} | more
 
 
-def layout_of(left: float, top: float, say: Say) -> dict:
-    """The layout that all looks share, with room for labels at the left and at the top, in pixels."""
-    return {
-        "separators": labels.separators(say),
-        "paper_bgcolor": theme.TRANSPARENT,
-        "plot_bgcolor": theme.TRANSPARENT,
-        "margin": {"l": round(left) + _EDGE, "r": _BAR_ROOM, "t": round(top) + _EDGE, "b": _EDGE, "autoexpand": False},
-        "dragmode": False,
-        "showlegend": False,
-    }
+def layout_of(left: float, top: float, say: Say, *, right: int = 58, bottom: int = 10) -> dict:
+    """The layout that all looks share, with room in pixels: for labels, and at the right for a colour bar."""
+    margin = {"l": round(left) + 10, "r": right, "t": round(top) + 10, "b": bottom, "autoexpand": False}
+    return clear(say) | {"margin": margin, "dragmode": False, "showlegend": False}

@@ -149,7 +149,7 @@ def parts(effects: Effects, source: Sequence[str], written: Sequence[str], other
         | {"x": list(range(len(source))), "customdata": labels.hover_texts(source, say), "xaxis": "x2", "yaxis": "y2"}
         | {"marker": {"color": theme.LINES[0]}, "hovertemplate": hover.replace("{x", "{y")},
         {"type": "heatmap", "xaxis": "x3", "yaxis": "y3", "zmin": -most, "zmax": most, "showscale": False}
-        | {"colorscale": looks.DIVERGING, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
+        | {"colorscale": theme.DIVERGING, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
         | {"hovertemplate": f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"},
     ]
     text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
@@ -171,8 +171,7 @@ def parts(effects: Effects, source: Sequence[str], written: Sequence[str], other
 
 def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], narrow: bool) -> dict:
     """Where the three panels of `parts` stand: the first left of the others or, on a narrow page, above them."""
-    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say)
-    layout["margin"] |= {"r": 12, "b": 22}
+    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say, right=12, bottom=22)
     font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
     flat, grid = {"showgrid": False, "zeroline": False, "ticks": ""} | font, looks.GRID | font
 

@@ -14,6 +14,7 @@ from plotly.colors import sample_colorscale
 from model.adapters.attention_file import Attention
 from model.analysis import maps as analysis
 from model.translation import KINDS, Translation
+from viz import theme
 from viz.figures import labels, looks
 from viz.stage import effects, pictures, words
 from viz.stage.effects import Found
@@ -284,5 +285,5 @@ def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
 @cache
 def _colours(signed: bool) -> np.ndarray:
     """The colours of tiles, uint8 (steps, 3), as the large map has them."""
-    scale = looks.DIVERGING if signed else looks.SEQUENTIAL
+    scale = theme.DIVERGING if signed else theme.SEQUENTIAL
     return np.rint(255 * np.array(sample_colorscale(scale, 256, colortype="tuple"))).astype(np.uint8)

@@ -12,7 +12,6 @@ from model.analysis import maps as analysis
 from model.analysis.comparison import Pairs
 from model.text.special import MARK
 from model.translation import SIDES
-from viz.figures import labels
 from viz.text.language import message, say
 
 # What an address calls them, and what they are called.
@@ -122,7 +121,8 @@ def _names(axis: str, count: int, options: Options) -> list[str]:
     if axis in options.axes:
         said = message("{summary} of {count} layers") if axis == "layers" else message("{summary} of {count} heads")
         return [say(said, summary=say(SUMMARIES[options.summary]), count=count)]
-    return [{"layers": labels.layer_label, "heads": labels.head_label}[axis](number, say) for number in range(count)]
+    said = message("layer {n}") if axis == "layers" else message("head {n}")
+    return [say(said, n=number) for number in range(count)]
 
 
 def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
