@@ -20,9 +20,7 @@ from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
 from viz.figures import Drawn
 from viz.figures.drawn import titled
-from viz.figures.labels import english
 from viz.pages.pitfalls.demos import PITFALLS
-from viz.text.language import say
 from viz.ui import explore
 from viz.views.made import Plot
 
@@ -38,7 +36,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, Plot]]:
     found: dict[str, tuple[Drawn, Plot]] = {}
 
     def keep(plot: Plot, key: str, figure: Drawn | None = None) -> None:
-        found[key] = (figure or plot.draw(say)), plot
+        found[key] = (figure or plot.draw()), plot
 
     monkeypatch.setattr(explore, "offer", keep)
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
@@ -67,7 +65,7 @@ def check(at, offered, *expected: str) -> None:
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
         made = run(about.code)
-        assert made == about.draw(english), key
+        assert made == about.draw(), key
         assert made.description == figure.description, key
         assert figure.table.in_words() and all(len(sentence) > 5 for sentence in figure.table.in_words())
 

@@ -1,7 +1,5 @@
 """The page Masks: who may attend to whom in a padded batch, and what a head makes of it."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,12 +10,12 @@ from model.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.text.words_masks import CONVENTIONS, MASKS, PAIRS, code
+from viz.text.words_masks import CONVENTIONS, MASKS, PAIRS, axes, code, kind_of
 from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached
 from viz.views.heads_results import name_of
 from viz.views.made import made, value_of
-from viz.views.mask_results import Change, Request, Result, compute, future_leaks, pad_differences, recipe
+from viz.views.mask_results import Request, Result, change, compute, differences, recipe
 
 NARROW_COLUMN = 17  # pixels of a column whose label leans
 LARGE = 480  # pixels of the pictures that are seen first
@@ -72,11 +70,11 @@ class Page:
     """What is chosen of a batch, and what came of it."""
 
     def __init__(self, request: Request, result: Result) -> None:
-        names = {mask: spoken.name for mask, spoken in MASKS.items()}
+        names = {mask: name for mask, (name, _) in MASKS.items()}
         numbers = range(1, len(result.lengths) + 1)
         self.sentence = controls.choose(say("Sentence"), numbers, "sentence", on_change=forget) - 1
         self.mask = controls.among(say("Mask"), names, "mask", "decoder_self", on_change=forget)
-        self.kind = MASKS[self.mask].kind
+        self.kind = kind_of(self.mask)
         self.place = controls.choose_place(*result.own.weights[self.kind].shape[1:3])
         help_ = say("Leaves out the padding mask in encoder, decoder and cross-attention.")
         out = controls.among(say("Leave out"), LEFT_OUT, "without", help=help_)
@@ -93,11 +91,12 @@ class Page:
             help=say("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence."),
         )
         self.request = request
-        self.change = Change(out, self.kind if cells else "", tuple((self.sentence, *cell) for cell in sorted(cells)))
+        self.cells = [(self.sentence, *cell) for cell in sorted(cells)]
+        self.change = change(out, self.kind, self.cells)
         self.result = result = compute(request, self.change)
         self.made_by = recipe(request, self.change)
         self.own = self.other = made(result.own, "result")
-        if self.change.arguments:
+        if self.change:
             self.other = made(result.other, "changed")
         self.head_name = name_of(self.kind, *self.place)
 
@@ -106,46 +105,47 @@ class Page:
 
     def draw_mask(self, mask: str, sentence: int, key: str, convention: str = "", large: bool = False) -> None:
         """Draw a mask as it is changed, in a convention where there is one; a large one can be clicked."""
-        spoken, known, values = MASKS[mask], self.own.masks, self.other.masks[mask][sentence]
-        title, more = self.title(say(spoken.name), sentence), spoken.axes | {"legend": False}  # the page names colours
+        kind, known, values = kind_of(mask), self.own.masks, self.other.masks[mask][sentence]
+        title = self.title(say(MASKS[mask][0]), sentence)
+        more = axes(mask) | {"legend": False}  # the page names colours
         if convention:
             more["written"] = made(mask_experiments.conventions, "conventions")(values)[convention]
             title = f"{title}: {say(CONVENTIONS[convention][0])}"
         else:
-            part = mask if spoken.kind != "decoder_self" else "target_padding"
+            part = mask if kind != "decoder_self" else "target_padding"
             more["padding"] = known[part][sentence] if mask != "look_ahead" else None
-            if spoken.kind == "decoder_self" and mask != "target_padding":
+            if kind == "decoder_self" and mask != "target_padding":
                 more["look_ahead"] = known["look_ahead"][sentence]
         plot = self.made_by.plot(title, mask_heatmap, values, *self.result.axes(mask, sentence), **more)
-        clicked = flip if large and mask == spoken.kind else None
+        clicked = flip if large and mask == kind else None
         explore.draw(plot, key, NARROW_COLUMN, clicked, least=LARGE * large)
 
     def draw_head(self, key: str, changed: bool, name: str) -> None:
         known, kind, sentence = self.other if changed else self.own, self.kind, self.sentence
         weights, more = known.weights[kind][sentence, *self.place], {"mask": known.masks[kind][sentence]}
-        names, more = self.result.axes(kind, sentence), more | MASKS[kind].axes
+        names, more = self.result.axes(kind, sentence), more | axes(kind)
         plot = self.made_by.plot(self.title(name, sentence), attention_heatmap, weights, *names, **more)
         explore.draw(plot, key, NARROW_COLUMN, least=LARGE)
 
 
 def show_head(page: Page) -> None:
-    spoken = MASKS[page.mask]
+    name, line = MASKS[page.mask]
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{page.title(say(spoken.name), page.sentence)}**")
+        st.markdown(f"**{page.title(say(name), page.sentence)}**")
         page.draw_mask(page.mask, page.sentence, "large-mask", large=True)
     with right:
         st.markdown(f"**{page.head_name}**")
         page.draw_head("large-head", True, page.head_name)
-    if not page.change.arguments:
-        shared.small(f"{say(spoken.line)} {lengths(page.result, page.sentence)}", "effect")
+    if not page.change:
+        shared.small(f"{say(line)} {lengths(page.result, page.sentence)}", "effect")
         return
     show_effect(page)
     # On Steer the model writes a translation of its own with the flipped cells.
     real = dict(zip(("source", "target"), page.result.lengths[page.sentence]))
     n_queries, n_keys = (real[side] for side in SIDES[page.kind])
     mask = page.result.own.masks[page.kind]
-    cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.change.cells if t < n_queries and s < n_keys]
+    cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.cells if t < n_queries and s < n_keys]
     if cells and not page.request.is_example:
         query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
         st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
@@ -173,9 +173,9 @@ def lengths(result: Result, sentence: int) -> str:
     return say(
         "{source} of {sources} source tokens and {target} of {targets} target tokens are real, the rest is padding.",
         source=source,
-        sources=len(result.source_tokens[sentence]),
+        sources=len(result.batch.source_tokens[sentence]),
         target=target,
-        targets=len(result.target_tokens[sentence]),
+        targets=len(result.batch.target_tokens[sentence]),
     )
 
 
@@ -183,7 +183,7 @@ def show_both(page: Page) -> None:
     for key, name in shared.columns((("with", say("With its masks")), ("without", say("Changed")))):
         st.markdown(f"**{name}**")
         page.draw_head(f"head-{key}", key == "without", f"{name}: {page.head_name}")
-    if page.change.arguments:
+    if page.change:
         show_effect(page)
     else:
         st.caption(say("Nothing is changed: leave a mask out, or click a cell under “Mask and head”."))
@@ -193,20 +193,20 @@ def show_both(page: Page) -> None:
         line = say(
             "Appends {n} pads to source and target: the largest logit change at the sentence's real steps.", n=count
         )
-        on_off(page, say("Padding must change nothing"), line, pad_differences, count)
+        on_off(page, say("Padding must change nothing"), line, count)
     with right:
         line = say(
             "Replaces the last token by <unk>: the largest logit change before the last step. Training on whole "
             "sentences needs 0."
         )
-        on_off(page, say("The future must not leak"), line, future_leaks)
+        on_off(page, say("The future must not leak"), line)
 
 
-def on_off(page: Page, title: str, line: str, measure: Callable[..., tuple[float, float]], *given: int) -> None:
+def on_off(page: Page, title: str, line: str, pads: int | None = None) -> None:
     """Show what is measured of the sentence with a mask and without it."""
     explore.heading(title, line)
     try:
-        on, off = measure(page.request, page.sentence, *given)
+        on, off = differences(page.request, page.sentence, pads)
     except ValueError as error:
         shared.warn(errors.sentence(error))
         return
@@ -217,7 +217,7 @@ def on_off(page: Page, title: str, line: str, measure: Callable[..., tuple[float
 
 def show_masks(page: Page) -> None:
     for mask in shared.columns(MASKS, 3):
-        explore.heading(say(MASKS[mask].name), say(MASKS[mask].line))
+        explore.heading(*map(say, MASKS[mask]))
         page.draw_mask(mask, page.sentence, f"mask-{mask}")
 
 

@@ -141,7 +141,7 @@ def show_model(asked: Asked, number: int, least: int = 0) -> None:
         )
     title = f"{say(system[2])}, {line}"
     places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
-    explore.draw(recipe.plot(title, aligned_rows, plot, places, len(asked.rows)), f"map-{number}", least=least)
+    explore.draw(recipe.plot(title, aligned_rows, plot.figure, places, len(asked.rows)), f"map-{number}", least=least)
     st.caption(title)
     shared.small(side.name, f"map-name-{number}")
     st.caption(say(system[1]))
@@ -192,8 +192,8 @@ def show_lengths(names: list[str]) -> None:
         lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in measured}
         code = (
             "lines = {}",
-            f"for name in {list(measured)!r}:",
-            f"    groups = lengths.read(load_translator(name).card)[{test!r}]",
+            f"for name in {list(measured)!r}:\n"
+            f"    groups = lengths.read(load_translator(name).card)[{test!r}]\n"
             f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
         )
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}

@@ -11,7 +11,7 @@ from model.interventions.edits import layer_counts
 from viz.figures import offset_lines, positional_heatmap, positional_waves, similarity_heatmap, wavelength_lines
 from viz.text import words
 from viz.text.language import begun, message, messages, say
-from viz.text.words_masks import MASKS
+from viz.text.words_masks import axes
 from viz.ui import choices, controls, explore, shared, speaking
 from viz.views import cached, position_results, recipes, view
 from viz.views.cached import Request, compute
@@ -217,7 +217,7 @@ def show_order(beside: DeltaGenerator) -> None:
         shared.small(request.text, f"{key}-source")
         shared.written(result, f"{key}-translation")
         known, recipe = made(result, "result"), recipes.translation(request)
-        more = MASKS[kind].axes | {"mask": known.mask(kind)}
+        more = axes(kind) | {"mask": known.mask(kind)}
         draw(recipes.head(recipe, name_of(*head), known, kind, tuple(place), **more), f"map-{key}", LARGE)
     if len({result.text for result in found.values()}) == 1:
         line = say("Both orders give the same translation.")

@@ -70,9 +70,10 @@ def found(
     """
     built, more, against = {}, {}, AGAINST[others is None]
     for kind in effects.kinds:
-        options = replace(as_weights[kind].options, share=100)
+        weights = as_weights[kind]
+        options = replace(weights.options, share=100)
         queries, keys, beside = maps.axis_tokens(result, kind, rows)
-        made = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, beside)
+        made = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, beside, weights.mark)
         built[kind] = made = _limited(replace(made, value=VALUE))
         did = made.weights.sum(-1, dtype=np.float64) + made.removed  # (L, H, T), hidden keys too
         sums = options.summary in ("single", "mean")

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from viz.text.language import message, say
-from viz.views import maps
-from viz.views.view import View
+from viz.views.view import OVER, SUMMARIES, View
 
 _ROWS = {"predicted": message("word being written"), "read": message("word just read")}
 
@@ -18,8 +17,8 @@ def form(view: View, named: bool) -> list[dict]:
     share = say("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
     several = view.summary != "single"
     fields = [
-        field("choice", "summary", say("Show"), view.summary, summary, options=maps.SUMMARIES),
-        field("choice", "over", say("Summarised over"), view.over, options=maps.OVER, enabled=several),
+        field("choice", "summary", say("Show"), view.summary, summary, options=SUMMARIES),
+        field("choice", "over", say("Summarised over"), view.over, options=OVER, enabled=several),
         field("choice", "rows", say("Rows are named by"), view.rows, options=_ROWS),
         field("switch", "words", say("Words instead of subwords"), view.words, words),
         field("switch", "hide", say("Hide special tokens"), view.hide, hide),

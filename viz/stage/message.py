@@ -13,6 +13,7 @@ from plotly.colors import sample_colorscale
 
 from model.adapters.attention_file import Attention
 from model.analysis import maps as analysis
+from model.text.special import MARK
 from model.translation import KINDS, Translation
 from viz import theme
 from viz.figures import labels, looks
@@ -159,17 +160,14 @@ def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> Mapping | 
 
 def built(result: Translation, view: View) -> dict[str, Maps]:
     """The maps of every kind that a model has, as the options of a view make them."""
-    options = maps.Options(view.summary, view.over, view.words, view.hide, view.share)
-    if view.words and (mark := analysis.word_mark([*result.source_tokens, *result.target_tokens])):
-        options = replace(options, mark=mark)
-    made = {}
+    made, mark = {}, analysis.word_mark([*result.source_tokens, *result.target_tokens]) or MARK
     for kind in KINDS:
         try:
             weights, mask = result.attention(kind), result.mask(kind)
         except (ValueError, KeyError):  # a recurrent network has no self-attention, and perhaps none at all
             continue
         queries, keys, others = maps.axis_tokens(result, kind, view.rows)
-        made[kind] = maps.build(weights, mask, queries, keys, options, others)
+        made[kind] = maps.build(weights, mask, queries, keys, view, others, mark)
     return made
 
 
@@ -198,7 +196,7 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
     name, title = words.spoken(kind, shown.alone)
     sizes, shape = np.abs(weights), weights.shape[:2]
     largest = sizes.max(axis=(2, 3))
-    single, plain = not made.options.axes, made.options == maps.Options(mark=made.options.mark)
+    single, plain = not made.options.axes, not made.options.changed
     if first is None or not single:
         first = _smallest(-largest) if signed else first_head(weights, made.mask)
     # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.

@@ -1,9 +1,7 @@
 """The masks of the page Masks, the lines of PyTorch that make them, and the sentences of its batch."""
 
-from typing import NamedTuple
-
 from model.translation import SIDES
-from viz.text.language import message
+from viz.text.language import message, messages
 
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),
@@ -11,65 +9,19 @@ PAIRS = (
     ("The dog sleeps under the table.", "Der Hund schläft unter dem Tisch."),
     ("Why?", "Warum?"),
 )
-QUERIES = {"source": message("source (query)"), "target": message("target (query)")}
-KEYS = {"source": message("source (key)"), "target": message("target (key)")}
-
-
-class MaskWords(NamedTuple):
-    """What a mask is called, what it is for, and the attention that uses it, alone or as a part.
-
-    Then expressions of PyTorch that make it as True = may attend and as True = blocked, out of src, tgt, pad and T.
-    """
-
-    name: str
-    line: str
-    kind: str
-    keep: str
-    blocked: str
-
-    @property
-    def axes(self) -> dict[str, str]:
-        """The titles, as figures take them."""
-        rows, columns = SIDES[self.kind]
-        return {"query_axis": QUERIES[rows], "key_axis": KEYS[columns]}
-
-
-_SOURCE = "(src != pad)[:, None, :]", "(src == pad)[:, None, :]"
-_TARGET = "(tgt != pad)[:, None, :]", "(tgt == pad)[:, None, :]"
-_PAST = "torch.ones(T, T).tril().bool()", "torch.ones(T, T).triu(diagonal=1).bool()"
-MASKS = {
-    "encoder_self": MaskWords(
-        message("Padding, source"),
-        message("Encoder: every source token attends to all of the source but padding."),
-        "encoder_self",
-        *_SOURCE,
+AXES = messages(source=("source (query)", "source (key)"), target=("target (query)", "target (key)"))
+MASKS = messages(  # what each is called, and what it is for
+    encoder_self=("Padding, source", "Encoder: every source token attends to all of the source but padding."),
+    target_padding=("Padding, target", "One part of the decoder's mask: no padding of the target."),
+    look_ahead=(
+        "Look-ahead",
+        "The other part: a step attends to itself and to what came before it, in every sentence.",
     ),
-    "target_padding": MaskWords(
-        message("Padding, target"),
-        message("One part of the decoder's mask: no padding of the target."),
-        "decoder_self",
-        *_TARGET,
-    ),
-    "look_ahead": MaskWords(
-        message("Look-ahead"),
-        message("The other part: a step attends to itself and to what came before it, in every sentence."),
-        "decoder_self",
-        *_PAST,
-    ),
-    "decoder_self": MaskWords(
-        message("Padding AND look-ahead"),
-        message("Decoder: blue where both parts are blue."),
-        "decoder_self",
-        f"{_TARGET[0]} & {_PAST[0]}",
-        f"{_TARGET[1]} | {_PAST[1]}",
-    ),
-    "cross": MaskWords(
-        message("Cross"),
-        message("Every step of the target attends to all of the source but padding."),
-        "cross",
-        *_SOURCE,
-    ),
-}
+    decoder_self=("Padding AND look-ahead", "Decoder: blue where both parts are blue."),
+    cross=("Cross", "Every step of the target attends to all of the source but padding."),
+)
+_SOURCE, _TARGET, _PAST = "(src != pad)[:, None, :]", "(tgt != pad)[:, None, :]", "torch.ones(T, T).tril().bool()"
+_KEEP = {"target_padding": _TARGET, "look_ahead": _PAST, "decoder_self": f"{_TARGET} & {_PAST}"}
 # What each is called, who reads a mask so, and a line that applies a broadcastable one to scores, or to q, k and v.
 CONVENTIONS = {
     "keep": (
@@ -95,9 +47,21 @@ CONVENTIONS = {
 }
 
 
+def kind_of(mask: str) -> str:
+    """The attention that uses a mask, alone or as a part."""
+    return mask if mask in SIDES else "decoder_self"
+
+
+def axes(mask: str) -> dict[str, str]:
+    """The titles of the axes of a mask, as figures take them."""
+    rows, columns = SIDES[kind_of(mask)]
+    return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
+
+
 def code(mask: str, convention: str) -> str:
     """Two lines of PyTorch that make a mask in a convention and apply it to scores (B, H, T, S), or to q, k and v."""
-    keep, blocked = MASKS[mask].keep, MASKS[mask].blocked
+    keep = _KEEP.get(mask, _SOURCE)
+    blocked = keep.replace("!=", "==").replace("tril()", "triu(diagonal=1)").replace("&", "|")
     made = {
         "keep": keep,
         "blocked": blocked,

@@ -43,7 +43,7 @@ def draw(
     """
     if line is not None:
         heading(plot.title, line)
-    figure = plot.draw(say)
+    figure = plot.draw()
     if height or least:
         figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)

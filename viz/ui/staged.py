@@ -10,6 +10,7 @@ from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
+from model.text.special import MARK
 from model.translation import Translation
 from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
 from viz.stage import assets, inside
@@ -166,15 +167,15 @@ def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: R
 
 def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: View, axes: dict[str, str]) -> Plot:
     """The opened head: of the recording itself, or of what the options made of it."""
-    options, usual = vars(built.options), vars(maps.Options())
     place = tuple(0 if name in built.options.axes else made(0, f"{{{name[:-1]}}}") for name in ("layers", "heads"))
     queries, keys, others = maps.axis_tokens(result, kind, chosen.rows)
     others = others if built.others is not None else None
     shown, more = result, {}
     weights, mask = result.attention(kind), result.mask(kind)
-    if options != usual:
-        changed = the(maps.Options)(**{name: one for name, one in options.items() if one != usual[name]})
-        shown = the(maps.build)(weights, mask, queries, keys, changed, others).named("built").being(built)
+    if changed := built.options.changed:
+        mark = None if built.mark == MARK else built.mark
+        shown = the(maps.build)(weights, mask, queries, keys, the(View)(**changed), others, mark=mark)
+        shown = shown.named("built").being(built)
         weights, mask, queries, keys = shown.weights, shown.mask, shown.queries, shown.keys
         others = others and shown.others
         more = {"shown": shown.shown[place], "value": shown.value}

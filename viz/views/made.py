@@ -6,18 +6,14 @@ translation, `result.attention("cross")[0, 3]` stands for a map of it. Values ar
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Self
-
-import numpy as np
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, Self
 
 from viz import figures
 from viz.figures import Drawn
-from viz.figures.labels import Say
+from viz.text.language import say
 
 _ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
-_IMPORTS = {"np": "import numpy as np", "analysis": "from model.analysis import maps as analysis"}
 _MODULES = {
     "model": "load_translator",
     "model.adapters.attention_file": "read_attention",
@@ -37,12 +33,14 @@ _MODULES = {
     "viz.pages.pitfalls.demos": "PITFALLS",
     "viz.pages.training.lab": "lines_at sample",
     "viz.views": "maps",
+    "viz.views.view": "View",
 }
 
 
 class Made:
     """A value and the Python that makes it, an expression after some lines; computed when it is asked for.
 
+    >>> import numpy as np
     >>> numbers = made([1, 2], "numbers")
     >>> numbers[1] - numbers[0], value_of(numbers[1] - numbers[0])
     (numbers[1] - numbers[0], 1)
@@ -66,6 +64,7 @@ class Made:
         return Made(f"{self._code}[{code}]", lambda: value_of(self)[value_of(place)], lines_of(self, place))
 
     def __call__(self, *given: Any, **named: Any) -> Self:
+        named = {name: one for name, one in named.items() if one is not None}
         code, lines = call(self._code, *given, **named), lines_of(self, given, named)
         return Made(code, lambda: value_of(self)(*value_of(given), **value_of(named)), lines)
 
@@ -135,23 +134,18 @@ def call(function: str, *arguments: object, **named: object) -> str:
     return f"{function}(\n{inner})"
 
 
-def with_imports(*lines: str) -> str:
-    """Lines of Python as a program that runs as it is: behind the imports that they need."""
-    body = "\n".join(lines)
-    try:
-        found = [_names(line) for line in lines]
-    except SyntaxError:  # several make one statement
-        found = [_names(body)]
-    used = set().union(*(read for read, _ in found)).difference(*(written for _, written in found))
-    imports = {_IMPORTS[name] for name in used if name in _IMPORTS}
+def with_imports(*statements: str) -> str:
+    """Python as a program that runs as it is: behind the imports that it needs."""
+    read, written = (set().union(*names) for names in zip(*map(_names, statements)))
+    used = read - written
+    imports = [f"import {module} as {name}" for module, name in _ALIASES.items() if name in used]
     for module, names in _MODULES.items():
         if found := sorted(used & set(names.split())):
-            imports.add(f"from {module} import {', '.join(found)}")
-    # Libraries first, then by name.
-    return "\n".join([*sorted(imports, key=lambda line: (line.startswith("from"), line)), "", body])
+            imports.append(f"from {module} import {', '.join(found)}")
+    return "\n".join([*imports, "", *statements])
 
 
-@lru_cache(1024)  # most lines are those of every visitor: reading them took a tenth of a page's run
+@lru_cache(1024)  # most statements are those of every visitor: reading them took a tenth of a page's run
 def _names(code: str) -> tuple[set[str], set[str]]:
     """The names that code reads, and those that it writes."""
     names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
@@ -159,42 +153,26 @@ def _names(code: str) -> tuple[set[str], set[str]]:
     return {node.id for node in names} - written, written
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(NamedTuple):
     """A figure of a page."""
 
     title: str  # what it shows, said
     note: str  # of what: the sentence, the checkpoint
-    lines: tuple[str, ...]  # of Python, with which its program begins
-    function: Callable[..., Drawn] | Made  # of `viz.figures`; or a Made of a figure, without arguments
-    arguments: tuple = ()  # Mades, another Plot, and what repr writes
-    named: dict[str, Any] = field(default_factory=dict)
+    lines: tuple[str, ...]  # the statements that its program begins with; none where its arrays are kept nowhere else
+    figure: Made
 
-    def draw(self, say: Say) -> Drawn:
-        if isinstance(self.function, Made):
-            return value_of(self.function)
-        drawn = (one.draw(say) if isinstance(one, Plot) else value_of(one) for one in self.arguments)
-        named = {name: value_of(one) for name, one in self.named.items() if one is not None}
-        return self.function(*drawn, **named, say=say)
+    def draw(self) -> Drawn:
+        return value_of(self.figure)
 
     @property
     def code(self) -> str:
-        """A program that makes the figure and shows it; empty where its arrays are kept nowhere else."""
-        given = self.function, self.arguments, self.named
-        if any(isinstance(one, np.ndarray) for one in _parts(given)):
-            return ""
-        lines = dict.fromkeys((*self.lines, *lines_of(given)))
-        return with_imports(*lines, f"figure = {self!r}", "figure.show()")
-
-    def __repr__(self) -> str:
-        if isinstance(self.function, Made):
-            return repr(self.function)
-        return call(self.function.__name__, *self.arguments, **self.named)
+        """A program that makes the figure and shows it; empty where there is none."""
+        lines = dict.fromkeys((*self.lines, *lines_of(self.figure)))
+        return with_imports(*lines, f"figure = {self.figure!r}", "figure.show()") if self.lines else ""
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What the figures of a page are of, and the lines that the program of each begins with."""
+class Recipe(NamedTuple):
+    """What the figures of a page are of, and the statements that the program of each begins with."""
 
     note: str
     lines: tuple[str, ...] = ()
@@ -202,5 +180,8 @@ class Recipe:
     def then(self, *lines: str) -> Self:
         return Recipe(self.note, (*self.lines, *lines))
 
-    def plot(self, title: str, function: Callable[..., Drawn] | Made, *arguments: Any, **named: Any) -> Plot:
-        return Plot(title, self.note, self.lines, function, arguments, named)
+    def plot(self, title: str, function: Callable[..., Drawn] | Made, *given: Any, **named: Any) -> Plot:
+        """A figure, of a function of `viz.figures` and what it is given; or, as it is, a Made of one."""
+        if not isinstance(function, Made):
+            function = made(partial(function, say=say), function.__name__)(*given, **named)
+        return Plot(title, self.note, self.lines, function)

@@ -12,41 +12,11 @@ from model.analysis import maps as analysis
 from model.analysis.comparison import Pairs
 from model.text.special import MARK
 from model.translation import SIDES
-from viz.text.language import message, say
+from viz.text.language import message, messages, say
+from viz.views.view import SUMMARIES, View
 
-# What an address calls them, and what they are called.
-SUMMARIES = {
-    "single": message("single heads"),
-    "mean": message("mean"),
-    "max": message("max"),
-    "deviation": message("standard deviation"),
-}
-OVER = {"heads": message("heads"), "layers": message("layers"), "all": message("heads and layers")}
-VALUES = {
-    "single": message("weight"),
-    "mean": message("mean weight"),
-    "max": message("max"),
-    "deviation": message("deviation"),
-}
+VALUES = messages(single="weight", mean="mean weight", max="max", deviation="deviation")
 CANDIDATES = 5  # tokens that could have been written at a step
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the visitor chose for the maps."""
-
-    summary: str = "single"  # a key of SUMMARIES
-    over: str = "heads"  # a key of OVER; means nothing for single heads
-    merge: bool = False  # words instead of tokens
-    hide: bool = False  # leave special tokens out
-    share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
-    mark: str = MARK  # of words where the tokens of an axis have none, as for `analysis.words`
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        if self.summary == "single":
-            return ()
-        return ("layers", "heads") if self.over == "all" else (self.over,)
 
 
 @dataclass(frozen=True)
@@ -65,7 +35,8 @@ class Maps:
     layer_names: list[str]  # of the tiles, said
     head_names: list[str]
     value: str  # what a number is, in English
-    options: Options  # that made them
+    options: View  # that made them
+    mark: str  # of words where the tokens of an axis have none, as for `analysis.words`
     signed: bool = False  # numbers are within [-limit, limit], else within [0, limit]
     limit: float = 1.0
 
@@ -75,8 +46,9 @@ def build(
     mask: np.ndarray,
     queries: Sequence[str],
     keys: Sequence[str],
-    options: Options,
+    options: View,
     others: Sequence[str] | None = None,
+    mark: str = MARK,
 ) -> Maps:
     """Turn the recorded weights (L, H, T, S) and the mask (T, S) of one kind into the maps that are drawn.
 
@@ -85,8 +57,8 @@ def build(
     """
     counts, places = weights.shape[:2], [range(len(queries)), range(len(keys))]
     special = [analysis.is_special(tokens) for tokens in (queries, keys)]
-    if options.merge:
-        merged = [analysis.words(tokens, options.mark) for tokens in (queries, keys)]
+    if options.words:
+        merged = [analysis.words(tokens, mark) for tokens in (queries, keys)]
         weights, mask = analysis.merge_words(weights, *merged), analysis.merge_words(mask, *merged) > 0
         places, (queries, keys) = [one.of_token for one in merged], [one.names for one in merged]
         special = [one[np.unique(of, return_index=True)[1]] for one, of in zip(special, places)]
@@ -114,10 +86,11 @@ def build(
         head_names=_names("heads", counts[1], options),
         value=VALUES[options.summary],
         options=options,
+        mark=mark,
     )
 
 
-def _names(axis: str, count: int, options: Options) -> list[str]:
+def _names(axis: str, count: int, options: View) -> list[str]:
     if axis in options.axes:
         said = message("{summary} of {count} layers") if axis == "layers" else message("{summary} of {count} heads")
         return [say(said, summary=say(SUMMARIES[options.summary]), count=count)]
@@ -141,25 +114,22 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
 
 def notes(maps: Maps, layer: int, head: int) -> list[str]:
     """Say in sentences what was done to a map."""
-    options, said = maps.options, []
-    if options.axes:
-        said.append(say("No single head looks like this."))
-    if options.summary in ("max", "deviation"):
-        said.append(say("Rows of this summary do not add up to 1."))
-    if options.merge:
-        said.append(say("Subwords are merged into words: to a word the sum, from a word the mean of its tokens."))
-    if options.hide:
-        line = message(
-            "Special tokens are hidden: on average, {share:.1%} of a remaining row goes to them. Nothing is rescaled."
-        )
-        said.append(say(line, share=maps.removed[layer, head].mean()))
-    if options.share < 100:
-        shown = maps.shown[layer, head]
-        line = message(
+    options, shown = maps.options, maps.shown[layer, head]
+    lines = {
+        message("No single head looks like this."): options.axes,
+        message("Rows of this summary do not add up to 1."): options.summary in ("max", "deviation"),
+        message(
+            "Subwords are merged into words: to a word the sum, from a word the mean of its tokens."
+        ): options.words,
+        message(
+            "Special tokens are hidden: on average, {hidden:.1%} of a remaining row goes to them. Nothing is rescaled."
+        ): options.hide,
+        message(
             "Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left."
-        )
-        said.append(say(line, share=options.share, n=shown.sum(), total=shown.size))
-    return said
+        ): options.share < 100,
+    }
+    values = {"hidden": maps.removed[layer, head].mean(), "share": options.share, "n": shown.sum(), "total": shown.size}
+    return [say(line, **values) for line, said in lines.items() if said]
 
 
 def aligned(before: Maps, after: Maps) -> tuple[Pairs, Pairs]:

@@ -1,6 +1,8 @@
 """What the page Masks computes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from model.experiments.masks import Pass, Sentences
 from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.text.language import say
+from viz.text.words_masks import kind_of
 from viz.views import cached, recipes
 from viz.views.cached import remembered
 from viz.views.made import Made, Recipe, call, made
@@ -33,28 +36,20 @@ class Request:
         return experiments.read_batch(cached.translator(self.checkpoint), self.sources, self.targets)
 
 
-@dataclass(frozen=True)
-class Change:
-    """What is changed in the masks of a batch."""
+def change(left_out: str, kind: str, cells: list[tuple[int, int, int]]) -> dict[str, Any]:
+    """The arguments of `model.experiments.masks.run` that leave out "padding", "look-ahead" or "both", and flip cells.
 
-    left_out: str = "nothing"  # or "padding", "look-ahead", "both"
-    kind: str = ""  # of attention that the cells are of
-    cells: tuple[tuple[int, int, int], ...] = ()  # (b, t, s) that are flipped
-
-    @property
-    def arguments(self) -> dict[str, object]:
-        """The arguments of `model.experiments.masks.run`; none where nothing is changed."""
-        masks = {"padding": "padding", "look_ahead": "look-ahead"}
-        said = {name: False for name, code in masks.items() if self.left_out in (code, "both")}
-        return said | ({"flipped": {self.kind: list(self.cells)}} if self.cells else {})
+    The cells (b, t, s) are of a kind of attention; no arguments where nothing is changed.
+    """
+    said = {name: False for name in ("padding", "look_ahead") if left_out in (name.replace("_", "-"), "both")}
+    return said | ({"flipped": {kind: cells}} if cells else {})
 
 
 @dataclass(frozen=True)
 class Result:
     """A batch with its masks, and with changed ones; without its logits (B, T, V), which are large."""
 
-    source_tokens: list[list[str]]
-    target_tokens: list[list[str]]
+    batch: Sentences
     lengths: list[tuple[int, int]]  # of each sentence the real tokens of source and target
     own: Pass
     other: Pass  # the same where masks are changed
@@ -63,42 +58,36 @@ class Result:
 
     def axes(self, mask: str, sentence: int) -> list[Made]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        sides = SIDES.get(mask, SIDES["decoder_self"])  # of which the other masks are parts
-        tokens = {"source": self.source_tokens, "target": self.target_tokens}
-        return [made(tokens[side][sentence], f"batch.{side}_tokens[{sentence}]") for side in sides]
+        batch = made(self.batch, "batch")
+        return [getattr(batch, f"{side}_tokens")[sentence] for side in SIDES[kind_of(mask)]]
 
 
 @remembered(8)  # of a few megabytes each at the most
-def compute(request: Request, change: Change = Change()) -> Result:
-    """Pass a batch through the model with its masks and with changed ones; errors as `Request.batch`."""
+def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
+    """Pass a batch through the model with its masks and, as of `change`, others; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
     own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
-    if change.arguments:
-        other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **change.arguments)
+    if changed:
+        other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **changed)
     lengths = [tuple(ids.size(1) for ids in batch.pair(number)) for number in range(len(batch.src))]
     logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
     tokens = translator.tokenizer.target.tokens
     best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
     difference = [float(np.abs(a - b).max()) for a, b in logits]
     passes = (replace(one, logits=one.logits[:0]) for one in (own, other))
-    return Result(batch.source_tokens, batch.target_tokens, lengths, *passes, difference, best)
+    return Result(batch, lengths, *passes, difference, best)
 
 
 @remembered()
-def pad_differences(request: Request, sentence: int, count: int) -> tuple[float, float]:
-    """The pad-invariance number with the padding mask and without."""
+def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
+    """The pad-invariance number for so many pads, else the future-leak number, with the mask and without."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
-    return tuple(experiments.pad_difference(model, *pair, count, padding=on) for on in (True, False))
+    if pads is None:
+        return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
+    return tuple(experiments.pad_difference(model, *pair, pads, padding=on) for on in (True, False))
 
 
-@remembered()
-def future_leaks(request: Request, sentence: int) -> tuple[float, float]:
-    """The future-leak number with the look-ahead mask and without."""
-    model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
-    return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
-
-
-def recipe(request: Request, change: Change) -> Recipe:
+def recipe(request: Request, changed: Mapping[str, Any]) -> Recipe:
     """The batch with its masks, in Python `batch` and `result`, and with changed ones, `changed`."""
     if request.is_example:
         note, read = say("the worked example"), "worked_example()"
@@ -108,5 +97,5 @@ def recipe(request: Request, change: Change) -> Recipe:
         read = call("read_batch", made(None, "translator"), list(request.sources), list(request.targets))
     given = [made(None, name) for name in ("translator.model", "batch.src", "batch.tgt")]
     lines = [recipes.loading(request.checkpoint), f"batch = {read}", f"result = {call('run', *given)}"]
-    lines += [f"changed = {call('run', *given, **change.arguments)}"] if change.arguments else []
+    lines += [f"changed = {call('run', *given, **changed)}"] if changed else []
     return Recipe(f"{note} · {request.checkpoint}", tuple(lines))

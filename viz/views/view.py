@@ -7,17 +7,20 @@ default is left out. A value that is not allowed gives the default, and is told.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import Any
 
 from model.translation import KINDS
+from viz.text.language import messages
 from viz.views import codes
 from viz.views.codes import code, one_of
-from viz.views.maps import OVER, SUMMARIES
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 BEAM, LENGTH_PENALTY = 4, 0.6  # alpha of Wu et al. 2016
 MOST_CHARACTERS = 2000  # of a sentence in an address
 
 BEAMS = range(1, 9)
+SUMMARIES = messages(single="single heads", mean="mean", max="max", deviation="standard deviation")
+OVER = messages(heads="heads", layers="layers", all="heads and layers")
 ROWS = ("predicted", "read")
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
@@ -31,17 +34,30 @@ class View:
     beam: int = BEAM  # width of the search; 1 is greedy
     penalty: float = LENGTH_PENALTY  # exponent
     reference: str | None = None  # what the decoder reads instead of its own words
-    summary: str = "single"  # this and the others as of `viz.views.maps.Options`, where `words` is `merge`
-    over: str = "heads"
+    summary: str = "single"
+    over: str = "heads"  # means nothing for single heads
     rows: str = "predicted"  # steps are named by the token that they predicted or read
-    words: bool = False
-    hide: bool = False
+    words: bool = False  # instead of tokens
+    hide: bool = False  # special tokens
     stretch: bool = False  # colours end at the largest weight instead of 1
-    share: int = 100
+    share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
 
     def address(self) -> dict[str, str]:
         """Without what equals the default."""
         return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name)}
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What is summarised."""
+        if self.summary == "single":
+            return ()
+        return ("layers", "heads") if self.over == "all" else (self.over,)
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """What changes the maps themselves, by name."""
+        names = "summary", "over", "words", "hide", "share"
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(View, name)}
 
 
 KEPT = "kept-view"  # in a session: what was shown last, for when the visitor comes back from another page
@@ -51,10 +67,9 @@ ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of 
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
 _READERS = {
-    "text": itemgetter(slice(MOST_CHARACTERS)),
+    **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),
     "beam": one_of(BEAMS),
     "penalty": codes.number(0.0, 2.0),
-    "reference": itemgetter(slice(MOST_CHARACTERS)),
     "summary": one_of(SUMMARIES),
     "over": one_of(OVER),
     "rows": one_of(ROWS),

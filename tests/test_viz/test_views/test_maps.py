@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from viz.views import maps
+from viz.views.view import View
 
 HOW = {"mean": np.mean, "max": np.max, "deviation": np.std}
 QUERIES = ["<s>", "▁Das", "▁Ti", "er", "."]
@@ -20,7 +21,7 @@ def weights():
 
 
 def build(weights, others=None, **options):
-    return maps.build(weights, np.ones(weights.shape[2:], bool), QUERIES, KEYS, maps.Options(**options), others)
+    return maps.build(weights, np.ones(weights.shape[2:], bool), QUERIES, KEYS, View(**options), others)
 
 
 class TestFunctions:
@@ -44,7 +45,7 @@ class TestFunctions:
             assert ("do not add up to 1" in notes) == (how != "mean")
 
     def test_words_and_hidden_tokens(self, weights):
-        built = build(weights, merge=True, hide=True, others=PREDICTED)
+        built = build(weights, words=True, hide=True, others=PREDICTED)
         assert built.queries == ["Das", "Tier", "."] and built.keys == ["The", "animal", "."]
         assert built.others == ["▁Ti", "er .", "</s>"]
         tier = weights[1, 2, 2:4].mean(axis=0)
@@ -59,9 +60,7 @@ class TestFunctions:
         np.testing.assert_allclose(built.removed[:, 0], weights[..., 1:, 5].mean(axis=1), atol=1e-6)
 
     def test_a_map_of_special_tokens_only_is_not_emptied(self):
-        built = maps.build(
-            np.ones((1, 1, 1, 1), np.float32), np.ones((1, 1), bool), ["<s>"], ["<s>"], maps.Options(hide=True)
-        )
+        built = maps.build(np.ones((1, 1, 1, 1), np.float32), np.ones((1, 1), bool), ["<s>"], ["<s>"], View(hide=True))
         assert built.weights.shape == (1, 1, 1, 1)
 
     def test_a_word_typed_like_a_special_token_is_not_hidden(self, weights):
@@ -71,13 +70,13 @@ class TestFunctions:
             np.ones((3, 3), bool),
             ["▁<", "s", ">"],
             ["▁<", "s", ">"],
-            maps.Options(merge=True, hide=True),
+            View(words=True, hide=True),
         )
         assert built.queries == ["<", "s", ">"]
 
     def test_merged_masks(self):
         mask = np.tril(np.ones((5, 5), bool))
-        built = maps.build(np.zeros((1, 1, 5, 5)), mask, QUERIES, QUERIES, maps.Options(merge=True))
+        built = maps.build(np.zeros((1, 1, 5, 5)), mask, QUERIES, QUERIES, View(words=True))
         assert built.mask.tolist() == np.tril(np.ones((4, 4), bool)).tolist()
 
     @pytest.mark.parametrize("share", [50, 80, 99])
@@ -98,7 +97,7 @@ class TestDifference:
     def of(tokens: list[str], layers: int, heads: int) -> maps.Maps:
         shape = (layers, heads, len(tokens), len(tokens))
         weights = np.random.default_rng(layers).random(shape, dtype=np.float32)
-        return maps.build(weights, np.ones(shape[2:], bool), tokens, tokens, maps.Options())
+        return maps.build(weights, np.ones(shape[2:], bool), tokens, tokens, View())
 
     def test_replaced_and_equal_tokens_are_aligned_in_order_and_the_heads_that_both_have(self):
         before = self.of(["▁too", "▁too", "▁tired", "."], 2, 3)

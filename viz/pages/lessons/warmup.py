@@ -28,11 +28,11 @@ def _highest(norm: str = "post") -> list[float]:
 
 
 def _board(norms: Sequence[str], picked: Sequence[GridCell]) -> Drawn:
-    return grid_results.board(norms, picked).draw(say)
+    return grid_results.board(norms, picked).draw()
 
 
 def _curves(cells: Sequence[GridCell]) -> Drawn:
-    return grid_results.curves(cells).draw(say)
+    return grid_results.curves(cells).draw()
 
 
 def _schedules(cells: Sequence[GridCell]) -> Drawn:
