@@ -98,7 +98,7 @@ def test_tokens_are_aligned_in_order_also_where_some_are_equal(recorded, other):
 def test_equal_sentences_differ_in_nothing_and_the_page_says_what_to_do():
     at = open_page(text="A man is tired.")
     assert at.text_input(key="text-b").value == "A man is tired."
-    assert screen.stage(at)["comparing"]["note"] == "Nothing differs yet: change a word of sentence B."
+    assert screen.stage(at)["comparing"]["note"] == "Nothing differs yet: change sentence, model or search of B."
     assert not any(side(at, "difference", kind)["weights"].any() for kind in KINDS)
 
 
