@@ -14,7 +14,6 @@ from viz.stage.assets import stage
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
-from viz.ui.steering import ANSWERED, CHANGES, tree
 from viz.views import changes as change
 from viz.views import view
 from viz.views.cached import Request, Shown, compute
@@ -23,7 +22,8 @@ from viz.views.made import made
 from viz.views.recipes import translation
 from viz.views.view import View
 
-OF, LOST = "steer-of", "steer-lost"  # in the session: whose the changes are, and those that were dropped
+# In the session: the requests that are asked for, shown, and whose changes were dropped.
+ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
 TREE_LINE = message(
@@ -33,37 +33,30 @@ TREE_LINE = message(
 )
 
 
-def models() -> list[str]:
-    """The checkpoints whose inside can be changed, the default one first."""
-    changeable = available("transformer")
-    return [name for name in staged.models() if name in changeable]
-
-
-def present(model: str, chosen: View, query: Mapping[str, str]) -> Changes:
-    """The changes, without those that name words of another sentence; by the query, where it says more."""
-    state, of = st.session_state, (model, chosen.text)
+def wanted(asked: Request, query: Mapping[str, str]) -> Request:
+    """The same with the changes of the query or of before, without those that name words of another sentence."""
+    before = st.session_state.get(ASKED, asked)
     if any(query.get(name) for name in change.NAMES):
+        before = asked
         try:
-            state[CHANGES] = change.read(query)
+            before = replace(asked, changes=change.read(query))
         except ValueError as error:
             shared.warn(f"{errors.sentence(error)} {say('Nothing is changed.')}")
-            state[CHANGES] = Changes()
-        state[OF] = of
-    found: Changes = state.get(CHANGES, Changes())
-    if state.get(OF, of) != of:
-        kept = found.wordless if state[OF][0] == model else Changes()
-        if kept != found:
-            state[LOST] = (state[OF][1], found)
-        state[CHANGES] = found = kept
-    state[OF] = of
-    return found
+    changes = before.changes
+    if before.checkpoint != asked.checkpoint:
+        changes = Changes()
+    elif before.text != asked.text:
+        changes = changes.wordless
+    if changes != before.changes:
+        st.session_state[LOST] = before
+    return replace(asked, changes=changes)
 
 
 def take_back() -> None:
     """Go back to the sentence whose changes were dropped."""
     state = st.session_state
-    state["sentence"], state[CHANGES] = state.pop(LOST)
-    state[OF] = (state["stage-model"], state["sentence"])
+    state[ASKED] = replace(state.pop(LOST), checkpoint=state["stage-model"])
+    state["sentence"] = state[ASKED].text
 
 
 def on_did(action: dict) -> None:
@@ -77,20 +70,18 @@ def on_did(action: dict) -> None:
     except ValueError as error:
         state["steer-problem"] = errors.sentence(error)
         return
-    state[CHANGES] = new
+    state[ASKED] = replace(state[ASKED], changes=new)
     state.pop(LOST, None)
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
     """The stage with what is changed, its model's card, report and search tree; arguments as of `staged.page`."""
     state = st.session_state
-    model = chosen.model or names[0]
-    changes = present(model, chosen, state[staged.QUERY] if came else {})
+    asked = state[ASKED] = wanted(Request.of(chosen, names[0]), state[staged.QUERY] if came else {})
     if lost := state.get(LOST):
         with shared.row(gap="small", key="lost"):
-            shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost[0][:60]), "lost")
+            shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost.text[:60]), "lost")
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
-    asked = Request.of(chosen, model, changes=changes)
     answered = shared.compute_or_keep(ANSWERED, asked, compute, asked.plain, asked.example)
     if answered is None:
         return
@@ -110,20 +101,18 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     explore.offer_report(result, request, translation(request), "steer", said)
     if request.reference is None:
         with choices.part("search-tree"):
-            if st.toggle(say("Everything the search tried"), key="search-tree", help=say(TREE_LINE)):
+            if st.toggle(say("Everything the search tried"), key="search-tree"):
                 show_tree(request, result)
 
 
-def lock(ids: list[int]) -> None:
-    st.session_state[CHANGES] = replace(st.session_state[ANSWERED].changes, locked=tuple(ids))
-
-
 def show_tree(request: Request, result: Shown) -> None:
-    title = say("Everything the search tried")
-    explore.heading(title, say(TREE_LINE))
-    search, attended = tree(request)
+    search, attended = steering.tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
+
+    def lock(node: int) -> None:
+        on_did({"do": "lock", "ids": nodes.path(node)})
+
     with shared.row(gap="large"):
         rescored = say(
             "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power, as a "
@@ -144,7 +133,7 @@ def show_tree(request: Request, result: Shown) -> None:
     lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
     recipe = translation(request).then(*lines)
     plot = recipe.plot(
-        title,
+        say("Everything the search tried"),
         search_tree,
         made(np.array, "np.array")(known.log_probability),
         known.parent,
@@ -155,7 +144,7 @@ def show_tree(request: Request, result: Shown) -> None:
         keys=made(result, "result").source_tokens,
         steps=steps,
     )
-    explore.draw(plot, "tree", column_width(tokens), lambda node: lock(nodes.path(node)))
+    explore.draw(plot, "tree", column_width(tokens), lock, line=say(TREE_LINE))
     st.markdown(say("**Ranking of finished translations**"))
     table = pd.DataFrame(
         {
@@ -169,11 +158,10 @@ def show_tree(request: Request, result: Shown) -> None:
     st.dataframe(table, key="ranking")
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
-        if st.session_state.get("ranked", 0) not in range(len(names)):
-            st.session_state["ranked"] = 0
-        more = {"format_func": names.__getitem__, "key": "ranked", "width": 420}
-        place = st.selectbox(say("Translation"), range(len(names)), **more) or 0
-        st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(nodes.path(ranked[place].node),))
+        more = {"format_func": names.__getitem__, "width": 420}
+        node = ranked[controls.among(say("Translation"), range(len(names)), "ranked", **more)].node
+        st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(node,))
 
 
-staged.page("steer", models() or staged.models(), show)
+changeable = available("transformer")
+staged.page("steer", [name for name in staged.models() if name in changeable] or staged.models(), show)

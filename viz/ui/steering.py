@@ -25,7 +25,6 @@ from viz.views.changes import Changes
 from viz.views.recipes import translation
 from viz.views.view import View
 
-ANSWERED, CHANGES = "steer-answered", "steer-changes"  # where the session keeps the Request that is shown, and Changes
 _KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
 _SAID = {  # by the letter of their code
     "o": message("{kind} {layer}.{head} off"),
