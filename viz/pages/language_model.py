@@ -27,39 +27,22 @@ EXAMPLES = (  # in the language of the model
 PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
-def opened(names: list[str], came: bool) -> tuple[View, Chance]:
+def opened(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
-    state = st.session_state
+    state, came = st.session_state, staged.arrives(PAGE, "beginning")
     shown, chance = state.get(KEPT, (View(EXAMPLES[0]), Chance()))
-    asked = state.pop(staged.ASKED, False)
-    if not came and not asked:
-        return shown, chance
     if came:
-        query = state[staged.QUERY] = st.query_params.to_dict()
-    else:
-        query = {name: value for name, value in state[staged.QUERY].items() if name not in ("text", "model")}
-    if asked or any(name in query for name in (*view.NAMES, *CHANCES)):
-        start = View(shown.text, shown.model) if asked else View(EXAMPLES[0])
-        (shown, problems), (chance, more) = view.read(query, names, start), chance_of(query)
-        choices.missed(problems + more if came else ())
+        state[staged.QUERY] = st.query_params.to_dict()
+    query = state[staged.QUERY]
+    if state.pop(staged.ASKED, False) or came and any(name in query for name in (*view.NAMES, *CHANCES)):
+        (found, problems), (chance, more) = view.read(query, names, View(EXAMPLES[0])), chance_of(query)
+        if came:
+            choices.missed(problems + more)
+            shown = found
+        shown = replace(found, text=shown.text, model=shown.model)
     if came:
         state["beginning"], state["language-model"] = shown.text, shown.model if shown.model in names else names[0]
     return shown, chance
-
-
-def ask(names: list[str], shown: View) -> View:
-    """The row above the stage: the text, examples and, where there are several, the model."""
-    with shared.row(gap="small", key="ask-text"):
-        hint = say("Type a beginning")
-        text = st.text_input(
-            say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, label_visibility="collapsed"
-        )
-        with st.popover(say("Examples"), key="examples"):
-            controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
-        name = names[0]
-        if len(names) > 1:
-            name = st.selectbox(say("Model"), names, key="language-model", label_visibility="collapsed", width=200)
-    return replace(shown, text=text or "", model="" if name == names[0] else name)
 
 
 @cached.remembered()
@@ -114,36 +97,32 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     )
 
 
-@st.fragment
-def live() -> None:
-    with using(current()):  # asked once, not for each word
-        show()
-
-
 def show() -> None:
-    state, (names, problems) = st.session_state, usable(available("language_model"))
-    for number, problem in enumerate(problems):
-        shared.small(problem, f"unreadable-{number}")
+    names, problems = usable(available("language_model"))
+    if problems:
+        shared.small("\n".join(problems), "unreadable")
     if not names:
         st.info(say("No language model found. To train one (the data first: python -m model download):"))
-        st.code(
-            "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm", "bash", wrap_lines=True
-        )
+        command = "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm"
+        st.code(command, "bash", wrap_lines=True)
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
         return
-    before, chance = opened(names, staged.arrives(PAGE, "beginning"))
-    shown = ask(names, before)
+    before, chance = opened(names)
+    hidden, name = {"label_visibility": "collapsed"}, names[0]
+    with shared.row(gap="small", key="ask-text"):
+        hint = say("Type a beginning")
+        text = st.text_input(say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, **hidden) or ""
+        with st.popover(say("Examples"), key="examples"):
+            controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
+        if len(names) > 1:
+            name = st.selectbox(say("Model"), names, key="language-model", width=200, **hidden)
+    shown = replace(before, text=text, model="" if name == names[0] else name)
     if (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
         chance = replace(chance, seed=None)
-    state[KEPT] = shown, chance
+    st.session_state[KEPT] = shown, chance
     with st.container():
-        name = shown.model or names[0]
-        answered = shared.compute_or_keep(
-            f"language-model-answered-{name}",
-            (name, shown.text),
-            lambda asked: told(*asked, shown, chance),
-            (name, EXAMPLES[0]),
-        )
+        key, example = f"language-model-answered-{name}", (name, EXAMPLES[0])
+        answered = shared.compute_or_keep(key, (name, text), lambda asked: told(*asked, shown, chance), example)
     if answered is None:
         return
     (name, _), of_stage = answered
@@ -152,4 +131,4 @@ def show() -> None:
     shared.small(f"{start} {words.describe_card(name, cached.translator(name).card)}", "card")
 
 
-live()
+st.fragment(using(current())(show))()  # the language is asked once, not for each word
