@@ -61,8 +61,7 @@ def test_german_has_only_words_of_the_dictionary_and_of_the_field() -> None:
 
 def english() -> Iterator[tuple[str, str]]:
     """What a person reads in English, with where: sentences of the app, and paragraphs of the documentation."""
-    for where, _, texts in extract.calls():
-        yield from ((where, text) for text in texts)
+    yield from ((where, text) for where, _, text in extract.calls() if text)
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if path.name != "inventory.md":  # which quotes what there was
             yield from ((path.name, " ".join(part.split())) for part in path.read_text(encoding="utf-8").split("\n\n"))

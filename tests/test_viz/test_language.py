@@ -21,26 +21,16 @@ from viz.text.language import (
     message,
     path_of,
     say,
-    say_n,
     using,
 )
 
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 SENTENCES = [entry.id for entry in extract.sentences() if entry.id]
-# A sentence and what it is in a language; of one with a number, one such pair per plural form of the language.
-Said = list[tuple[str, str]]
 
 
-def spoken(code: str) -> list[Said]:
+def spoken(code: str) -> list[tuple[str, str]]:
     """The sentences of the code, and what they are in a language."""
-    said = catalogue(code)
-    forms = {said.plural(n): n for n in reversed(range(200))}.values()
-    return [
-        [(text, said.gettext(text))]
-        if isinstance(text, str)
-        else [(text[n != 1], said.ngettext(*text, n)) for n in forms]
-        for text in SENTENCES
-    ]
+    return [(text, catalogue(code).gettext(text)) for text in SENTENCES]
 
 
 def places(text: str) -> set[str]:
@@ -50,15 +40,14 @@ def places(text: str) -> set[str]:
 
 def filled() -> set[str]:
     """The sentences that are said with values somewhere: the others may have braces that mean nothing."""
-    said = [(call, texts) for _, call, texts in extract.calls() if call.func.id != "message"]
-    return {text for call, texts in said if call.keywords or call.func.id == "say_n" for text in texts}
+    return {text for _, call, text in extract.calls() if call.func.id != "message" and call.keywords}
 
 
 def test_only_what_is_spelt_out_can_be_extracted() -> None:
-    for where, call, texts in extract.calls():
-        given = call.args[: len(texts) or 1]
+    for where, call, text in extract.calls():
+        given = call.args[:1]
         assert not any(isinstance(one, ast.JoinedStr) for one in given), f"{where}: an f-string is in no catalogue"
-        if len(texts) < (2 if call.func.id == "say_n" else 1):
+        if text is None:
             assert call.func.id == "say", f"{where}: {call.func.id}() is given a literal"
 
 
@@ -67,29 +56,27 @@ def test_catalogues_have_every_sentence_and_no_other(code: str) -> None:
     assert path_of(code).read_bytes() == extract.in_step(code), "make messages"
     assert len(SENTENCES) > 900
     known = catalogue(code)._catalog  # what has no translation is left out when a catalogue is compiled
-    missing = [text for text in SENTENCES if (text if isinstance(text, str) else (text[0], 0)) not in known]
-    assert not missing
+    assert not [text for text in SENTENCES if text not in known]
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_translations_have_the_places_the_marks_and_the_edges_of_the_english(code: str) -> None:
     templates = filled()
-    for pairs in spoken(code):
-        for text, other in pairs:
-            if text in templates:
-                assert places(text) == places(other), text
-            for mark in ("**", "`", "$", "<br>", "%{", "\n"):
-                assert text.count(mark) == other.count(mark), (mark, text, other)
-            for edge in (re.compile(r"^\s*"), re.compile(r"\s*$")):
-                assert edge.search(text)[0] == edge.search(other)[0], text
-            # A hash or a list mark would make a heading or a list of it.
-            assert (text[:2] in ("# ", "- ")) == (other[:2] in ("# ", "- ")), text
+    for text, other in spoken(code):
+        if text in templates:
+            assert places(text) == places(other), text
+        for mark in ("**", "`", "$", "<br>", "%{", "\n"):
+            assert text.count(mark) == other.count(mark), (mark, text, other)
+        for edge in (re.compile(r"^\s*"), re.compile(r"\s*$")):
+            assert edge.search(text)[0] == edge.search(other)[0], text
+        # A hash or a list mark would make a heading or a list of it.
+        assert (text[:2] in ("# ", "- ")) == (other[:2] in ("# ", "- ")), text
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_most_sentences_are_translated(code: str) -> None:
     """None of more than three words is the same as in English; Korean ones are in Hangul."""
-    without_places = [(english, other, re.sub(r"\{[^}]*\}", "", english)) for [(english, other), *_] in spoken(code)]
+    without_places = [(english, other, re.sub(r"\{[^}]*\}", "", english)) for english, other in spoken(code)]
     long = [(english, other) for english, other, said in without_places if len(re.findall(r"[a-z]{3,}", said)) > 3]
     assert len(long) > 400
     assert [english for english, other in long if english == other] == []
@@ -107,15 +94,6 @@ def test_saying_it() -> None:
         assert say("a sentence of nobody {x}") == "a sentence of nobody {x}"
     assert say(said) == said
     assert say("") == "", "what a catalogue says of itself is under the empty text"
-
-
-def test_one_and_many() -> None:
-    one, many = "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>."
-    assert [say_n(one, many, n) for n in (1, 2)] == [one.format(n=1), many.format(n=2)]
-    with using("de"):
-        assert [say_n(one, many, n)[:7] for n in (1, 2)] == ["1 Wort ", "2 Wörte"]
-    with using("ko"):
-        assert say_n(one, many, 1).replace("1", "2") == say_n(one, many, 2)
 
 
 def test_numbers_and_lists_as_a_language_writes_them() -> None:

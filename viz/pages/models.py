@@ -1,7 +1,7 @@
 """The page Four systems: one sentence through every checkpoint of a direction, side by side."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,14 @@ from model.checkpoint import checkpoints_folder
 from model.training.presets import PRESETS
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words
-from viz.text.language import message, messages, say, say_n
+from viz.text.language import message, messages, say
 from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached
-from viz.views.made import Recipe, made, value_of
+from viz.views.made import Made, Recipe, call, made, value_of
 from viz.views.model_results import Side, compare, usable
 
+MEAN = message("mean")  # of all heads
 LARGE = 480  # pixels of the map of one model
 VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 VIEWS = messages(one="One system", all="Side by side", words="Word by word", lengths="Quality by length")
@@ -34,51 +35,33 @@ GERMAN = {
         "einem kleinen braunen Hund, der einen gelben Ball im Maul hat."
     ),
 }
-SYSTEMS = {  # what each is called, how a step of it knows of the source, and the title of what is drawn of it
+SYSTEMS = {  # what each is called, and how a step of it knows of the source
     checkpoint.TRANSFORMER: (
         message("Transformer"),
         message("Every step reads all source tokens, in every layer and head."),
-        message("Transformer: cross-attention"),
     ),
     checkpoint.GRU_ATTENTION: (
         message("GRU with attention"),
         message("Word by word; every step reads the encoder's states (Bahdanau et al. 2015)."),
-        message("GRU with attention: additive attention"),
     ),
     checkpoint.GRU: (
         message("GRU"),
         message("Word by word; every step knows the source only as one vector (Cho et al. 2014)."),
-        message("GRU: one vector"),
     ),
 }
-TRAINABLE = ("en-de", "multi30k-de-en", "multi30k-de-en-gru-attention", "multi30k-de-en-gru")  # of PRESETS
 TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{preset}"
 MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
 COLUMNS = message("model"), message("words"), message("shortest"), message("longest"), message("sentences")
 BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the views show: the models' translations, and which map is chosen."""
+class Seen(NamedTuple):
+    """What the views show of a model."""
 
-    sides: list[Side]
-    rows: list[tuple[int | None, ...]]  # as of `comparison.align`: the words that stand beside each other
-    layer: int
-    head: int | None  # None for the mean of all
-
-
-def ask(languages: checkpoint.Direction) -> tuple[str, str, int, DeltaGenerator]:
-    """Ask for a sentence and how to search: the sentence, the example, the width, and a place below the sentence."""
-    source = languages[0]
-    examples = GERMAN if source == "de" else words.EXAMPLES
-    # A sentence comes along from the other pages, where it is English.
-    key = "text" if source == "en" else f"text-{source}"
-    example = next(iter(examples.values()))
-    text = controls.sentence(words.sentence_in(source), example, key, examples)
-    place = st.container()
-    beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
-    return text, example, beam, place
+    side: Side
+    places: tuple[int | None, ...]  # in rows where words that belong together stand beside each other: its words
+    map: Made | None  # what each word attends to, (T, S); None without attention
+    about: str  # which map that is
 
 
 def choose_system(sides: list[Side]) -> int:
@@ -103,70 +86,52 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     if not shapes:
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
-    help_ = say("Of a Transformer. A model with fewer layers shows its last one.")
+    help_ = say("Of a Transformer; one with fewer layers or heads shows its last one. A mean is not a real head.")
     layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, help=help_)
-    help_ = say(
-        "Of a Transformer. The mean of all heads is not a real head; a model with fewer heads shows its last one."
-    )
-    heads = {message("mean"): None} | {str(head): head for head in range(n_heads)}
-    return layer, heads[controls.choose(say("Head"), list(heads), "models-head", help=help_)]
+    head = controls.choose(say("Head"), [MEAN, *range(n_heads)], "models-head", help=help_)
+    return layer, None if head == MEAN else head
 
 
-def show_model(asked: Asked, number: int, least: int = 0) -> None:
-    """Draw what every output word of a model read of the source, and say which map and which model that is."""
-    side = asked.sides[number]
-    recipe, names, notes, system = side.recipe(), made(side.words, "written.names"), {}, SYSTEMS[side.system]
-    if side.weights is None:
-        line = say("No map: the same {size} numbers for every word.", size=side.context.shape[1])
-        notes["same"] = say(
-            "Columns are the numbers of the source vector that each step read. Largest difference between two words: "
-            "{difference}.",
-            difference=words.number(float(np.abs(side.context - side.context[0]).max())),
-        )
-        axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-        known = made(side.context, "result.trace['decoder.context'][firsts]")
-        more = axes | {"value": message("number"), "most_labels": VECTOR_LABELS}
-        plot = recipe.plot("", values_heatmap, known, names, **more)
-    else:
-        known, line = side.map(asked.layer, asked.head)
-        axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-        plot = recipe.plot("", attention_heatmap, known, names, made(side.keys, "read.names"), **axes)
-    if n := side.unknown("source"):
-        notes["source"] = say_n(
-            "{n} word is not in its list and read as <unk>.", "{n} words are not in its list and read as <unk>.", n
-        )
-    if n := side.unknown("target"):
-        notes["target"] = say_n(
-            "{n} word is <unk>, which the text leaves out.", "{n} words are <unk>, which the text leaves out.", n
-        )
-    title = f"{say(system[2])}, {line}"
-    places = [place for place, row in enumerate(asked.rows) if row[number] is not None]
-    explore.draw(recipe.plot(title, aligned_rows, plot.figure, places, len(asked.rows)), f"map-{number}", least=least)
-    st.caption(title)
-    shared.small(side.name, f"map-name-{number}")
-    st.caption(say(system[1]))
-    for about, note in notes.items():
-        shared.small(note, f"{about}-{number}")
-    shared.card(side.name, f"card-{number}")
-
-
-def show_all(asked: Asked) -> None:
-    for number, side in shared.columns(enumerate(asked.sides), 2):
-        st.markdown(f"**{say(SYSTEMS[side.system][0])}**")
+def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
+    """Draw what every output word of some models read of the source, and say which map and which model that is."""
+    for number in shared.columns(numbers, min(len(numbers), 2)):
+        side, places, known, about = seen[number]
+        system, how = map(say, SYSTEMS[side.system])
+        st.markdown(f"**{system}**")
         shared.written(side.result, f"translation-{number}")
-        show_model(asked, number)
+        recipe, names, notes = side.recipe(), made(side.words, "written.names"), []
+        if known is None:
+            axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
+            known = made(side.context, "result.trace['decoder.context'][firsts]")
+            more = axes | {"value": message("number"), "most_labels": VECTOR_LABELS}
+            plot = recipe.plot("", values_heatmap, known, names, **more)
+            difference = words.number(float(np.abs(side.context - side.context[0]).max()))
+            notes.append(say("Largest difference between two words: {difference}.", difference=difference))
+        else:
+            axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
+            plot = recipe.plot("", attention_heatmap, known, names, made(side.keys, "read.names"), **axes)
+        unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
+        if any(unknown.values()):
+            line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
+            notes.append(say(line, **unknown))
+        rows = [row for row, word in enumerate(places) if word is not None]
+        plot = recipe.plot(f"{system}: {about}", aligned_rows, plot.figure, rows, len(places))
+        explore.draw(plot, f"map-{number}", least=least)
+        st.caption(f"{about} {how}")
+        shared.small(
+            "\n".join([*notes, words.describe_card(side.name, side.request.translator.card)]), f"card-{number}"
+        )
     st.caption(say(BESIDE))
 
 
-def show_words(asked: Asked) -> None:
+def show_words(seen: list[Seen]) -> None:
     table = {}
-    for at, side in enumerate(asked.sides):
+    for side, places, known, _ in seen:
         read = [say("the one vector")] * len(side.words)
-        if side.weights is not None:
-            weights = value_of(side.map(asked.layer, asked.head)[0])
-            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in weights]
+        if known is not None:
+            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in value_of(known)]
         for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
-            table[name] = ["" if row[at] is None else cells[row[at]] for row in asked.rows]
+            table[name] = ["" if word is None else cells[word] for word in places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
     aligned = say("One row per place in the translations; beside each word, the source word with the largest weight.")
     st.caption(f"{say(BESIDE)} {aligned}")
@@ -174,31 +139,31 @@ def show_words(asked: Asked) -> None:
 
 def show_lengths(names: list[str]) -> None:
     """Draw the quality of every model by length of sentence, and say how it was measured."""
-    found: dict[str, dict[str, list[lengths.Group]]] = {}  # by test set and name
+    found, measured = [], []
     for name in names:
         try:
             for test, groups in lengths.read(cached.translator(name).card).items():
-                found.setdefault(test, {})[name] = groups
+                found += [{"test": test, "model": name, **vars(group)} for group in groups]
         except ValueError as error:
             shared.small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
-    measured = {}
     if found:
+        table = pd.DataFrame(found)
         with shared.row():
-            test = controls.choose(say("Test set"), sorted(found), "test")
+            test = controls.choose(say("Test set"), sorted(set(table.test)), "test")
             qualities = {"bleu": "BLEU", "chrf": "chrF"}
             quality = controls.choose(say("Quality"), qualities, "quality")
-        measured = found[test]
-        table = pd.DataFrame([{"model": name, **vars(group)} for name in measured for group in measured[name]])
-        lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in measured}
-        code = (
-            "lines = {}",
-            f"for name in {list(measured)!r}:\n"
-            f"    groups = lengths.read(load_translator(name).card)[{test!r}]\n"
-            f"    lines[name] = np.array([[group.words, group.{quality}] for group in groups]).T",
-        )
+        table = table[table.test == test].drop(columns="test")
+        measured, lines = list(table.model.unique()), {}
+        for name in measured:
+            groups = f"lengths.read({call('load_translator', name)}.card)[test]"
+            code = f"np.array([[group.words, group.{quality}] for group in {groups}]).T"
+            lines[name] = made(table.loc[table.model == name, ["words", quality]].to_numpy().T, code)
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
-        recipe, title = Recipe(f"{test} · {' · '.join(measured)}", code), say("Quality by length of sentence")
-        explore.draw(recipe.plot(title, curves, made(lines, "lines"), **axes), "lengths")
+        recipe, title = (
+            Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",)),
+            say("Quality by length of sentence"),
+        )
+        explore.draw(recipe.plot(title, curves, lines, **axes), "lengths")
         line = say(
             "Each point is a group of sentences of similar length (x: mean number of words, split at spaces). Measured "
             "once, by the commands below; the signatures say whether case counts."
@@ -227,41 +192,40 @@ def commands(lines: Iterable[str]) -> None:
 def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
     """Say which systems of a direction are not there, and how to train one."""
     here = {checkpoint.system_of(cached.translator(name).config) for name in names}
-    missing = [system for system in checkpoint.SYSTEMS if system not in here]
-    if not missing:
-        return
-    line = say(
-        "Not found for this direction: {systems}. The page offers all models in the folder of checkpoints and needs "
-        "two for one direction. To train one (the data first: python -m model download):",
-        systems=", ".join(say(SYSTEMS[system][0]) for system in missing),
-    )
-    st.caption(line)
-    runs = {name: PRESETS[name] for name in TRAINABLE}
-    known = [
-        TRAIN.format(preset=name)
-        for name, run in runs.items()
-        if (run.training.source, run.training.target) == languages and checkpoint.system_of(run.model) in missing
-    ]
-    other = message(
-        "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
-    )
-    commands(known or [say(other)])
+    if missing := [system for system in SYSTEMS if system not in here]:
+        line = say(
+            "Not found for this direction: {systems}. To train one (the data first: python -m model download):",
+            systems=", ".join(say(SYSTEMS[system][0]) for system in missing),
+        )
+        st.caption(line)
+        presets = ["-".join(["multi30k", *languages, system]).removesuffix("-transformer") for system in missing]
+        known = [TRAIN.format(preset=preset) for preset in presets if preset in PRESETS]
+        other = message(
+            "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
+        )
+        commands(known or [say(other)])
 
 
 def show_problems(problems: list[str]) -> None:
     if problems:
         st.warning(say("Left out, because it cannot be read:"))
-        for number, problem in enumerate(problems):
-            shared.small(problem, f"unreadable-{number}")
+        shared.small("\n".join(problems), "unreadable")
 
 
 def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
+    source = languages[0]
+    examples = GERMAN if source == "de" else words.EXAMPLES
+    example = next(iter(examples.values()))
     with pictures:
         view = controls.views(VIEWS, "models-show")
         if view == "lengths":
             show_lengths(names)
     with beside:
-        text, example, beam, place = ask(languages)
+        # A sentence comes along from the other pages, where it is English.
+        key = "text" if source == "en" else f"text-{source}"
+        text = controls.sentence(words.sentence_in(source), example, key, examples)
+        place = st.container()
+        beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     with pictures, st.container():
         asked, first = (tuple(names), text, beam), (tuple(names), example, beam)
         kept = shared.compute_or_keep(f"models-answered-{languages}", asked, lambda one: compare(*one), first)
@@ -275,15 +239,21 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
     with place:
         chosen = choose_system(sides)
     with beside:
-        layer, head = choose_head(sides)
-    if view != "lengths":
-        with pictures:
-            rows = comparison.align([side.words for side in sides])
-            asked = Asked(sides, rows, layer, head)
-            if view == "one":
-                show_model(asked, chosen, LARGE)
-            else:
-                {"all": show_all, "words": show_words}[view](asked)
+        at = choose_head(sides)
+    seen = []
+    for side, places in zip(sides, zip(*comparison.align([side.words for side in sides]))):
+        if side.weights is None:
+            about = say("No map: the same {size} numbers for every word.", size=side.context.shape[1])
+            seen.append(Seen(side, places, None, about))
+        else:
+            seen.append(Seen(side, places, *side.map(*at)))
+    with pictures:
+        if view == "one":
+            show_maps(seen, [chosen], LARGE)
+        elif view == "all":
+            show_maps(seen, range(len(seen)))
+        elif view == "words":
+            show_words(seen)
 
 
 @choices.fragment

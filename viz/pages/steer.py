@@ -106,12 +106,12 @@ def show(names: list[str], chosen: View, came: bool) -> None:
 
 
 def show_tree(request: Request, result: Shown) -> None:
-    search, attended = steering.tree(request)
+    state, (search, attended) = st.session_state, steering.tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
 
     def lock(node: int) -> None:
-        on_did({"do": "lock", "ids": nodes.path(node)})
+        state[ASKED] = replace(state[ASKED], changes=replace(request.changes, locked=tuple(nodes.path(node))))
 
     with shared.row(gap="large"):
         rescored = say(

@@ -15,8 +15,7 @@ from babel.messages.pofile import read_po, write_po
 from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 
 ROOT = Path(__file__).parents[2]
-# How many sentences each of these is given, the same one for one thing and for several.
-MARKS = {"model": {"Problem": 1, "Phrase": 1}, "viz": {"say": 1, "say_n": 2, "message": 1, "Problem": 1, "Phrase": 1}}
+MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "Phrase"}}  # what is given a sentence
 # Where a table of words is made: the keywords that hold sentences.
 TABLES = {"card": {"look", "question", "guesses", "answer"}, "Story": {"name", "line"}}
 TABLES["pitfall"] = {"name", "explanation", "picture"}
@@ -24,36 +23,37 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 _HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
 
-def _given(node: ast.Call, marks: dict[str, int]) -> list[list[ast.expr]]:
-    """The sentences that a call is given, each with the one for several things where it has one."""
+def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
+    """The sentences that a call is given."""
     name = getattr(node.func, "id", "")
     named = [one.value for one in node.keywords if name == "messages" or one.arg in TABLES.get(name, ())]
     parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
-    return [node.args[: marks.get(name, 0)], *([text] for text in parts if not isinstance(text, ast.Call))]
+    first = node.args[:1] if name in marks else []
+    return [*first, *(text for text in parts if not isinstance(text, ast.Call))]
 
 
 @cache
-def calls() -> list[tuple[str, ast.Call, list[str]]]:
-    """The calls in the code that are given sentences: where, the call, and the sentences that it spells out."""
+def calls() -> list[tuple[str, ast.Call, str | None]]:
+    """The calls in the code that are given sentences: where, the call, and the sentence if it is spelt out."""
     return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node, [one.value for one in given if isinstance(one, ast.Constant)])
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node, given.value if isinstance(given, ast.Constant) else None)
         for room, marks in MARKS.items()
         for file in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
         if isinstance(node, ast.Call)
-        for given in filter(None, _given(node, marks))
+        for given in _given(node, marks)
     ]
 
 
 def sentences() -> Catalog:
     """The sentences of the code; those without words, which only put values together, are the same in all languages."""
     found = Catalog()
-    said = {text for _, _, texts in calls() for text in texts}
-    for _, _, texts in calls():
-        if texts and texts[0] != (small := begun(texts[0], small=True)) and small in said:
+    said = {text for _, _, text in calls() if text}
+    for text in said:
+        if text != (small := begun(text, small=True)) and small in said:
             continue  # `say` finds it under the small letter
-        if texts and _WORDS.search(_PLACE.sub("", texts[0])):
-            found.add(texts[0] if len(texts) == 1 else tuple(texts))
+        if _WORDS.search(_PLACE.sub("", text)):
+            found.add(text)
     return found
 
 

@@ -73,16 +73,6 @@ def say(text: str, /, **values: object) -> str:
     return _filled(text, spoken, values) if values else text
 
 
-def say_n(one: str, many: str, n: int, /, **values: object) -> str:
-    """Say a sentence about one thing, or about another number {n} of things, as `say`.
-
-    >>> say_n("{n} run", "{n} runs", 2)
-    '2 runs'
-    """
-    spoken = current()
-    return _filled(catalogue(spoken).ngettext(one, many, n), spoken, {"n": n, **values})
-
-
 def counted(number: int) -> str:
     """A count, with its thousands apart as the present language has it.
 

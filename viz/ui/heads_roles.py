@@ -9,7 +9,7 @@ import streamlit as st
 from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import Head
-from model.measures import agreement
+from model.measures import agreement, contribution
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
@@ -247,8 +247,10 @@ def open_head(*place: int | str) -> None:
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
-def show_rollout(result: cached.Shown | Attention, flows: dict[str, np.ndarray], recipe: Recipe) -> None:
-    """Draw where attention leads through all layers, every rollout side by side."""
+def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe: Recipe) -> None:
+    """Draw where attention of some kinds leads through all layers; errors as `contribution.rollouts`."""
+    flows = contribution.rollouts({kind: result.attention(kind) for kind in kinds})
+    recipe = recipe.then(f"flows = contribution.rollouts({{kind: result.attention(kind) for kind in {kinds!r}}})")
     line = say(
         "Attention followed through all layers, heads averaged, the residual connection counted as much as the "
         "attention (Abnar and Zuidema 2020). Colours end at the largest value."

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis import head_roles
 from model.interventions.edits import Head
-from model.measures import agreement, atlas, contribution
+from model.measures import agreement, atlas
 from model.translation import KINDS
 from viz.pages.atlas import parts
 from viz.text import words
@@ -91,9 +91,7 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
         if part == "contribution":
             parts.show_contribution(result, request, head, at.choices)
         elif part == "rollout":
-            flows = contribution.rollouts({kind: result.attention(kind) for kind in KINDS})
-            line = f"flows = contribution.rollouts({{kind: result.attention(kind) for kind in {KINDS!r}}})"
-            heads_roles.show_rollout(result, flows, recipes.translation(request).then(line))
+            heads_roles.show_rollout(result, KINDS, recipes.translation(request))
         elif part == "alignment":
             parts.show_alignment(request.checkpoint, report, at.choices)
     if part not in WITH_CARD:
