@@ -103,7 +103,7 @@ def tokenizers(folder: Path) -> Try:
 
 def edits(folder: Path) -> Try:
     """Codes of changes and of locked beginnings."""
-    from viz.views.changes import prefix_code, read_prefix
+    from viz.views.changes import read
 
     pieces = ("v1", *"_oufabcdeh-.017", "99", "1e9", "-1", "٣", "")
     config = load_translator(str(folder / "en-de")).config
@@ -115,8 +115,8 @@ def edits(folder: Path) -> Try:
         if made is not None:
             expect(Edits.from_code(made.code) == made, f"{code!r} comes back as {made.code!r}")
             answered(lambda: made.check(config, rng.randint(1, 9), rng.randint(1, 9)))
-        ids = answered(lambda: read_prefix(code))
-        expect(not ids or read_prefix(prefix_code(ids)) == tuple(ids), f"{code!r} comes back as {ids}")
+        found = answered(lambda: read({"prefix": code}))
+        expect(not found or read(found.address()) == found, f"{code!r} comes back as {found}")
 
     return try_one
 

@@ -3,11 +3,10 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from model.__main__ import DEFAULT_CHECKPOINT, carry_out
 from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, using
-
-WIDEST_OF_THE_APP = 8  # beam that its page offers
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -19,28 +18,21 @@ def _parser() -> argparse.ArgumentParser:
     does = "Put what the app shows into files, or serve it."
     parser = argparse.ArgumentParser(prog="python -m viz", description=does)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    files = {
-        "report": "translate a text and write everything about it into one HTML file that needs no network",
-        "stage": "translate a text and write the stage into one HTML file, every head a click away, that needs no "
-        "network",
-    }
     # No `choices`: those are told in several lines.
     known = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
-    for name, does in files.items():
-        command = commands.add_parser(name, help=does)
+    for make, what in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
+        does = f"translate a text and write {what} into one HTML file that needs no network"
+        command = commands.add_parser(make.__name__[1:], help=does)
         add, default = command.add_argument, "default: %(default)s"
         add("text", metavar="TEXT")
         add("--out", type=Path, required=True, metavar="FILE.html")
         add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
         add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
         add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {known}; {default}")
-        if name == "report":
-            add(
-                "--address",
-                metavar="URL",
-                help="of the app that the report links to; default: where make run serves it",
-            )
-        command.set_defaults(run=_write, make=_report if name == "report" else _stage)
+        if make is _report:
+            link = "of the app that the report links to; default: where make run serves it"
+            add("--address", metavar="URL", help=link)
+        command.set_defaults(run=_write, make=make)
     served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
     served.add_argument("--replicas", default="2", metavar="N", help="processes, 1 to 16; default: %(default)s")
@@ -51,10 +43,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def _write(arguments: argparse.Namespace) -> None:
     """Write what a command makes of a text into a file, and say what the model wrote."""
+    from model import load_translator
+    from model.translator import Writer
+
+    text, beam = arguments.text, arguments.beam
     with using(arguments.lang):
-        content, text = arguments.make(arguments)
+        translator = load_translator(arguments.checkpoint)
+        reads = isinstance(translator, Writer)
+        result = translator.read(text) if reads else translator.translate(text, beam)
+        content = arguments.make(result, translator, arguments)
     arguments.out.write_bytes(content)
-    print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{text}”")
+    print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
 
 
 def _serve(arguments: argparse.Namespace) -> None:
@@ -63,34 +62,24 @@ def _serve(arguments: argparse.Namespace) -> None:
     serve(arguments.hosts, arguments.replicas, arguments.port)
 
 
-def _stage(arguments: argparse.Namespace) -> tuple[bytes, str]:
-    from model import load_translator
-    from model.translator import Writer
+def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
     from viz.stage.alone import stage
 
-    loaded = load_translator(arguments.checkpoint)
-    if isinstance(loaded, Writer):
-        result = loaded.read(arguments.text)
-    else:
-        result = loaded.translate(arguments.text, arguments.beam)
-    return stage(result, loaded).to_html().encode("utf-8"), result.text
+    return stage(result, translator).to_html().encode("utf-8")
 
 
-def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
-    from model import load_translator
-    from model.translator import Writer
+def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
     from viz.stage.alone import ADDRESS, Settings, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
     from viz.views.maps import next_words
+    from viz.views.view import BEAMS, LENGTH_PENALTY
 
     name, beam, address = arguments.checkpoint, arguments.beam, arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
-    translator = load_translator(name)
-    if isinstance(translator, Writer):
+    if not result.source_tokens:
         raise ValueError(f"the checkpoint {name!r} is a language model; a report needs a translator")
-    result = translator.translate(arguments.text, beam)
     state = {"text": result.source, "model": name, "beam": beam}
     if arguments.lang != ENGLISH:
         state[PARAMETER] = arguments.lang
@@ -100,12 +89,12 @@ def _report(arguments: argparse.Namespace) -> tuple[bytes, str]:
     )
     settings = Settings(
         checkpoint=name,
-        decoded=words.how_decoded(beam, 0.6),
+        decoded=words.how_decoded(beam, LENGTH_PENALTY),
         card=words.describe_card(name, translator.card),
-        link=link_to(address, state) if beam <= WIDEST_OF_THE_APP else "",
+        link=link_to(address, state) if beam in BEAMS else "",
         code=with_imports(*lines),
     )
-    return report(result, settings, next_words(result.trace["logits"], translator.tokenizer)), result.text
+    return report(result, settings, next_words(result.trace["logits"], translator.tokenizer))
 
 
 if __name__ == "__main__":

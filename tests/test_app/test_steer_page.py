@@ -14,7 +14,7 @@ from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
 from viz.ui import explore
-from viz.views.changes import NAMES, prefix_code, read_prefix
+from viz.views.changes import NAMES, Changes, read
 
 SENTENCE = "A man is too tired."
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -49,7 +49,7 @@ def assert_steered(at, recorded, edits=(), prefix=(), text=EXAMPLE):
     new, old = recorded.translate(text, edits=edits, prefix=prefix), recorded.translate(text)
     assert_shown(at, new)
     assert screen.stage(at)["before"]["translation"] == old.text
-    asked = {"edits": edits.code, "prefix": prefix_code(prefix)}
+    asked = {"edits": edits.code, "prefix": Changes(locked=tuple(prefix)).address().get("prefix", "")}
     assert codes(at) == {name: value for name, value in asked.items() if value}
     return new, old
 
@@ -150,7 +150,7 @@ class TestWords:
         ids = recorded.tokenizer.target.encode("tired man")
         assert_shown(at, recorded.translate(EXAMPLE, prefix=[*plain.predicted_ids[:2], *ids]))
         at = screen.do(screen.do(at, "reset"), "keep", step=1)
-        assert codes(at) == {"prefix": prefix_code(plain.predicted_ids[:2])}
+        assert codes(at) == {"prefix": Changes(locked=tuple(plain.predicted_ids[:2])).address()["prefix"]}
 
     def test_words_are_aligned_one_by_one(self, recorded):
         at = screen.do(open_page(), "write", step=1, rank=2)
@@ -162,7 +162,7 @@ class TestWords:
 class TestVersions:
     def test_before_is_the_model_as_it_is_and_the_difference_is_taken_where_tokens_align(self, recorded, plain):
         at = screen.do(open_page(), "write", step=1, rank=2)
-        new, old = assert_steered(at, recorded, prefix=tuple(read_prefix(codes(at)["prefix"])))
+        new, old = assert_steered(at, recorded, prefix=read({"prefix": codes(at)["prefix"]}).locked)
         assert new.predicted_tokens != old.predicted_tokens
         for kind in KINDS:
             np.testing.assert_allclose(version(at, "before", kind)["weights"], old.attention(kind), atol=2e-5)
@@ -200,7 +200,11 @@ class TestPositions:
 
 class TestChips:
     def test_every_change_is_a_chip_and_is_taken_back_alone(self, recorded, plain):
-        query = {"edits": "v1_oc0-1_ue1-0_f2-1-0.5_bc1-0", "prefix": prefix_code(plain.predicted_ids[:2]), "shift": "3"}
+        query = {
+            "edits": "v1_oc0-1_ue1-0_f2-1-0.5_bc1-0",
+            "prefix": Changes(locked=tuple(plain.predicted_ids[:2])).address()["prefix"],
+            "shift": "3",
+        }
         at = open_page(**query)
         chips = [code for code, _ in screen.stage(at)["steering"]["chips"]]
         assert chips == ["oc0-1", "ue1-0", "f2-1-0.5", "bc1-0", "prefix", "positions"]

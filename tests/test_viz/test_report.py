@@ -13,11 +13,11 @@ from model import load_translator
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
 from tests.test_viz.test_stage.test_alone import of_file
-from viz.__main__ import WIDEST_OF_THE_APP, main
+from viz.__main__ import main
 from viz.stage.alone import Settings, report
 from viz.stage.message import KINDS_SHOWN
-from viz.text import language
-from viz.text.words import BEAMS
+from viz.text import language, words
+from viz.views.view import BEAMS
 
 TEXT = 'A man\'s </script><b>street</b> & "too".'
 
@@ -98,11 +98,11 @@ def test_what_cannot_be_done_is_told_in_one_line(tmp_path, capsys, arguments, sa
 
 
 def test_the_link_of_a_report_is_one_that_the_app_can_show(tmp_path):
-    widths = {width: tmp_path / f"{width}.html" for width in (WIDEST_OF_THE_APP, WIDEST_OF_THE_APP + 1)}
+    widths = {width: tmp_path / f"{width}.html" for width in (max(BEAMS), max(BEAMS) + 1)}
     for width, file in widths.items():
         assert main(["report", "a", "--out", str(file), "--beam", str(width)]) == 0
     assert [f"&amp;beam={width}" in file.read_text("utf-8") for width, file in widths.items()] == [True, False]
-    assert max(BEAMS) == WIDEST_OF_THE_APP
+    assert list(words.BEAMS) == list(BEAMS)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys):

@@ -8,25 +8,27 @@ from plotly.offline import get_plotlyjs
 
 from viz.figures import Drawn
 from viz.text import language
-from viz.text.language import message, say
+from viz.text.language import messages, say
 
 _SCRIPT = Path(__file__).with_name("page.js")
 # The file may draw and may hand out pictures of itself; it may ask nobody for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # What Plotly's buttons and notes say, and the button that page.js adds.
-BUTTONS = (
-    message("Download plot as a PNG"),
-    message("Download plot as an SVG"),
-    message("Zoom"),
-    message("Pan"),
-    message("Zoom in"),
-    message("Zoom out"),
-    message("Reset axes"),
-    message("Preparing image - this may take a few seconds"),
-    message("Image download succeeded"),
-    message("Sorry, there was a problem downloading your image!"),
-    message("Double-click to zoom back out"),
-    message("Double-click on legend to isolate one trace"),
+_SAID = messages(
+    buttons=(
+        "Download plot as a PNG",
+        "Download plot as an SVG",
+        "Zoom",
+        "Pan",
+        "Zoom in",
+        "Zoom out",
+        "Reset axes",
+        "Preparing image - this may take a few seconds",
+        "Image download succeeded",
+        "Sorry, there was a problem downloading your image!",
+        "Double-click to zoom back out",
+        "Double-click on legend to isolate one trace",
+    )
 )
 _STYLE = """
 body { margin: 0 auto; max-width: 75rem; padding: 1.5rem; background: #fff; color: #222;
@@ -44,7 +46,8 @@ def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
     """
     # Nothing in them can end the script that they stand in.
     drawn, buttons = (
-        one.replace("<", "\\u003c") for one in (figure.to_json(), json.dumps({text: say(text) for text in BUTTONS}))
+        one.replace("<", "\\u003c")
+        for one in (figure.to_json(), json.dumps({text: say(text) for text in _SAID["buttons"]}))
     )
     title, note, name, description = map(html.escape, (title, note, name, figure.description))
     text = (

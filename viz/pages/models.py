@@ -17,7 +17,7 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
-from viz.views import cached
+from viz.views import cached, recipes
 from viz.views.made import Made, Recipe, call, made, value_of
 from viz.views.model_results import Side, compare, usable
 
@@ -82,7 +82,7 @@ def choose_system(sides: list[Side]) -> int:
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """Let the visitor choose which map of the Transformers is drawn; a head of None is the mean of all."""
-    shapes = [side.weights.shape for side in sides if side.system == checkpoint.TRANSFORMER]
+    shapes = [value_of(side.weights).shape for side in sides if side.system == checkpoint.TRANSFORMER]
     if not shapes:
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
@@ -99,17 +99,17 @@ def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
         system, how = map(say, SYSTEMS[side.system])
         st.markdown(f"**{system}**")
         shared.written(side.result, f"translation-{number}")
-        recipe, names, notes = side.recipe(), made(side.words, "written.names"), []
+        recipe, names, notes = recipes.translation(side.request), side.written.names, []
         if known is None:
             axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-            known = made(side.context, "result.trace['decoder.context'][firsts]")
             more = axes | {"value": message("number"), "most_labels": VECTOR_LABELS}
-            plot = recipe.plot("", values_heatmap, known, names, **more)
-            difference = words.number(float(np.abs(side.context - side.context[0]).max()))
+            plot = recipe.plot("", values_heatmap, side.context, names, **more)
+            context = value_of(side.context)
+            difference = words.number(float(np.abs(context - context[0]).max()))
             notes.append(say("Largest difference between two words: {difference}.", difference=difference))
         else:
             axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-            plot = recipe.plot("", attention_heatmap, known, names, made(side.keys, "read.names"), **axes)
+            plot = recipe.plot("", attention_heatmap, known, names, side.read.names, **axes)
         unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
         if any(unknown.values()):
             line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
@@ -243,7 +243,7 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
     seen = []
     for side, places in zip(sides, zip(*comparison.align([side.words for side in sides]))):
         if side.weights is None:
-            about = say("No map: the same {size} numbers for every word.", size=side.context.shape[1])
+            about = say("No map: the same {size} numbers for every word.", size=value_of(side.context).shape[1])
             seen.append(Seen(side, places, None, about))
         else:
             seen.append(Seen(side, places, *side.map(*at)))

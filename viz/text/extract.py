@@ -20,7 +20,6 @@ MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "P
 TABLES = {"card": {"look", "question", "guesses", "answer"}, "Story": {"name", "line"}}
 TABLES["pitfall"] = {"name", "explanation", "picture"}
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
-_HEADER = "# Headlight in another language. The English is in the code; `make messages` keeps this in step with it."
 
 
 def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
@@ -47,12 +46,10 @@ def calls() -> list[tuple[str, ast.Call, str | None]]:
 
 def sentences() -> Catalog:
     """The sentences of the code; those without words, which only put values together, are the same in all languages."""
-    found = Catalog()
-    said = {text for _, _, text in calls() if text}
+    found, said = Catalog(), {text for _, _, text in calls() if text}
     for text in said:
-        if text != (small := begun(text, small=True)) and small in said:
-            continue  # `say` finds it under the small letter
-        if _WORDS.search(_PLACE.sub("", text)):
+        small = begun(text, small=True)  # in its place, where that is said, too
+        if (small == text or small not in said) and _WORDS.search(_PLACE.sub("", text)):
             found.add(text)
     return found
 
@@ -63,8 +60,6 @@ def in_step(language: str) -> bytes:
     with path.open("rb") if path.exists() else io.BytesIO() as file:
         catalogue = read_po(file, locale=language)
     catalogue.update(sentences(), no_fuzzy_matching=True, update_creation_date=False)
-    catalogue.header_comment, catalogue.fuzzy, catalogue.project, catalogue.version = _HEADER, False, "Headlight", "1"
-    catalogue.last_translator = catalogue.language_team = catalogue.msgid_bugs_address = ""
     written = io.BytesIO()
     write_po(written, catalogue, width=0, sort_output=True, ignore_obsolete=True, no_location=True)
     return written.getvalue()

@@ -5,9 +5,7 @@ As in gettext, the English sentence is the key; `locale/` holds a catalogue for 
 names of checkpoints) is never looked up.
 """
 
-import gettext
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -21,12 +19,9 @@ LANGUAGES = {ENGLISH: "English", "de": "Deutsch", "ko": "한국어"}
 _USED: ContextVar[str | None] = ContextVar("language", default=None)
 
 
-def _nobodys() -> str:
+def asked() -> str:
+    """Which language is asked for where none is set: the pages put the visitor's in its place."""
     return ENGLISH
-
-
-# Says which language is asked for where none is set: the pages put the visitor's in its place.
-asked: Callable[[], str] = _nobodys
 
 
 def current() -> str:
@@ -69,7 +64,7 @@ def say(text: str, /, **values: object) -> str:
         '12,5\xa0%'
     """
     spoken = current()
-    text = _looked_up(text, spoken) if text else text  # a catalogue has its own header under ""
+    text = catalogue(spoken).get(text, text)
     return _filled(text, spoken, values) if values else text
 
 
@@ -98,17 +93,18 @@ def path_of(language: str) -> Path:
 
 
 @cache
-def catalogue(language: str) -> gettext.NullTranslations:
-    """The sentences of a language, compiled on first use; English has none."""
-    if language == ENGLISH:
-        return gettext.NullTranslations()
-    from babel.messages import mofile, pofile
+def catalogue(language: str) -> dict[str, str]:
+    """What English sentences are in a language, read on first use; English has none.
 
-    compiled = io.BytesIO()
+    What is said with a capital and without stands in the file once, without.
+    """
+    if language == ENGLISH:
+        return {}
+    from babel.messages.pofile import read_po
+
     with path_of(language).open("rb") as file:
-        mofile.write_mo(compiled, pofile.read_po(file, locale=language))
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+        said = {one.id: one.string for one in read_po(file, locale=language) if one.id and one.string}
+    return {begun(text): begun(other) for text, other in said.items()} | said
 
 
 def begun(text: str, small: bool = False) -> str:
@@ -116,35 +112,23 @@ def begun(text: str, small: bool = False) -> str:
     return (text[:1].lower() if small else text[:1].upper()) + text[1:]
 
 
-def _looked_up(text: str, language: str) -> str:
-    """A sentence as a catalogue has it; what is also said with a small letter is there once, with that one."""
-    found = catalogue(language)
-    said, small = found.gettext(text), begun(text, small=True)
-    if said != text or small == text:
-        return said
-    same = found.gettext(small)
-    return text if same == small else begun(same)
-
-
 def _filled(text: str, language: str, values: dict[str, object]) -> str:
-    return text.format(**values) if language == ENGLISH else _Filling(language).vformat(text, (), values)
+    return text.format(**values) if language == ENGLISH else _filling(language).vformat(text, (), values)
 
 
 class _Filling(Formatter):
     """Puts values into a sentence of another language, numbers with its decimal and other marks."""
 
     def __init__(self, language: str) -> None:
-        self.marks = _marks(language)
+        from babel import Locale
+
+        locale = Locale(language)
+        symbols, percent = locale.number_symbols["latn"], locale.percent_formats[None].suffix[0]
+        self.marks = str.maketrans({",": symbols["group"], ".": symbols["decimal"], "%": percent})
 
     def format_field(self, value: object, format_spec: str) -> str:
         text = format(value, format_spec)
         return text.translate(self.marks) if hasattr(value, "__float__") else text
 
 
-@cache
-def _marks(language: str) -> dict[int, str]:
-    from babel import Locale
-    from babel.numbers import get_decimal_symbol, get_group_symbol
-
-    percent = Locale(language).percent_formats[None].suffix[0]
-    return str.maketrans({",": get_group_symbol(language), ".": get_decimal_symbol(language), "%": percent})
+_filling = cache(_Filling)

@@ -1,5 +1,6 @@
 """The words that several pages share."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from viz.text.language import listed, message, messages, say
@@ -64,6 +65,11 @@ _KINDS = messages(
 )
 KINDS = {kind: KindWords(*texts) for kind, texts in _KINDS.items()}
 SHORT_KINDS = messages(encoder_self="Encoder", decoder_self="Decoder", cross="Cross")
+SCORES = (  # of a test set; the first that a card has the numbers for
+    message("BLEU {bleu:.1f} on {test}, beam {beam}"),
+    message("BLEU {bleu:.1f} on {test}"),
+    message("perplexity {perplexity:.1f} on {test}"),
+)
 PREDICTED_AXIS = message("word being written (query)")
 
 
@@ -97,22 +103,18 @@ def number(value: float) -> str:
 
 def describe_card(name: str, card: dict[str, Any]) -> str:
     """One plain line on where a checkpoint comes from; anything in its card may be missing or of another type."""
+    types = {"parameters": int, "converted_from": str, "data": dict, "scores": dict}
+    known = {part: card[part] for part, kind in types.items() if isinstance(card.get(part), kind)}
     parts = [say("Checkpoint {name}", name=name)]
-    if isinstance(card.get("parameters"), int):
-        parts.append(say("{millions:.1f} million parameters", millions=card["parameters"] / 1e6))
-    if isinstance(card.get("converted_from"), str):
-        parts.append(say("converted from {origin}", origin=card["converted_from"]))
-    data = card.get("data")
-    if isinstance(data, dict) and data:
-        parts.append(say("trained in this project on {data}", data=listed(list(map(str, data)))))
-    scores = card.get("scores")
-    for test, score in scores.items() if isinstance(scores, dict) else ():
-        score = score if isinstance(score, dict) else {}
-        numbers = {name: one for name, one in score.items() if isinstance(one, int | float)} | {"test": test}
-        if "bleu" in numbers and "beam" in numbers:
-            parts.append(say("BLEU {bleu:.1f} on {test}, beam {beam}", **numbers))
-        elif "bleu" in numbers:
-            parts.append(say("BLEU {bleu:.1f} on {test}", **numbers))
-        elif "perplexity" in numbers:
-            parts.append(say("perplexity {perplexity:.1f} on {test}", **numbers))
+    if "parameters" in known:
+        parts.append(say("{millions:.1f} million parameters", millions=known["parameters"] / 1e6))
+    if "converted_from" in known:
+        parts.append(say("converted from {origin}", origin=known["converted_from"]))
+    if known.get("data"):
+        parts.append(say("trained in this project on {data}", data=listed(list(known["data"]))))
+    for test, score in known.get("scores", {}).items():
+        for text in SCORES:
+            with suppress(KeyError, TypeError, ValueError):
+                parts.append(say(text, **score, test=test))
+                break
     return " · ".join(parts)

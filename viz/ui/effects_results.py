@@ -34,14 +34,14 @@ def found(
     against, view = query.get("against"), query.get("view")
     against = against if against in AGAINST else AGAINST[0]
     written = result.predicted_tokens
-    more = {"lacks": () if request.is_plain else ("agree",)}
+    more = {"lacks": ("agree",) if request.changes else ()}
     try:
         effects = effects_of(request, against)
         if view == "lens":
             more[view] = stage_effects.lens(lens_of(request), written)
         elif view == "left-out":
             more[view] = stage_effects.left_out(left_out_of(request), result.source_tokens, written)
-        elif view == "agree" and request.is_plain:
+        elif view == "agree" and not request.changes:
             more[view] = stage_effects.agree(agreement_of(request))
     except ValueError as error:
         return errors.sentence(error)

@@ -11,7 +11,7 @@ from viz.figures import Drawn
 from viz.figures.drawn import titled
 from viz.stage.alone import ADDRESS, Settings, link_to, report
 from viz.text import words
-from viz.text.language import say
+from viz.text.language import current, say, using
 from viz.ui import choices, shared
 from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
@@ -85,7 +85,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
         for label, make in files.items():
             kind = label.lower()
             more = {"key": f"{kind}-{key}", "on_click": "ignore"}
-            st.download_button(label, cached.later(make), f"{name}.{kind}", f"text/{kind}", **more)
+            st.download_button(label, using(current())(make), f"{name}.{kind}", f"text/{kind}", **more)
 
 
 def offer_report(

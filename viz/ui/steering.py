@@ -214,7 +214,7 @@ def told(
         setting: as of `viz.stage.message.message`.
     """
     changes, edits, before = request.changes, request.changes.edits, None
-    shown = staged.shown_of(result, request, chosen, translation(request), rowwise=request.is_plain)
+    shown = staged.shown_of(result, request, chosen, translation(request), rowwise=not request.changes)
     shown = replace(shown, address=dict(shown.address) | changes.address())
     moved = say("Scale and shift the encodings that are added to the embeddings.")
     steering = {

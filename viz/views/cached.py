@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 import streamlit as st
@@ -21,12 +21,11 @@ from model.experiments.positions import changed_positions
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
 from viz.app.turns import TURNS, queued
-from viz.text.language import current, message, say, using
-from viz.views.changes import STACKS, Changes
+from viz.text.language import message, say
+from viz.views.changes import Changes
 from viz.views.maps import NextWords, next_words
 from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
 
-Result = TypeVar("Result")
 TRANSLATING = message("Translating …")
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
@@ -42,11 +41,6 @@ class Waiting(str):
 def remembered(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
     """Remembers so many results of a function at most; while it computes, its visitor sees the line."""
     return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
-
-
-def later(make: Callable[[], Result]) -> Callable[[], Result]:
-    """Have something made later, where there is no visitor, in the language of now."""
-    return using(current())(make)
 
 
 def end_unwanted() -> None:
@@ -131,10 +125,6 @@ class Request:
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
-    def is_plain(self) -> bool:
-        return not self.changes
-
-    @property
     def translator(self) -> Translator:
         """The model; errors as of `translator`."""
         return translator(self.checkpoint)
@@ -145,8 +135,7 @@ class Request:
 
     def positions(self) -> AbstractContextManager[None]:
         """Changes the positions of every pass in its block, in this thread only."""
-        layout, changes = getattr(self.translator.config, "positional", ""), self.changes
-        return changed_positions(layout, changes.scale, changes.shift, STACKS[changes.stacks])
+        return changed_positions(getattr(self.translator.config, "positional", ""), *self.changes.positions)
 
     def translated(self) -> Translation:
         """Translate, or read the reference, with the changes and the whole trace; errors as `Translator.translate`."""

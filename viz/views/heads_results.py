@@ -14,7 +14,7 @@ from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import messages, say
 from viz.views import cached
 from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
@@ -24,16 +24,9 @@ Place = tuple[str, int, int]  # kind of attention, layer, head
 IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
 # What `model.analysis.head_roles.roles` names, the measures above among it; of a positional head after a prefix.
 POSITIONAL = "positional: "
-ROLE_NAMES = {
-    "broad": message("broad"),
-    "nothing": message("nothing"),
-    "no choice": message("no choice"),
-    "mixed": message("mixed"),
-    "2 before": message("2 before"),
-    "3 before": message("3 before"),
-    "2 after": message("2 after"),
-    "3 after": message("3 after"),
-}
+ROLES = messages(
+    names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"),
+)
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
@@ -109,7 +102,7 @@ def role_name(name: str, short: bool = False) -> str:
     ('positional: 2 before', '★ 2 before')
     """
     place = name.removeprefix(POSITIONAL)
-    said = say(ROLE_NAMES.get(place, place))
+    said = say(place)
     if place == name:
         return said
     return f"★ {said}" if short else say("positional: {place}", place=said)
@@ -143,8 +136,9 @@ def of_request(request: cached.Request) -> Source:
     loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
-    roles = {kind: head_roles.roles(one.tally, kind) for kind, one in counted.items()}
-    found = {kind: Numbers(one.numbers(), roles[kind], one.divergence) for kind, one in counted.items()}
+    found = {
+        kind: Numbers(one.numbers(), head_roles.roles(one.tally, kind), one.divergence) for kind, one in counted.items()
+    }
     count = "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}"
     return Source(found, "here", ("words = agreement.of_words(translator, result)", count))
 
@@ -152,8 +146,7 @@ def of_request(request: cached.Request) -> Source:
 def of_report(report: dict[str, Any]) -> Source:
     found = {}
     for kind, values in report["kinds"].items():
-        names = (*atlas.ALWAYS[kind], *atlas.SOMETIMES)
-        numbers = {name: np.array(values[name]) for name in names if name in values}
+        numbers = {name: np.array(values[name]) for name in (*atlas.ALWAYS[kind], *atlas.SOMETIMES) if name in values}
         more = values.get("aligns"), values["examples"]
         found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
     return Source(found, "report['kinds']", (REPORT,))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import thread_time
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,9 +14,9 @@ from model.analysis import maps as analysis
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.text import errors
 from viz.text.language import say
-from viz.views import cached, recipes
-from viz.views.cached import Request, Result
-from viz.views.made import Made, Recipe, made
+from viz.views import cached
+from viz.views.cached import Request
+from viz.views.made import Made, made, the, value_of
 
 UNKNOWN = SPECIAL_TOKENS[UNK_ID]
 
@@ -27,11 +28,19 @@ class Side:
     request: Request
     system: str  # one of checkpoint.SYSTEMS
     result: cached.Shown
-    words: list[str]  # written, the end included
-    keys: list[str]  # read
-    weights: np.ndarray | None  # float32 (L, H, T, S), what each word attends to; None without attention
-    context: np.ndarray | None  # float32 (T, D), the vector that each word's step read where there is no attention
     seconds: float  # of computing, when it was made
+    written: Made  # the words, the end included
+    read: Made
+    weights: Made | None  # of float32 (L, H, T, S), what each word attends to; None without attention
+    context: Made | None  # of float32 (T, D), the vector that each word's step read where there is no attention
+
+    @property
+    def words(self) -> list[str]:
+        return value_of(self.written).names
+
+    @property
+    def keys(self) -> list[str]:
+        return value_of(self.read).names
 
     @property
     def name(self) -> str:
@@ -46,7 +55,7 @@ class Side:
 
         Of a Transformer, the last layer or head where there are fewer; the mean of all where the head is None.
         """
-        weights, (n_layers, n_heads, *_) = made(self.weights, "weights"), self.weights.shape
+        weights, (n_layers, n_heads, *_) = self.weights, value_of(self.weights).shape
         if self.system != checkpoint.TRANSFORMER:
             return weights[0, 0], say("One head; each row adds up to 1.")
         at = {"layer": min(layer, n_layers - 1), "head": min(head or 0, n_heads - 1)}
@@ -54,18 +63,6 @@ class Side:
             line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", n=n_heads, **at)
             return weights[at["layer"]].mean(axis=0), line
         return weights[*at.values()], say("Layer {layer}, head {head}; each row adds up to 1.", **at)
-
-    def recipe(self) -> Recipe:
-        """The translation in words: in Python `result`, `written` and `read`."""
-        lines = ["written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)"]
-        if self.weights is None:
-            lines.append("firsts = [written.of_token.index(word) for word in range(len(written.names))]")
-        else:
-            lines += [
-                "read = comparison.words_of(translator.tokenizer.source, result.source_tokens)",
-                "weights = analysis.merge_words(result.attention('cross'), written, read)",
-            ]
-        return recipes.translation(self.request).then(*lines)
 
 
 @st.cache_resource(show_spinner=False)
@@ -88,16 +85,16 @@ def side_of(name: str, text: str, beam: int) -> Side:
     """Translate with one model; errors as `cached.compute`."""
     request = Request(name, text, beam)
     loaded, (result, seconds) = request.translator, _timed(request)
-    written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
-    read = comparison.words_of(loaded.tokenizer.source, result.source_tokens)
-    system = checkpoint.system_of(loaded.config)
-    weights = context = None
+    tokenizer, known = made(loaded, "translator").tokenizer, made(result, "result")
+    written = the(comparison.words_of)(tokenizer.target, known.predicted_tokens).named("written")
+    read = the(comparison.words_of)(tokenizer.source, known.source_tokens).named("read")
+    system, weights, context = checkpoint.system_of(loaded.config), None, None
     if system == checkpoint.GRU:
-        firsts = [written.of_token.index(word) for word in range(len(written.names))]
-        context = result.trace["decoder.context"][firsts]
+        first = the(np.unique)(written.of_token, return_index=True)[1].named("first")
+        context = known.trace["decoder.context"][first]
     else:
-        weights = analysis.merge_words(result.attention("cross"), written, read)
-    return Side(request, system, result, written.names, read.names, weights, context, seconds)
+        weights = the(analysis.merge_words)(known.attention("cross"), written, read).named("weights")
+    return Side(request, system, result, seconds, written, read, weights, context)
 
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
@@ -115,7 +112,7 @@ def compare(names: tuple[str, ...], text: str, beam: int) -> tuple[list[Side], d
     return list(sides.values()), {name: errors.sentence(error) for name, error in problems.items()}
 
 
-def _each(names: Iterable[str], make: Callable[[str], Result]) -> tuple[dict[str, Result], dict[str, ValueError]]:
+def _each(names: Iterable[str], make: Callable[[str], Any]) -> tuple[dict[str, Any], dict[str, ValueError]]:
     found, problems = {}, {}
     for name in names:
         try:

@@ -16,33 +16,29 @@ ENCODINGS = messages(  # what each is called, what in a legend, and what is said
     sinusoidal=(
         "the paper's formula",
         "paper",
-        "Column 2i is sin(pos / 10000^(2i/d)), column 2i + 1 the cosine of the same (Vaswani et al. 2017, "
-        "section 3.5).",
+        "Column 2i is sin(pos / 10000^(2i/d)), column 2i + 1 its cosine (Vaswani et al. 2017).",
     ),
     sinusoidal_concatenated=(
         "concatenated: sines, then cosines",
         "concatenated",
-        "The same waves with all sines first, then all cosines, as in the MarianMT of transformers. (tensor2tensor and "
-        "Marian also divide by d/2 − 1 instead of d/2, which changes the wavelengths.)",
+        "The same waves, all sines first, then all cosines, as in the MarianMT of transformers.",
     ),
     literal_loop=(
         "the literal loop (a common slip)",
         "literal loop",
-        "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast, and the sine "
-        "and the cosine of a pair differ.",
+        "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast and differ "
+        "within a pair.",
     ),
     none=("none", "none", "Zeros: every position looks the same."),
     learned_start=(
         "learned, before training",
         "learned (random)",
-        "Random numbers before training (normal, standard deviation 0.02 as in BERT and GPT-2; nn.Embedding itself "
-        "starts with 1).",
+        "Normally distributed random numbers, standard deviation 0.02 as in BERT and GPT-2.",
     ),
     learned=(
         "learned, on a toy task",
         "learned (toy)",
-        "The same table after training here, on a toy task: one attention head that sees only positions learned to "
-        "attend to the previous one.",
+        "The same table after training: a head that sees only positions learned to attend to the previous one.",
     ),
 )
 LEARNED = {"learned_start": "initial", "learned": "trained"}

@@ -8,7 +8,6 @@ from viz.text.language import say
 from viz.text.words import BEAMS
 from viz.views import maps
 from viz.views.cached import Request
-from viz.views.changes import STACKS
 from viz.views.made import Made, Plot, Recipe, call, made
 from viz.views.view import LENGTH_PENALTY
 
@@ -44,8 +43,7 @@ def translating(request: Request, result: str = "result", translator: str = "tra
     else:
         line = f"{result} = {call(f'{translator}.force', request.text, request.reference, **more)}"
     if changes.moves:
-        layout = made(None, f"{translator}.config.positional")
-        moved = call("changed_positions", layout, changes.scale, changes.shift, STACKS[changes.stacks])
+        moved = call("changed_positions", made(None, f"{translator}.config.positional"), *changes.positions)
         line = f"with {moved}:\n    " + line.replace("\n", "\n    ")
     return [*lines, line]
 

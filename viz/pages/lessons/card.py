@@ -86,7 +86,7 @@ class OnStage:
         place |= state.get(ASKED, {})
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
-        shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=request.is_plain)
+        shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=not request.changes)
         staged.put(shown, asked=self._asked, setting=state[staged.QUERY] | {"ring": ring})
 
     def link(self) -> tuple[str, Mapping[str, str]]:
