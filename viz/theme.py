@@ -48,6 +48,7 @@ LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
 MARGIN = 12
+UPRIGHT = 30  # pixels of the widest label of columns up to which none leans
 LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
 TICK_STANDOFF = 4  # between a label and its row or column
 

@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import BARE, QUIET, Drawn, clickable, figure, polylines
+from viz.figures.drawn import QUIET, Drawn, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-CURVES_HEIGHT, RUNS_HEIGHT, BARS_HEIGHT = 320, 390, 200
+CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT = 320, 70, 200
 CLAIM_HEIGHT = 44  # pixels: a name, and the dots below it
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 LEGEND_LETTERS = 110  # that fit in one row of the legend
@@ -21,6 +21,7 @@ PARTS = {
     message("allowed"): ("line-ns-open", 20, theme.LINES[1]),
     message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
 }
+ABOUT = message("A chart of {y} over {x}, from {low:.3g} to {high:.3g}.")
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x and y
 
 
@@ -78,33 +79,30 @@ def run_curves(
         limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
     """
-    steps, quantities = say("training step"), (say("learning rate"), say("training loss"))
-    traces, points, axes = [], [], {}
-    for panel, (quantity, given, more) in enumerate(zip(quantities, (rates, losses), ((), (limit,))), 1):
-        lines = _checked(given)
-        for k, trace in enumerate(_traces(lines, steps, quantity)):
-            traces.append(trace.update(yaxis=f"y{panel}", showlegend=panel == 1, legendgroup=str(k)))
-        points += [(f"{name}, {quantity}", *line) for name, *line in lines]
-        axes |= {"xaxis": _axis(steps, lines, 1), f"yaxis{panel}": _axis(quantity, lines, 2, more=more)}
+    steps, quantities = message("training step"), (message("learning rate"), message("training loss"))
+    drawn, lower = (
+        _drawn(_checked(lines), steps, quantity, say, reach=reach)
+        for lines, quantity, reach in zip((rates, losses), quantities, ((), (limit,)))
+    )
+    tables = zip((drawn, lower), map(say, quantities))
+    drawn.table = Points([(f"{name}, {said}", *line) for one, said in tables for name, *line in one.table.lines])
+    drawn.description += " " + lower.description
+    drawn.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
     if step is not None:
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
     line = {"type": "line", "line": {"color": theme.LINES[-1], "width": 1, "dash": "dot"}}
     note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
     corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
-    ends = ", ".join(f"{name} {loss[-1]:.2f}" for name, _, loss in lines)
-    drawn = figure(
-        traces,
-        RUNS_HEIGHT,
-        say,
-        **_margins(lines),
-        **axes,
+    drawn.layout.update(
+        height=drawn.layout.height + SECOND_PANEL,
+        xaxis_anchor="y2",
+        yaxis_domain=(0.68, 1),
+        yaxis2=lower.layout.yaxis,
+        yaxis2_domain=(0, 0.6),
         shapes=[line | mark for mark in marks],
         annotations=[note | corner],
-        description=say("Learning rate and loss of {n} runs; losses at the end: {ends}.", n=len(rates), ends=ends),
-        table=Points(points),
     )
-    drawn.layout.update(xaxis_anchor="y2", yaxis_domain=(0.68, 1.0), yaxis2_domain=(0.0, 0.6))
     return drawn
 
 
@@ -130,52 +128,38 @@ def _drawn(
     marks: Sequence[tuple[str, float, float, str]] = (),
 ) -> Drawn:
     """Lines over one pair of axes, of which the upright one reaches some numbers more; the rest as of `curves`."""
-    x_axis, y_axis, names, points = say(x_axis), say(y_axis), [name for name, *_ in lines], list(lines)
-    traces = _traces(lines, x_axis, y_axis)
+    x_axis, y_axis, colors, points = say(x_axis), say(y_axis), {}, list(lines)
+    across, up = labels.escape(x_axis), labels.escape(y_axis)
+    traces = []
+    for k, (name, x, y) in enumerate(lines):
+        line = theme.line(k)
+        colors[name] = line["color"]
+        mode = "lines+markers" if len(x) <= MARKERS_UP_TO else "lines"
+        trace = go.Scatter(x=x, y=y, mode=mode, line=line, name=labels.escape(name), showlegend=True)
+        hover = f"%{{fullData.name}}<br>{across} %{{x:,.6g}}<br>{up} %{{y:.4g}}<extra></extra>"
+        traces.append(trace.update(hovertemplate=hover))
     for name, *place, text in marks:
         x, y = np.array(place, np.float32)[:, None]
         points.append((f"{name} ◆", x, y, [text]))
-        marker = {"color": theme.line(names.index(name))["color"], "size": 9, "symbol": "diamond"}
+        marker = {"color": colors[name], "size": 9, "symbol": "diamond"}
         mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
         traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
     ys = np.concatenate([y for *_, y in lines])
-    words = {"x": x_axis, "y": y_axis, "low": ys.min(), "high": ys.max(), "n": len(names)}
     return figure(
         traces,
         CURVES_HEIGHT,
         say,
-        **_margins(lines),
-        xaxis=_axis(x_axis, lines, 1, log_x),
-        yaxis=_axis(y_axis, lines, 2, log_y, reach),
-        description=say("{y} over {x}, from {low:.3g} to {high:.3g} (curves: {n}).", **words),
+        left=2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
+        top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in colors) // LEGEND_LETTERS),
+        xaxis=_axis(across, np.concatenate([x for _, x, _ in lines]), log_x),
+        yaxis=_axis(up, np.append(ys, reach), log_y),
+        description=say(ABOUT, x=x_axis, y=y_axis, low=ys.min(), high=ys.max()),
         table=Points(points),
     )
 
 
-def _traces(lines: list[Line], x_axis: str, y_axis: str) -> list[go.Scatter]:
-    x_axis, y_axis = labels.escape(x_axis), labels.escape(y_axis)
-    return [
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines+markers" if len(x) <= MARKERS_UP_TO else "lines",
-            line=theme.line(k),
-            name=labels.escape(name),
-            hovertemplate=f"%{{fullData.name}}<br>{x_axis} %{{x:,.6g}}<br>{y_axis} %{{y:.4g}}<extra></extra>",
-            showlegend=True,
-        )
-        for k, (name, x, y) in enumerate(lines)
-    ]
-
-
-def _margins(lines: list[Line]) -> dict[str, int]:
-    rows = 1 + sum(len(name) + 8 for name, *_ in lines) // LEGEND_LETTERS
-    return {"left": 2 * theme.TICK_SIZE + theme.AXIS_HEIGHT, "top": theme.LEGEND_HEIGHT * rows}
-
-
-def _axis(title: str, lines: list[Line], of: int, log: bool = False, more: tuple[float, ...] = ()) -> dict:
-    """An axis with a fixed range round the numbers of lines, x (1) or y (2), and some more."""
-    numbers = np.concatenate([more, *(line[of] for line in lines)])
+def _axis(title: str, numbers: np.ndarray, log: bool) -> dict:
+    """An axis with a fixed range round the numbers."""
     low, high = numbers.min(), numbers.max()
     if log:
         low, high = np.log10(low), np.log10(high)
@@ -188,7 +172,7 @@ def _axis(title: str, lines: list[Line], of: int, log: bool = False, more: tuple
     else:
         exponents = "e" if high < 0.01 else "none"
         scale = {"exponentformat": exponents, "range": [low and low - room, high + room]}
-    return {"title": labels.escape(title), "zeroline": False, "automargin": False} | scale
+    return {"title": title, "zeroline": False, "automargin": False} | scale
 
 
 def bars(
@@ -206,15 +190,11 @@ def bars(
     """
     values = checks.as_float("values", values, "TK")
     tokens = checks.as_tokens("tokens", tokens, len(values))
-    highest, said, title = float(values.sum(axis=1).max()), say(value), labels.escape(say(value))
-    x, columns = np.arange(len(values), dtype=np.int32), [column.copy() for column in values.T]
-    hover = {
-        "text": labels.hover_texts(tokens, say),
-        "hovertemplate": f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>",
-    }
-    traces = [go.Bar(x=x, y=y, marker_color=theme.line(k)["color"], **hover) for k, y in enumerate(columns)]
+    highest, x, title = values.sum(axis=1).max(), np.arange(len(values), dtype=np.int32), labels.escape(say(value))
+    bar = {"x": x, "text": labels.hover_texts(tokens, say), "textposition": "none", "showlegend": False}
+    bar["hovertemplate"] = f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>"
     return figure(
-        [trace.update(textposition="none", showlegend=False) for trace in traces],
+        [go.Bar(**bar, y=column, marker_color=theme.line(k)["color"]) for k, column in enumerate(values.T)],
         BARS_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
@@ -222,10 +202,8 @@ def bars(
         barmode="stack",
         xaxis=heatmap.side(tokens, token_axis, say),
         yaxis={"title": title, "range": [0, 1.08 * float(top or highest or 1)], "automargin": False},
-        description=say(
-            "One bar for each of {n} words: {value}, from 0 to {highest:.3g}.", n=len(x), value=said, highest=highest
-        ),
-        table=Points([(str(k), x, y, tokens) for k, y in enumerate(columns)]),
+        description=say(ABOUT, x=say(token_axis), y=say(value), low=0, high=highest),
+        table=Points([(str(k), x, column, tokens) for k, column in enumerate(values.T)]),
     )
 
 
@@ -255,25 +233,17 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
             marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
             name=labels.escape(say(part)),
             cliponaxis=False,
-            **clickable(labels.told(say, (part, "%{x:.2g}")), say),
+            hovertemplate=labels.told(say, (part, "%{x:.2g}")) + "<extra></extra>",
         )
         for k, (part, (symbol, size, color)) in enumerate(PARTS.items())
     ]
     margins = polylines(places.T[:2], [rows, rows])  # from the dot to its limit
     numbers = ("" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0])
-    titles = go.Scatter(
-        x=np.full(n, zero, np.float32),
-        y=rows - np.float32(0.42),
-        text=[f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers)],
-        mode="text",
-        textposition="middle right",
-        cliponaxis=False,
-        **QUIET,
-    )
+    titles = [f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers)]
     line = {"color": theme.LINES[0], "width": theme.LINE_WIDTH}
     ticks = range(low, high + 1, max(1, round((high - low) / 6)))
     return figure(
-        [*traces, go.Scatter(**margins, mode="lines", line=line, **QUIET), titles],
+        [*traces, go.Scatter(**margins, mode="lines", line=line, **QUIET)],
         n * CLAIM_HEIGHT,
         say,
         top=theme.LEGEND_HEIGHT,
@@ -286,7 +256,9 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
             "zeroline": False,
             "fixedrange": True,
         },
-        yaxis=BARE | {"range": [n - 0.5, -0.75], "fixedrange": True},
+        yaxis=heatmap.axis(
+            titles, step=1, ticklabelposition="inside top", ticklabelshift=8, range=[n - 0.5, -0.75], fixedrange=True
+        ),
         dragmode=False,
         description=say("Each of {n} rows is a claim: a dot for what was measured, a stroke for what is allowed.", n=n),
         table=Points([(say(part), values[:, k], rows, names) for k, part in enumerate(PARTS)]),

@@ -58,12 +58,6 @@ def clear(say: Say) -> dict:
     return shared | {"plot_bgcolor": theme.TRANSPARENT}
 
 
-def clickable(hover: str, say: Say) -> dict:
-    """The hover text, in a trace, of what a click opens: files leave out the line that is in its `meta`."""
-    line = f"<br>{labels.escape(say('click to open'))}"
-    return {"hovertemplate": f"{hover}{line}<extra></extra>", "meta": {"click": line}}
-
-
 def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """N lines as one, float32 with NaN between them, given x (N,) and y (N,) of their first points, second ..."""
     corners = {"x": x, "y": y}.items()
@@ -84,8 +78,4 @@ def titled(figure: Drawn, title: str, note: str) -> Drawn:
     layout.margin.t += height
     layout.margin.r = max(layout.margin.r, 24)
     layout.height += height
-    for trace in copy.data:
-        if trace.meta:  # as `clickable` made it
-            trace.hovertemplate = trace.hovertemplate.replace(trace.meta["click"], "")
-            trace.meta = None
     return copy

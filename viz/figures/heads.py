@@ -7,11 +7,10 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import BARE, QUIET, Drawn, clickable, figure
+from viz.figures.drawn import BARE, QUIET, Drawn, figure
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Board, Points, Tiles
 
-ROW_HEIGHT = 34  # pixels: room for a number in every cell
 MAP_HEIGHT = 380
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 
@@ -39,41 +38,36 @@ def head_board(
         selected: (row, column) to frame.
     """
     values = checks.as_float("values", values, "RC")
-    n_rows, n = values.shape
-    rows, columns = checks.as_tokens("rows", rows, n_rows), checks.as_tokens("columns", columns, n)
+    columns = checks.as_tokens("columns", columns, values.shape[1])
     texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
-    texts = [checks.as_tokens("texts", row, n) for row in texts]
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    names = [checks.as_tokens("names", row, n) for row in names]
+    texts, names = (
+        [checks.as_tokens(name, row, len(columns)) for row in some]
+        for name, some in (("texts", texts), ("names", names))
+    )
     if signed:
         colors, said = heatmap.centred(values), say("orange above 0, blue below")
     else:
         low, high = min(0.0, float(values.min())), float(values.max())
         colors = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
         said = say("bright where it is small") if low_is_good else say("bright where it is large")
-    board = go.Heatmap(
-        z=values,
+    drawn = heatmap.grid(
+        values,
+        {"rows": rows, "columns": columns},
+        say,
+        value,
+        ("", ""),
+        hover="%{text}<br>" + labels.told(say, (value, "%{z:.4g}")),
+        written=[list(map(labels.escape, row)) for row in texts],
+        framed=[selected] if selected else [],
         text=[list(map(labels.escape, row)) for row in names],
-        hovertemplate=f"%{{text}}<br>{labels.told(say, (value, '%{z:.4g}'))}<extra></extra>",
-        **theme.cell_gaps(0),
         showscale=False,
         reversescale=low_is_good and not signed,
         **colors,
     )
-    across, down = (list(map(labels.tick_text, some)) for some in (columns, rows))
-    return figure(
-        [board, heatmap.cell_texts(board, [list(map(labels.escape, row)) for row in texts])],
-        n_rows * ROW_HEIGHT,
-        say,
-        left=labels.tick_width(rows),
-        bottom=theme.TICK_SIZE,
-        xaxis=heatmap.axis(across, step=labels.tick_step(n, theme.MAX_NUMBERS), tickangle=0, fixedrange=True),
-        yaxis=heatmap.axis(down, downwards=True, fixedrange=True),
-        dragmode=False,
-        shapes=[heatmap.frame(*selected)] if selected else [],
-        description=say("One cell per head: {value}, {colors}.", value=say(value), colors=said),
-        table=Board(values, names, texts, value),
-    )
+    drawn.description = say("One cell per head: {value}, {colors}.", value=say(value), colors=said)
+    drawn.table = Board(values, names, texts, value)
+    return drawn
 
 
 def head_map(
@@ -106,7 +100,7 @@ def head_map(
             textposition="top center",
             mode="markers+text",
             marker={"size": 11, "color": theme.line(i)["color"], "symbol": symbol},
-            **clickable("%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}", say),
+            hovertemplate="%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}<extra></extra>",
             name=labels.escape(name),
         )
         traces.append(trace)
@@ -155,7 +149,7 @@ def head_overview(
         z=np.zeros((n_layers, n_heads), np.float32),
         customdata=[[[layer, head] for head in range(n_heads)] for layer in range(n_layers)],
         text=[[f"{row}, {one}<br>{text}" for one, text in zip(columns, some)] for row, some in zip(rows, largest)],
-        **clickable("%{text}", say),
+        hovertemplate="%{text}<extra></extra>",
         colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
         showscale=False,
         name="heads",

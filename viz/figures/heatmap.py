@@ -14,6 +14,7 @@ from viz.figures.labels import Say, english, message
 from viz.figures.tables import Cells
 
 NOT_ALLOWED = message("not allowed (masked)")
+WRITTEN_ROW = 34  # pixels of a row: room for a number in every cell
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
 PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
 _NOWHERE = np.array([np.nan], np.float32)
@@ -51,7 +52,8 @@ def side(
         return axis(numbers, title, step=step, downwards=downwards, tickangle=0)
     if (step := labels.tick_step(len(entries))) > 1:
         title = say("{title} · 1 of {n} labelled", title=title, n=step)
-    return axis(list(map(labels.tick_text, entries)), title, downwards=downwards, tickangle=-45 * (not downwards))
+    leaning = 0 if downwards or labels.tick_width(entries) < theme.UPRIGHT else -45
+    return axis(list(map(labels.tick_text, entries)), title, downwards=downwards, tickangle=leaning)
 
 
 def grid(
@@ -67,6 +69,7 @@ def grid(
     blocked: np.ndarray | None = None,
     notes: Sequence[str] | None = None,
     written: Sequence[Sequence[str]] | None = None,
+    framed: Sequence[tuple[int, int]] = (),
     most: int = theme.MAX_NUMBERS,
     **heatmap,
 ) -> Drawn:
@@ -83,7 +86,8 @@ def grid(
         hover: all that it says, if not row, column and number; `%{y}` is the row and `%{x}` the column.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
-        written: escaped texts (T, S) in the cells.
+        written: escaped texts (T, S) in the cells, which are then higher and can be clicked but not zoomed.
+        framed: (row, column) of cells to draw an outline round.
         most: numbers on the axis of the columns.
         heatmap: settings of go.Heatmap, zmin and zmax among them.
     """
@@ -117,16 +121,20 @@ def grid(
     if hatched:
         traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
         description += " " + say("Hatched cells are not allowed by the mask.")
+    height, fixed = theme.plot_height(len(values)), {}
     if written is not None:
         traces.append(cell_texts(cells, written))
+        height, fixed = WRITTEN_ROW * len(values), {"dragmode": False}
     return figure(
         traces,
-        theme.plot_height(len(values)),
+        height,
         say,
         left=labels.tick_width(named.get("y", [str(len(values))])) + theme.AXIS_TITLE_HEIGHT,
         top=theme.LEGEND_HEIGHT * hatched,
         bottom=(theme.LEANING * labels.tick_width(named["x"]) if "x" in named else 0) + theme.AXIS_HEIGHT,
         **axes,
+        **fixed,
+        shapes=[frame(*cell) for cell in framed],
         description=description,
         table=Cells(values, names, named.get("y"), named.get("x"), value),
     )

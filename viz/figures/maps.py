@@ -244,7 +244,7 @@ def loss_board(
     """
     losses = checks.as_float("losses", losses, "TS")
     low, high = float(losses.min()), float(losses.max())
-    drawn = heatmap.grid(
+    return heatmap.grid(
         losses,
         {"rows": rows, "columns": columns},
         say,
@@ -257,9 +257,8 @@ def loss_board(
         zmax=max(high if limit is None else float(limit), low + 1e-6),
         showscale=False,
         written=[[say("{x:.2f}", x=loss) for loss in row] for row in losses],
+        framed=selected,
     )
-    drawn.layout.shapes = [heatmap.frame(row, column) for row, column in selected]
-    return drawn
 
 
 def candidates_heatmap(
@@ -286,7 +285,7 @@ def candidates_heatmap(
         notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
     names = [checks.as_tokens("candidates", row, count) for row in candidates]
     texts = [list(map(labels.tick_text, row)) for row in names] if n_steps <= _CANDIDATES_UP_TO else None
-    drawn = heatmap.grid(
+    return heatmap.grid(
         probabilities,
         {"tokens": tokens, "ranks": [str(rank + 1) for rank in range(count)]},
         say,
@@ -300,5 +299,3 @@ def candidates_heatmap(
         written=texts,
         **heatmap.PROBABILITIES,
     )
-    drawn.layout.xaxis.tickangle = 0
-    return drawn

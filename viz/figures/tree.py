@@ -11,12 +11,11 @@ from viz.figures.drawn import Drawn, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-KEPT, FINISHED, PRUNED = message("kept"), message("finished"), message("pruned")
-# Symbol, size and colour.
+# Symbol, size and colour of a node.
 FATES = {
-    KEPT: ("circle", 9, theme.LINES[0]),
-    FINISHED: ("star", 14, theme.LINES[2]),
-    PRUNED: ("x-thin", 8, theme.LINES[6]),
+    message("kept"): ("circle", 9, theme.LINES[0]),
+    message("finished"): ("star", 14, theme.LINES[2]),
+    message("pruned"): ("x-thin", 8, theme.LINES[6]),
 }
 ROW_HEIGHT = 64  # pixels of a row: a token, a number under it, and room for the lines to the next row
 CHANNELS = (0.34, 0.66)  # between two rows, where lines turn: labels take the rest
@@ -40,7 +39,7 @@ class _Tree:
     def path(self, node: int) -> list[int]:
         return [node, *self.path(self.parents[node])] if node >= 0 else []
 
-    def lines(self, nodes: list[int], name: str, **line) -> go.Scatter:
+    def lines(self, nodes: np.ndarray, name: str, **line) -> go.Scatter:
         """Each parent's lines turn at a height of their own, so that those of two parents never lie on each other."""
         (x0, x1), (y0, y1) = ([row[self.parents[nodes]], row[nodes]] for row in (self.rank, self.step))
         turn = y0 + CHANNELS[0] + (CHANNELS[1] - CHANNELS[0]) * (x0 + 0.5) / self.width[y0]
@@ -75,44 +74,45 @@ def search_tree(
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    tokens, fates = checks.as_tokens("tokens", tokens, n), checks.as_tokens("fates", fates, n)
+    tokens, fates = checks.as_tokens("tokens", tokens, n), np.array(checks.as_tokens("fates", fates, n))
     tree, scores = _Tree(parents, log_probabilities), scores or {}
-    first, last = steps or (0, int(tree.step.max()))
-    drawn = [node for node in range(n) if first <= tree.step[node] <= last]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
         texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at)]
-    best, traces, points = tree.path(max(scores, key=scores.__getitem__)) if scores else (), [], []
-    later = [node for node in drawn if tree.step[node] > first]
-    if solid := [node for node in later if fates[node] != PRUNED]:
-        traces.append(tree.lines(solid, "", **_EDGE))
-    if dotted := [node for node in later if fates[node] == PRUNED]:
-        traces.append(tree.lines(dotted, "", **_EDGE | {"width": 1, "dash": "dot"}))
-    if chosen := [node for node in later if node in best]:
-        traces.append(tree.lines(chosen, say("best path"), color=theme.SELECTED, width=4))
-    for fate in FATES:
-        some = [node for node in drawn if fates[node] == fate]
-        traces.append(_nodes(tree, fate, some, tokens, texts, say))
+    first, last = steps or (0, int(tree.step.max()))
+    drawn = np.flatnonzero((tree.step >= first) & (tree.step <= last))
+    later, pruned = drawn[tree.step[drawn] > first], fates == "pruned"
+    best = np.isin(np.arange(n), tree.path(max(scores, key=scores.__getitem__)) if scores else [])
+    kinds = (
+        (~pruned, "", _EDGE),
+        (pruned, "", _EDGE | {"width": 1, "dash": "dot"}),
+        (best, say("best path"), {"color": theme.SELECTED, "width": 4}),
+    )
+    traces = [tree.lines(later[which[later]], name, **line) for which, name, line in kinds if which[later].any()]
+    points = []
+    for fate, look in FATES.items():
+        some = drawn[fates[drawn] == fate].tolist()
+        traces.append(_nodes(tree, look, some, tokens, texts, say).update(name=say(fate)))
         written = [say("{token}, {x:.2f}", token=tokens[i], x=tree.added[i]) if i else tokens[i] for i in some]
         points.append((say(fate), tree.rank[some], tree.step[some], written))
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
     ranks, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
-    across, down = {"range": [-0.25, n_columns - 0.15]}, {"range": [last + 0.5, first - 0.5]}
+    across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
     return figure(
         traces,
         (last - first + 1) * ROW_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT,
-        xaxis=heatmap.axis(ranks, say("rank among these candidates"), step=1, fixedrange=True) | across,
-        yaxis=heatmap.axis(numbers, say("tokens written"), step=1, fixedrange=True) | down,
+        xaxis=heatmap.axis(ranks, say("rank among these candidates"), step=1, fixedrange=True, range=across),
+        yaxis=heatmap.axis(numbers, say("tokens written"), step=1, fixedrange=True, range=down),
         dragmode=False,
         description=say(
             "Row n holds the candidates for the n-th token, by rank; lines lead from each token to what followed it: "
             "{kept} kept, {finished} finished, {pruned} pruned.",
-            **{fate: fates.count(fate) for fate in FATES},
+            **{fate: np.count_nonzero(fates == fate) for fate in FATES},
         ),
         table=Points(points),
     )
@@ -124,11 +124,10 @@ def _looked(row: np.ndarray, names: list[str], say: Say) -> str:
     return "<br>" + say("its step attended to {tokens}", tokens=named) if row.any() else ""
 
 
-def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: Mapping[int, float], say: Say) -> list[str]:
-    order = sorted(scores, key=lambda node: -scores[node])
-    texts = []
+def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say) -> list:
+    texts, order = [], sorted(scores, key=lambda node: -scores[node])
     for node, token in enumerate(tokens):
-        lines = [f"{labels.hover_text(token, int(tree.step[node]), say)}, {say(fates[node])}"]
+        lines = [f"{labels.hover_text(token, tree.step[node], say)}, {say(fates[node])}"]
         if node:
             log = tree.added[node]
             lines.append(say("log-probability {log:.3f} ({probability:.1%})", log=log, probability=np.exp(log)))
@@ -140,9 +139,10 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: list[str], scores: Mappi
     return texts
 
 
-def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: list[str], say: Say) -> go.Scatter:
-    symbol, size, color = FATES[fate]
-    line = {"width": 2, "color": color} if fate == PRUNED else None
+def _nodes(
+    tree: _Tree, look: tuple[str, int, str], nodes: list[int], tokens: list[str], texts: list[str], say: Say
+) -> go.Scatter:
+    symbol, size, color = look
     added = [say("<br>{x:.2f}", x=tree.added[node]).replace("-", "−") if node else "" for node in nodes]
     return go.Scatter(
         x=tree.rank[nodes].astype(np.float32),
@@ -155,8 +155,7 @@ def _nodes(tree: _Tree, fate: str, nodes: list[int], tokens: list[str], texts: l
         textposition="middle right",
         textfont={"size": theme.TICK_SIZE},
         cliponaxis=False,
-        marker={"symbol": symbol, "size": size, "color": color, "opacity": 1, "line": line},
-        name=say(fate),
+        marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
         showlegend=True,
     )
 

@@ -175,7 +175,8 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
     )
     explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
     rate = agreement.spearman(*value_of(points).T)
-    _caption(say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate), x, y)
+    line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
+    _caption(f"{line} {say('Click a point to open its head.')}", x, y)
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
