@@ -100,7 +100,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     state["shown-text"], state[view.KEPT] = results[0].text, chosen
     sides, names, about = [], [], []
     for side, request, result in zip("AB", pair, results):
-        shown = staged.shown_of(result, request, chosen, recipes.translation(request), rowwise=False)
+        shown = staged.shown_of(result, request, chosen, rowwise=False)
         sides.append(replace(shown, effects=None, address=dict(shown.address) | chose))
         differing = {"sentence": "", "model": request.checkpoint, "search": recipes.decoded(request.beam)}[versus]
         score = say("log-probability {number:.2f}", number=float(result.log_probabilities.sum(dtype="float64")))
@@ -119,4 +119,4 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         shared.card(checkpoint, f"card-{checkpoint}")
 
 
-staged.page("compare", staged.models(), show)
+staged.page(staged.models(), show)

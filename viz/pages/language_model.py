@@ -24,12 +24,12 @@ EXAMPLES = (  # in the language of the model
     "The storm moved",
     "She was born in",
 )
-PAGE, KEPT = "language_model", "language-model-kept"  # in the session: what is shown, a View and a Chance
+KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
 def opened(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
-    state, came = st.session_state, staged.arrives(PAGE, "beginning")
+    state, came = st.session_state, choices.arrives("beginning")
     shown, chance = state.get(KEPT, (View(EXAMPLES[0]), Chance()))
     if came:
         state[staged.QUERY] = st.query_params.to_dict()

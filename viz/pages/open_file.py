@@ -111,10 +111,7 @@ def example() -> tuple[cached.Request, Attention]:
 
 
 def show_stage(attention: Attention, recipe: Recipe) -> None:
-    state = st.session_state
-    if staged.arrives("open_file", "part"):
-        state[staged.QUERY] = st.query_params.to_dict()
-    chosen, problems = view.read(state[staged.QUERY], [])
+    chosen, problems = view.read(st.session_state[staged.QUERY], [])
     choices.missed(problems)
     given = alone.of_attention(attention, chosen)
     code = staged.code(attention, given.built, recipe, given.view)
@@ -200,6 +197,8 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
 @choices.fragment
 def live() -> None:
     state, numbers = st.session_state, {}
+    if choices.arrives("part"):
+        st.session_state[staged.QUERY] = st.query_params.to_dict()
     with shared.row(gap="small"):
         part = controls.views(VIEWS, "part")
         offer_file()

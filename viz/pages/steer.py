@@ -98,7 +98,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
             say("Changed: {changes}", changes=names),
             say("Without the changes the model writes: {text}", text=before),
         )
-    explore.offer_report(result, request, translation(request), "steer", said)
+    explore.offer_report(result, request, "steer", said)
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree"):
@@ -164,4 +164,4 @@ def show_tree(request: Request, result: Shown) -> None:
 
 
 changeable = available("transformer")
-staged.page("steer", [name for name in staged.models() if name in changeable] or staged.models(), show)
+staged.page([name for name in staged.models() if name in changeable] or staged.models(), show)

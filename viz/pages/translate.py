@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.ui import explore, shared, staged
-from viz.views import cached, recipes, view
+from viz.views import cached, view
 from viz.views.view import View
 
 
@@ -16,9 +16,8 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     shown, result = answered
     st.session_state["shown-text"] = result.text
     st.session_state[view.KEPT] = chosen
-    recipe = recipes.translation(shown)
-    staged.put(staged.shown_of(result, shown, chosen, recipe))
-    explore.offer_report(result, shown, recipe)
+    staged.put(staged.shown_of(result, shown, chosen))
+    explore.offer_report(result, shown)
 
 
-staged.page("translate", staged.models(), show)
+staged.page(staged.models(), show)

@@ -3,7 +3,7 @@
 The address is read where the session does not know a choice yet, and after Back or Forward.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -41,6 +41,17 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     value = default if value is None else value
     _drawn.get()[key] = None if value == default else code(value)
     return value
+
+
+def arrives(key: str) -> bool:
+    """Whether the visitor has just come to a page with this control; Streamlit empties controls between pages."""
+    state = st.session_state
+    return key not in state or state.get(_PAGE) != get_script_run_ctx().page_script_hash
+
+
+def told(codes: Mapping[str, str | None]) -> None:
+    """Have the address tell of choices, by their codes, that are no controls of this kind; None for a default."""
+    _drawn.get().update(codes)
 
 
 def missed(problems: Iterable[str]) -> None:
@@ -83,7 +94,7 @@ def part(name: str = "") -> Iterator[None]:
     said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
     if said != st.query_params.to_dict():
         st.query_params.from_dict(said)
-    if problems := "; ".join(state.pop(_PROBLEMS, ())):
+    if problems := "; ".join(dict.fromkeys(state.pop(_PROBLEMS, ()))):
         text = say("This link asks for something missing ({parts}). Showing the default instead.", parts=problems)
         notes.warning(literal(text))
 

@@ -6,6 +6,7 @@ options that are not sentences themselves, and further settings of the widget.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,11 +15,11 @@ from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
 from viz.text.language import message, say
-from viz.ui import shared
+from viz.ui import choices, shared
 from viz.ui.choices import control
 from viz.views import cached, codes, view
 from viz.views.cached import Request
-from viz.views.view import BEAM, FIELDS, LENGTH_PENALTY
+from viz.views.view import FIELDS, View
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 HINT = message("Type a sentence to translate it")
@@ -98,57 +99,65 @@ def sentence(label: str, example: str, key: str = "text", said: dict[str, str] =
     with shared.row(gap="xsmall"):
         examples(key, said)
     if key == "text":
-        state[view.KEPT] = replace(kept or view.View(), text=typed)
+        state[view.KEPT] = replace(kept or View(), text=typed)
     return typed
 
 
-def search(names: list[str], prefix: str = "") -> tuple[str, int, float, str | None]:
-    """Let the visitor choose model, search and reference; with a prefix of their keys, no address keeps them."""
-    state = st.session_state
+def arrive(names: list[str], usual: View, prefix: str = "") -> View:
+    """What a page with these models shows at first, by the address or as before; sets the controls of `search`."""
+    state, query = st.session_state, st.query_params.to_dict()
+    wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
+    choices.missed(problems)
+    state.update({prefix + name: getattr(wanted, name) for name in FIELDS})
+    # A model of another page may be none of this one's.
+    state[f"{prefix}model"] = wanted.model if wanted.model in names else names[0]
+    state[f"{prefix}forced"] = wanted.reference is not None
+    return wanted
 
-    def put(widget: Callable, *given, key: str, reader: codes.Reader, default, **more):
-        if prefix:
-            return widget(*given, key=prefix + key, **more)
-        return control(widget, *given, key=key, reader=reader, default=default, **more)
 
-    model = put(st.selectbox, say("Model"), names, key="model", reader=codes.one_of(names), default=names[0])
-    if "reference" in st.query_params:
-        state.setdefault(f"{prefix}forced", True)
+def search(names: list[str], prefix: str = "") -> None:
+    """Let the visitor choose model, search and reference, in controls whose keys begin with a prefix."""
+    state, key = st.session_state, f"{prefix}reference"
+    st.selectbox(say("Model"), names, key=f"{prefix}model")
     help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
-    more = {"reader": codes.switch, "default": False, "help": help_}
-    forced, reference = put(st.toggle, say("Read a reference instead"), key="forced", **more), None
-    if forced:
-        key, live = f"{prefix}reference", False if prefix else "200ms"
-        if not state.get(key) and key not in st.query_params:
-            state[key] = state.get("shown-text", "")  # the translation on the page, to be changed word by word
-        reference = put(st.text_input, say("Reference"), key="reference", reader=str, default="", live=live)
-    beams = {width: say(name) for width, name in words.BEAMS.items()}
-    more = {"reader": codes.one_of(beams), "format_func": beams.get, "help": say(words.SEARCH), "disabled": forced}
-    beam = put(st.select_slider, say("Beam width"), list(beams), key="beam", default=BEAM, **more)
+    if forced := st.toggle(say("Read a reference instead"), key=f"{prefix}forced", help=help_):
+        state[key] = state.get(key) or state.get("shown-text", "")  # to be changed word by word
+        st.text_input(say("Reference"), key=key, live=False if prefix else "200ms")
+    more = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
+    beam = st.select_slider(say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **more)
     help_ = say("Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones.")
-    more = {"reader": codes.number(0.0, 2.0), "step": 0.1, "help": help_, "disabled": forced or beam == 1}
-    penalty = put(st.slider, say("Length penalty"), 0.0, 2.0, key="penalty", default=LENGTH_PENALTY, **more)
-    return model, beam, penalty, reference
+    more = {"key": f"{prefix}penalty", "help": help_, "disabled": forced or beam == 1}
+    st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **more)
+
+
+def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:
+    """What is chosen in the controls of `search`, by the names of a View."""
+    state = st.session_state
+    found = {name: state[prefix + name] for name in ("model", "beam", "penalty")}
+    found["model"] = "" if found["model"] == names[0] else found["model"]
+    return found | {"reference": state.get(f"{prefix}reference", "") if state[f"{prefix}forced"] else None}
 
 
 def ask() -> Request:
     """Ask for what to translate, at first what was on the page before or in the address; errors as of `translator`."""
-    state = st.session_state
-    kept, default = state.get(view.KEPT), cached.default_checkpoint()
+    state, default = st.session_state, cached.default_checkpoint()
     names = list(dict.fromkeys((default, *available("transformer"))))
-    if kept is not None and "text" not in state and not any(name in st.query_params for name in FIELDS):
-        state.update({name: getattr(kept, name) for name in FIELDS}, forced=kept.reference is not None)
+    if choices.arrives("penalty"):
+        arrive(names, View(EXAMPLE))
     first = st.container()
     with st.expander(say("Translation options")):
-        name, beam, penalty, reference = search(names)
+        search(names)
+    options = chosen(names)
     with first:
-        typed = sentence(words.sentence_in(cached.translator(name).card.get("source")), EXAMPLE)
-    before = state.get(view.KEPT)
-    model = "" if name == default else name
-    if not model and before.model not in ("", *names):  # one that this page does not have
-        model = before.model
-    state[view.KEPT] = replace(before, model=model, beam=beam, penalty=penalty, reference=reference)
-    return Request(name, typed, beam, penalty, reference)
+        card = cached.translator(options["model"] or default).card
+        text = sentence(words.sentence_in(card.get("source")), EXAMPLE)
+    choices.told(dict.fromkeys(FIELDS[1:]) | View(**options).address())
+    asked = Request.of(View(text, **options), default)
+    before = state[view.KEPT]
+    if not options["model"] and before.model not in names:  # one that this page does not have
+        options["model"] = before.model
+    state[view.KEPT] = replace(before, **options)
+    return asked
 
 
 def no_model(error: ValueError) -> None:

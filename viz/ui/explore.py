@@ -15,8 +15,8 @@ from viz.text.language import current, say, using
 from viz.ui import choices, shared
 from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
-from viz.views import cached, changes
-from viz.views.made import Plot, Recipe, with_imports
+from viz.views import cached, changes, recipes
+from viz.views.made import Plot, with_imports
 from viz.views.view import FIELDS
 
 
@@ -88,9 +88,7 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
             st.download_button(label, using(current())(make), f"{name}.{kind}", f"text/{kind}", **more)
 
 
-def offer_report(
-    result: cached.Shown, request: cached.Request, recipe: Recipe, page: str = "", changed: tuple[str, ...] = ()
-) -> None:
+def offer_report(result: cached.Shown, request: cached.Request, page: str = "", changed: tuple[str, ...] = ()) -> None:
     """Show the card of a model, and the report of its translation; `changed` as of its Settings."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
@@ -100,7 +98,7 @@ def offer_report(
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference),
         card=words.describe_card(request.checkpoint, request.translator.card),
         link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
-        code=with_imports(*recipe.lines),
+        code=with_imports(*recipes.translation(request).lines),
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )

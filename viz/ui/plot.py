@@ -32,10 +32,14 @@ def plot(
             row and column of the cell.
         column_width: pixels that a column needs, where it needs more than its label.
     """
+    cells, table = figure.table, None
+    if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
+        corner = " / ".join(map(say, cells.axes))
+        table = {"rows": cells.row_names, "columns": cells.column_names, "corner": corner}
     told = {
         "alt": figure.description,
         "least": _least_width(figure, column_width),
-        "table": _table(figure),
+        "table": table,
         "clicks": on_click is not None,
         "language": current(),
         "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
@@ -68,14 +72,6 @@ def _least_width(figure: Drawn, column_width: int | None) -> int:
     labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
     has_bar = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
     return round(labels + margin.l + margin.r + 70 * has_bar)
-
-
-def _table(figure: Drawn) -> dict[str, Any] | None:
-    """What the browser's table of a map is named by."""
-    table = figure.table
-    if not (isinstance(table, Cells) and table.row_names and table.column_names):
-        return None
-    return {"rows": table.row_names, "columns": table.column_names, "corner": " / ".join(map(say, table.axes))}
 
 
 def _clicked(point: Any) -> list[int]:

@@ -27,8 +27,9 @@ from viz.views.view import FIELDS, View
 Show = Callable[[list[str], View, bool], None]
 
 LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
-# In the session: the address as the stage knows it; that it changed; the page of the stage; what it shows at first.
-QUERY, ASKED, PAGE, CAME = "stage-query", "stage-asked", "stage-page", "stage-came"
+# In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
+QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
+PREFIX = "stage-"  # of the keys of controls
 
 
 def live() -> str | bool:
@@ -42,27 +43,21 @@ def models() -> list[str]:
     return list(dict.fromkeys((cached.default_checkpoint(), *names)))
 
 
-def arrives(page: str, control: str) -> bool:
-    """Whether the visitor has just come to a page of the stage; Streamlit empties its controls between pages."""
-    came = st.session_state.get(PAGE) != page or control not in st.session_state
-    st.session_state[PAGE] = page
-    return came
-
-
-def page(name: str, names: list[str], show: Show) -> None:
+def page(names: list[str], show: Show) -> None:
     """A page of the stage: sentence, examples, model (of names, the default one first) and search in a row.
 
     `show` draws what is below it, given the names, what is asked for, and whether the visitor has just come.
     """
-    if arrives(name, "sentence"):
-        st.session_state[CAME] = arrive(names)
+    state = st.session_state
+    if choices.arrives("sentence"):
+        state[CAME], state[QUERY] = controls.arrive(names, View(), PREFIX), st.query_params.to_dict()
+        state["sentence"] = state[CAME].text
     with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
             controls.examples("sentence")
-        state = st.session_state
         how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
         with st.popover(f"{state['stage-model']} · {how}", key="search"):
-            controls.search(names, "stage-")
+            controls.search(names, PREFIX)
             st.toggle(say("Translate while typing"), value=True, key="stage-live")
         with st.container(key="live"):
             _live(names, show)
@@ -72,7 +67,7 @@ def page(name: str, names: list[str], show: Show) -> None:
 def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is asked once, not for each word
-        came = state.pop(CAME, None)
+        came, chosen = state.pop(CAME, None), controls.chosen(names, PREFIX)
         wanted = came or before(names)
         card, broken = {}, None
         try:
@@ -86,25 +81,7 @@ def _live(names: list[str], show: Show) -> None:
             if broken is not None:
                 controls.no_model(broken)
                 return
-            model, forced, beam = state["stage-model"], state["stage-forced"], state["stage-beam"]
-            chosen = {"model": "" if model == names[0] else model, "beam": beam, "penalty": state["stage-penalty"]}
-            chosen["reference"] = state.get("stage-reference", "") if forced else None
             show(names, replace(wanted, text=text or "", **chosen), came is not None)
-
-
-def arrive(names: list[str]) -> View:
-    """What a page with these models shows at first, by the address or as before; sets its controls."""
-    state, query = st.session_state, st.query_params.to_dict()
-    state[QUERY], usual = query, View()
-    wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
-    choices.missed(problems)
-    state["sentence"] = wanted.text
-    for name in FIELDS[1:]:
-        state[f"stage-{name}"] = getattr(wanted, name)
-    # A model of another page may be none of this one's.
-    state["stage-model"] = wanted.model if wanted.model in names else names[0]
-    state["stage-forced"] = wanted.reference is not None
-    return wanted
 
 
 def before(names: list[str]) -> View:
@@ -197,10 +174,10 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
 
 
 def shown_of(
-    result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe, rowwise: bool = True
+    result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about."""
-    built, notes = stage_message.built(result, chosen), []
+    built, notes, recipe = stage_message.built(result, chosen), [], recipe or recipes.translation(request)
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, request.reference))
     if not result.finished:

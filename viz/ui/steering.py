@@ -8,7 +8,7 @@ import numpy as np
 
 from model.analysis import comparison
 from model.decoding import Search
-from model.interventions.edits import Cell, Edits, Force, Head, layer_counts
+from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from model.translation import SIDES
 from viz.app.turns import in_turn
@@ -22,7 +22,6 @@ from viz.views import cached, heads_results, maps
 from viz.views import changes as change
 from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
-from viz.views.recipes import translation
 from viz.views.view import View
 
 _KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
@@ -91,9 +90,9 @@ def _done(request: Request, action: Mapping) -> Changes:
 
 
 def _switched(request: Request, action: Mapping) -> Edits:
-    config, edits, kind = request.translator.config, request.changes.edits, action["kind"]
+    edits, kind = request.changes.edits, action["kind"]
     head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
-    every = {Head(kind, layer, one) for layer in range(layer_counts(config)[kind]) for one in range(config.n_heads)}
+    every = set(all_heads(request.translator.config, kind))
     layer, others = {one for one in every if one.layer == head.layer}, every - {head}
     off, uniform = set(edits.off), set(edits.uniform)
     match action["do"]:
@@ -214,7 +213,7 @@ def told(
         setting: as of `viz.stage.message.message`.
     """
     changes, edits, before = request.changes, request.changes.edits, None
-    shown = staged.shown_of(result, request, chosen, translation(request), rowwise=not request.changes)
+    shown = staged.shown_of(result, request, chosen, rowwise=not request.changes)
     shown = replace(shown, address=dict(shown.address) | changes.address())
     moved = say("Scale and shift the encodings that are added to the embeddings.")
     steering = {
@@ -229,8 +228,8 @@ def told(
         ],
     }
     if changes:
-        old, plain = compute(request.plain), request.plain
-        before = staged.shown_of(old, plain, chosen, translation(plain), rowwise=False)
+        old = compute(request.plain)
+        before = staged.shown_of(old, request.plain, chosen, rowwise=False)
         steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
         steering["cost"] = spoken_cost(cost(request))
         if edits.without_future != edits:

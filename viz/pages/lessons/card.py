@@ -11,7 +11,6 @@ from viz.ui import plot, staged
 from viz.views.cached import Request
 from viz.views.cached import compute as steer
 from viz.views.changes import Changes
-from viz.views.recipes import translation
 from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
@@ -86,7 +85,7 @@ class OnStage:
         place |= state.get(ASKED, {})
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
-        shown = staged.shown_of(steer(request), request, chosen, translation(request), rowwise=not request.changes)
+        shown = staged.shown_of(steer(request), request, chosen, rowwise=not request.changes)
         staged.put(shown, asked=self._asked, setting=state[staged.QUERY] | {"ring": ring})
 
     def link(self) -> tuple[str, Mapping[str, str]]:
