@@ -61,7 +61,7 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
         if quantity == "loss":
             expected = expected.reshape(-1, EVERY).mean(1)
         np.testing.assert_allclose(screen.values(trace["y"]), expected, rtol=1e-5)
-        assert trace["yaxis"] == ("y" if quantity == "learning_rate" else "y2")
+        assert trace.get("yaxis", "y") == ("y" if quantity == "learning_rate" else "y2")
     limit, at_step = screen.figure(at, "grid-curves")["layout"]["shapes"]
     assert limit["yref"] == "y2" and limit["y0"] == limit["y1"] == pytest.approx(grid.entropy_smoothed)
     assert at_step["x0"] == at_step["x1"] == 100
