@@ -163,7 +163,7 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
     heads_roles.show_card(head, {say("this sentence"): source})
     left, right = st.columns(2, gap="medium")
     with left:
-        heads_roles.show_alike(found, head, recipe, f"head_roles.divergences(result.attention({kind!r}))")
+        heads_roles.show_alike(source, head, recipe)
     with right:
         heads_roles.show_here(head, attention, recipe)
     with st.expander(say("All heads of this kind as a table")):

@@ -215,8 +215,9 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
     explore.draw(plot, "head-opened", line=say(spoken.rows))
 
 
-def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> None:
-    """Draw which heads of a kind look alike; `divergence` of all pairs is Python."""
+def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
+    """Draw which heads of a kind look alike."""
+    kind, shown, lines = head.kind, source.kinds[head.kind], ()
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
     if shown.divergence is None:
         line = say(
@@ -226,6 +227,9 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
         )
         explore.heading(name, line)
         return
+    divergence = f"head_roles.divergences(result.attention({kind!r}))"
+    if source.name != "here":  # an atlas keeps it
+        divergence, lines = f"np.array({source.name}[{kind!r}]['divergence'])", source.lines
     points, kept = head_roles.layout(shown.divergence)
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
@@ -235,7 +239,7 @@ def show_alike(shown: Numbers, head: Head, recipe: Recipe, divergence: str) -> N
     plot = recipe.plot(
         name,
         head_map,
-        the(head_roles.layout)(made(shown.divergence, divergence))[0].being(points),
+        the(head_roles.layout)(made(shown.divergence, divergence, *lines))[0].being(points),
         list(np.ndindex(n_layers, n_heads)),
         [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
         selected=(head.layer, head.head),

@@ -2,7 +2,8 @@
 
 import html
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,7 +19,6 @@ from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, heads_roles, shared, speaking
 from viz.views import cached, changes, heads_results, recipes
 from viz.views.heads_results import Source
-from viz.views.made import Recipe
 from viz.views.view import View
 
 NEIGHBOURS = 4
@@ -32,51 +32,26 @@ VIEWS = messages(
     table="Table",
 )
 WITH_CARD = ("board", "scatter", "alike", "table")  # views of all heads
-SOURCES = {
-    "held-out": message("held-out sentences"),
-    "sentence": message("this sentence"),
-    "difference": message("difference"),
-}
+SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
 
-class Places(NamedTuple):
-    """Where things stand: the picture and beside it what changes it; below them the card and the head."""
-
-    picture: DeltaGenerator
-    choices: DeltaGenerator
-    card: DeltaGenerator
-    head: DeltaGenerator
-
-
-class Known(NamedTuple):
-    """What there is to show: the translation and its request, the atlas if any, numbers of both, and the open head."""
-
-    result: cached.Shown
-    request: cached.Request
-    report: dict[str, Any] | None
-    held: Source | None
-    own: Source
-    head: Head
-
-    @property
-    def recipe(self) -> Recipe:
-        return recipes.translation(self.request)
-
-    def address(self, view: View) -> dict[str, str]:
-        """The codes of a view, of the model and of the head, for other pages."""
-        model = self.request.checkpoint
-        view = replace(view, model="" if model == cached.default_checkpoint() else model)
-        return view.address() | {name: str(one) for name, one in vars(self.head).items()}
-
-
-def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -> None:
-    with at.card:
+def show(
+    part: str,
+    picture: DeltaGenerator,
+    beside: DeltaGenerator,
+    card: DeltaGenerator,
+    below: DeltaGenerator,
+    result: cached.Shown,
+    request: cached.Request,
+) -> None:
+    """A view, in the places of the picture, of its controls, of the card below it, and of what chooses the head."""
+    with card:
         missing = say(
             "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
             command=parts.COMMAND.format(name=request.checkpoint),
         )
         report = shared.measured(heads_results.report, request.checkpoint, missing)
-    with at.head:
+    with below:
         first = heads_results.best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
         if report:
@@ -87,18 +62,19 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
             shared.small(f"{line} {report['credit']}", "report")
             with st.popover(say("How this was measured"), type="tertiary"):
                 st.code(report["command"], language="bash", wrap_lines=True)
-    with at.picture:
+    recipe = recipes.translation(request)
+    with picture:
         if part == "contribution":
-            parts.show_contribution(result, request, head, at.choices)
+            parts.show_contribution(result, request, head, beside)
         elif part == "rollout":
-            heads_roles.show_rollout(result, KINDS, recipes.translation(request))
+            heads_roles.show_rollout(result, KINDS, recipe)
         elif part == "alignment":
-            parts.show_alignment(request.checkpoint, report, at.choices)
+            parts.show_alignment(request.checkpoint, report, beside)
     if part not in WITH_CARD:
         return
     held = heads_results.of_report(report) if report else None
-    with at.choices:
-        measures = choose_measures(part, held)
+    with beside:
+        measures, some = choose_measures(part, held)
         # On the board also what is different in the visitor's own sentence.
         over = ["held-out", "sentence", *(["difference"] if part == "board" else [])] if held else ["sentence"]
         over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
@@ -106,109 +82,105 @@ def show(part: str, result: cached.Shown, request: cached.Request, at: Places) -
         own = heads_results.of_weights(result)
     else:
         own = heads_results.of_request(request)
-    known = Known(result, request, report, held, own, head)
-    of_kind = (held if over == "held-out" else own).kinds[head.kind]
-    with at.picture:
+    source = held if over == "held-out" else own
+    with picture:
         if part == "table":
-            heads_roles.show_table(of_kind, head.kind)
+            heads_roles.show_table(source.kinds[head.kind], head.kind)
         elif part == "alike":
-            recipe, divergence = known.recipe, f"head_roles.divergences(result.attention({head.kind!r}))"
-            if over == "held-out":
-                recipe = recipe.then(heads_results.REPORT)
-                divergence = f"np.array(report['kinds'][{head.kind!r}]['divergence'])"
-            heads_roles.show_alike(of_kind, head, recipe.then(f"divergence = {divergence}"), "divergence")
+            heads_roles.show_alike(source, head, recipe)
         else:
-            show_measures(part, measures, over, known, at.choices)
-    with at.card:
-        show_card(known)
+            of_all = [one for one in measures if one != "place"]
+            kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
+            kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
+            if not kinds:
+                st.info(say("This was not measured in one sentence."))
+            elif part == "scatter":
+                heads_roles.show_scatter(source, kinds, *measures, head, recipe)
+            else:
+                more = {"other": held if over == "difference" else None, "sort": measures[1]}
+                heads_roles.show_board(source, kinds, measures[0], head, recipe, heads_roles.open_head, **more)
+    with card:
+        show_card(head, result, request, report, held, own)
 
 
-def choose_measures(part: str, held: Source | None) -> list[str]:
-    """The measures of the board (its colours, and what it is sorted by, "place" if by none) or of two axes, if any."""
-    of_sentence = {name for names in atlas.ALWAYS.values() for name in names} - {"rare"}
-    known = {name for of_kind in held.kinds.values() for name in of_kind.numbers} if held else of_sentence
-    offered = [name for name in heads_roles.MEASURES if name in known]
+def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
+    """The measures of the board (its colours, and what it is sorted by, "place" if by none) or of two axes; of a kind.
+
+    Of other views none, and "all".
+    """
+    offered = [
+        name
+        for name in heads_roles.MEASURES
+        if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES))
+    ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
     asked = {
         "board": [(say("Colour by"), "colour", "sharpness"), (say("Sort by"), "sort", "place")],
         "scatter": [(say("Measure"), "colour", "sharpness"), (say("Against"), "measured", "log_probability")],
-    }.get(part, [])
-    return [
+    }.get(part)
+    if asked is None:
+        return [], "all"
+    measures = [
         controls.among(label, ["place", *offered] if key == "sort" else offered, key, default, names)
         for label, key, default in asked
     ]
+    return measures, controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
 
 
-def show_measures(part: str, wanted: list[str], over: str, known: Known, beside: DeltaGenerator) -> None:
-    with beside:
-        some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
-    source = known.held if over == "held-out" else known.own
-    measures = [one for one in wanted if one != "place"]
-    kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in measures)]
-    if not kinds:
-        st.info(say("This was not measured in one sentence."))
-        return
-    kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
-    if part == "scatter":
-        heads_roles.show_scatter(source, kinds, *wanted, known.head, known.recipe)
-    else:
-        more = {"other": known.held if over == "difference" else None, "sort": wanted[1]}
-        heads_roles.show_board(source, kinds, wanted[0], known.head, known.recipe, heads_roles.open_head, **more)
-
-
-def show_card(known: Known) -> None:
+def show_card(
+    head: Head,
+    result: cached.Shown,
+    request: cached.Request,
+    report: dict[str, Any] | None,
+    held: Source | None,
+    own: Source,
+) -> None:
     """Show the numbers of a head, the sentences where it is strongest, heads like it, and it in this sentence."""
-    kind, layer, number = vars(known.head).values()
-    source = known.held or known.own
+    kind, layer, number = vars(head).values()
+    source = held or own
     of_kind = source.kinds[kind]
+    model = {} if request.checkpoint == cached.default_checkpoint() else {"model": request.checkpoint}
+    of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
     left, right = st.columns(2, gap="medium")
     with left:
         explore.heading(heads_results.name_of(kind, layer, number), source.about(kind, layer, number))
-        if known.report:
-            st.html(examples(known, of_kind.examples[layer][number]))
-        with shared.row(gap="small"):
-            st.caption(say("Most alike:"))
-            for distance, *other in neighbours(of_kind, known.head):
-                name, key = "{}.{}".format(*other), "like-{}-{}".format(*other)
-                opens = {"on_click": heads_roles.open_head, "args": other}
-                st.button(say("{name} ({x:.2f})", name=name, x=distance), key=key, type="tertiary", **opens)
-        query, asked = known.address(known.request.view()), st.query_params.to_dict()
+        if report:
+            st.html(examples(report, kind, of_kind.examples[layer][number], of_head))
+        if of_kind.divergence is not None:
+            with shared.row(gap="small"):
+                st.caption(say("Most alike:"))
+                places = list(np.ndindex(np.shape(of_kind.roles)))
+                distances = np.sqrt(of_kind.divergence[places.index((layer, number))])
+                nearest = [places[at] for at in np.argsort(distances, kind="stable") if places[at] != (layer, number)]
+                for other in nearest[:NEIGHBOURS]:
+                    name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
+                    label = say("{name} ({x:.2f})", name=name, x=distances[places.index(other)])
+                    st.button(label, key="like-{}-{}".format(*other), type="tertiary", **opens)
+        query, asked = replace(request.view(), model="").address() | of_head, st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         here = speaking.link(say("Open this head on the stage →"), "", query)
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f"{here}<br>{steer}")
     with right:
-        heads_roles.show_here(known.head, known.result, known.recipe)
-    columns = {say("held-out"): known.held} if known.held else {}
-    heads_roles.show_card(known.head, columns | {say("this sentence"): known.own})
+        heads_roles.show_here(head, result, recipes.translation(request))
+    columns = {say("held-out"): held} if held else {}
+    heads_roles.show_card(head, columns | {say("this sentence"): own})
     st.caption(say(heads_roles.ROLE))
 
 
-def neighbours(of_kind: heads_results.Numbers, head: Head) -> list[tuple[float, int, int]]:
-    """The heads of its kind that are most like a head: the Jensen-Shannon distance, layer and number of each."""
-    if of_kind.divergence is None:
-        return []
-    places = list(np.ndindex(np.shape(of_kind.roles)))
-    own = places.index((head.layer, head.head))
-    distances = np.sqrt(of_kind.divergence[own])
-    nearest = [at for at in np.argsort(distances, kind="stable") if at != own][:NEIGHBOURS]
-    return [(distances[at], *places[at]) for at in nearest]
-
-
-def examples(known: Known, found: list[list]) -> str:
+def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict[str, str]) -> str:
     """The sentences where a head is strongest (as of `atlas.measure`), as HTML: links that open them on the stage."""
-    of_effect, items = known.head.kind in agreement.DECODER, []
+    side, line, more = "s", message("“{word}” attends {value:.2f} to “{key}”"), {}
+    if kind in agreement.DECODER:
+        side, line, more = "t", message("“{word}” {value:+.1f} logits from “{key}”"), {"measure": "effects"}
+    items = []
     for text, row, word, key, value in found:
         told = {name: token.removeprefix("▁") or token for name, token in (("word", word), ("key", key))}
-        if of_effect:
-            said = say("“{word}” {value:+.1f} logits from “{key}”", **told, value=value)
-        else:
-            said = say("“{word}” attends {value:.2f} to “{key}”", **told, value=value)
-        pin = {"pin": f"t{row}", "measure": "effects"} if of_effect else {"pin": f"s{row}"}
-        source = known.report["texts"][text]
-        link = speaking.link(source, "", known.address(View(source, beam=1)) | pin)
-        items.append(f"<li>{link}<br><small>{html.escape(said)}</small></li>")
+        source = report["texts"][text]
+        query = View(source, beam=1).address() | of_head | more | {"pin": f"{side}{row}"}
+        said = html.escape(say(line, **told, value=value))
+        items.append(f"<li>{speaking.link(source, '', query)}<br><small>{said}</small></li>")
     strongest = say("Strongest in these held-out sentences; each opens on the stage:")
     return f"<small>{html.escape(strongest)}</small><ol>{''.join(items)}</ol>"
 
@@ -222,10 +194,9 @@ def live() -> None:
     with beside:
         choose = st.container()
     with below if part in WITH_CARD else beside:
-        at = Places(picture, choose, card, st.container())
-        sentence = st.container()
+        of_head, sentence = st.container(), st.container()
     with picture:
-        controls.one_translation(lambda result, request: show(part, result, request, at), sentence)
+        controls.one_translation(partial(show, part, picture, choose, card, of_head), sentence)
 
 
 intro = say("All heads over held-out sentences: colour them by a measure, click one, compare with your own sentence.")
