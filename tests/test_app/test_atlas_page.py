@@ -231,7 +231,7 @@ class TestViews:
                     np.testing.assert_allclose(values(board["z"]), expected, atol=1e-6)
                     assert board["reversescale"]
             assert result["made_by"] in written(at)
-            assert "links left out that point outside their sentence: 1" in written(at)
+            assert "Left out, links outside their sentence: 1;" in written(at)
             said = " ".join(caption.value for caption in at.caption)
             heads = np.array(result["aer"]["output"]["weights"]["heads"])
             layer, head = np.argwhere(heads == heads.min())[0]

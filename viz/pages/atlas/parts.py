@@ -14,25 +14,24 @@ from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
 from viz.views import cached, heads_results, maps, recipes
-from viz.views.made import Recipe, made
+from viz.views.made import Recipe, made, the, value_of
 
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
 SINKS = messages(nothing="nothing", special="special tokens", punctuation="special tokens and punctuation")
-LINK_SETS = {  # by name: what their links and their domain mean for the numbers
+LINK_SETS = {  # by name: what their domain means for the numbers
     "alignment-de-en": message(
-        "European Parliament, lowercased, links made by people. Far from the captions and everyday sentences that the "
-        "model was trained on: a high error rate says as much about the domain as about the heads."
+        "European Parliament, lowercased, links made by people. Far from what the model was trained on: a high error "
+        "rate says as much about the domain as about the heads."
     ),
     "multi30k/test_2016_flickr": message(
-        "Sixty image captions, linked by a language model and not checked: take the error rate as a hint. Both "
-        "languages have nearly the same word order: compare with the diagonal."
+        "Image captions, in nearly the same word order in both languages: compare with the diagonal."
     ),
 }
 READ_AT = messages(
     output="At the output: the step that predicts the word",
     input="At the input: one step later, the step that reads the word",
 )
-ALIGNED_FROM = messages(weights="attention weights", norms="contributions, ‖weight · value · output projection‖")
+ALIGNED_FROM = messages(weights="attention weights", norms="contributions")
 
 
 def show_contribution(result: cached.Shown, request: cached.Request, head: Head, beside: DeltaGenerator) -> None:
@@ -43,64 +42,54 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
             "rest of each row is scaled up; the amount removed is shown below and beside each row."
         )
         sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
-    known, spoken, place = made(result, "result"), words.KINDS[head.kind], (head.layer, head.head)
-    keys = maps.axis_tokens(result, head.kind, "read")[1]
-    left_out = analysis.is_special(keys) & (sinks != "nothing")
-    if sinks == "punctuation":
-        left_out |= analysis.is_punctuation(keys)
-    lengths = heads_results.added(request)[head.kind][place]
-    shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
-    weights, removed = contribution.without_columns(result.attention(head.kind)[place], left_out)
-    shares, removed_shares = contribution.without_columns(shares, left_out)
-    name = heads_results.name_of(head.kind, *place)
+    known, kind, place = made(result, "result"), head.kind, (head.layer, head.head)
+    spoken, name, names = words.KINDS[kind], heads_results.name_of(kind, *place), maps.axis_tokens(known, kind, "read")
     line = say(
         "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
         "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
     )
     explore.heading(name, line)
-    names = maps.axis_tokens(known, head.kind, "read")[:2]
-    at = f"[{head.layer}, {head.head}]"
-    lines = [
+    lengths = made(
+        heads_results.added(request)[kind][place],
+        f"contribution.contributions(translator.model, whole, {kind!r})[{head.layer}, {head.head}]",
         "whole = translator.force(result.source, result)",
-        f"lengths = contribution.contributions(translator.model, whole, {head.kind!r}){at}",
-        "shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)",
-        f"weights = result.attention({head.kind!r}){at}",
-    ]
-    of_map = {"mask": known.mask(head.kind)}
+    ).named("lengths")
+    shares = the(np.divide)(lengths, the(np.maximum)(lengths.sum(-1, keepdims=True), 1e-12))
+    weights, of_map = known.attention(kind)[place], {"mask": known.mask(kind)}
     of_shares = of_map | {"value": message("share")}
-    if sinks != "nothing":
-        punctuation = f" | analysis.is_punctuation({names[1]})" if sinks == "punctuation" else ""
-        lines += [
-            f"left_out = analysis.is_special({names[1]}){punctuation}",
-            "weights, removed = contribution.without_columns(weights, left_out)",
-            "shares, removed_shares = contribution.without_columns(shares, left_out)",
-        ]
-    if left_out.any():
+    left_out = the(analysis.is_special)(names[1])
+    if sinks == "punctuation":
+        left_out = the(np.logical_or)(left_out, the(analysis.is_punctuation)(names[1]))
+    if sinks != "nothing" and (found := value_of(left_out)).any():
+        kept, kept_shares = (
+            the(contribution.without_columns)(of, left_out.named("left_out")) for of in (weights, shares)
+        )
+        weights, shares = kept[0], kept_shares[0]
+        of_map, of_shares = of_map | {"removed": kept[1]}, of_shares | {"removed": kept_shares[1]}
         line = say(
             "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights and "
             "{contributions:.1%} of the contributions.",
-            n=int(left_out.sum()),
-            total=len(keys),
-            weights=removed.mean(),
-            contributions=removed_shares.mean(),
+            n=int(found.sum()),
+            total=found.size,
+            weights=value_of(kept[1]).mean(),
+            contributions=value_of(kept_shares[1]).mean(),
         )
         st.caption(line)
-        of_map |= {"removed": made(removed, "removed")}
-        of_shares |= {"removed": made(removed_shares, "removed_shares")}
-    recipe, seen, added = recipes.translation(request).then(*lines), made(weights, "weights"), made(shares, "shares")
     total = say(
-        "Shares of the lengths, which add up to {length:.2f} per row on average.", length=lengths.sum(-1).mean()
+        "Shares of the lengths, which add up to {length:.2f} per row on average.",
+        length=value_of(lengths).sum(-1).mean(),
     )
     change = say("Orange: contributes more than its weight suggests. Blue: less.")
     of_change = {"a": message("contribution"), "b": message("weights")}
     pictures = (
-        ("weights", say("Weights"), say(spoken.rows), attention_heatmap, seen, of_map),
-        ("added", say("Contributions"), total, attention_heatmap, added, of_shares),
-        ("added-change", say("Contributions minus weights"), change, difference_heatmap, added - seen, of_change),
+        ("weights", say("Weights"), say(spoken.rows), attention_heatmap, weights, of_map),
+        ("added", say("Contributions"), total, attention_heatmap, shares, of_shares),
+        ("added-change", say("Contributions minus weights"), change, difference_heatmap, shares - weights, of_change),
     )
     for key, title, line, figure, array, more in shared.columns(pictures, gap="small"):
         explore.heading(title, line)
-        explore.draw(recipe.plot(f"{title}: {name}", figure, array, *names, **more, **spoken.axes), key)
+        plot = recipes.translation(request).plot(f"{title}: {name}", figure, array, *names[:2], **more, **spoken.axes)
+        explore.draw(plot, key)
 
 
 def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator) -> None:
@@ -118,59 +107,32 @@ def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: Delta
         result = results[name]
         if name in LINK_SETS:
             st.caption(say(LINK_SETS[name]))
-        counts = {name: result[name] for name in ("pairs", "links", "words")}
-        said = [say("{pairs} pairs, {links} links, {words} target words", **counts)]
-        if result["outside"]:
-            said.append(say("links left out that point outside their sentence: {n}", n=result["outside"]))
-        if result["too_long"]:
-            said.append(say("pairs too long: {n}", n=result["too_long"]))
-        shared.small(f"{'; '.join(said)}. {say('Links: {made_by}.', made_by=result['made_by'])}", "counted")
-    for at, by_measure in result["aer"].items():
-        read_at = say(READ_AT[at])
-        st.markdown(f"**{read_at}**")
-        for what, rates in shared.columns(by_measure.items(), 2):
-            measure = say(ALIGNED_FROM[what])
-            st.markdown(say("From {measure}", measure=measure))
-            place = f"rates = report['alignment'][{name!r}]['aer'][{at!r}][{what!r}]"
-            recipe = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint), heads_results.REPORT, place))
-            title = say("Alignment error rate, {read_at}, from {measure}", read_at=read_at, measure=measure)
-            show_board(rates, result, f"aer-{at}-{what}", title, recipe)
-    grouped = say(
-        "Rows are layers, columns are heads; on the right the mean and the maximum of a layer's heads. Brighter is "
-        "better."
+        line = say(
+            "{pairs} pairs, {links} links, {words} target words. Left out, links outside their sentence: {outside}; "
+            "pairs too long: {too_long}. Links: {made_by}. Error rate of the diagonal alone: {diagonal:.3f}; the "
+            "least with one link per word: {best:.3f}.",
+            **result,
+        )
+        shared.small(line, "counted")
+    boards = [(at, what, rates) for at, by_measure in result["aer"].items() for what, rates in by_measure.items()]
+    for at, what, rates in shared.columns(boards, 2):
+        heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
+        known = made(rates, f"report['alignment'][{name!r}]['aer'][{at!r}][{what!r}]").named("rates")
+        layer, head = np.unravel_index(heads.argmin(), heads.shape)
+        best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
+        of_all = say("All heads: mean {mean_of_all:.3f}, maximum {max_of_all:.3f}.", **rates)
+        plot = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint), heads_results.REPORT)).plot(
+            f"{say(READ_AT[at])} · {say(ALIGNED_FROM[what])}",
+            head_board,
+            the(np.column_stack)([known[one] for one in ("heads", *summaries)]),
+            [say("layer {n}", n=layer) for layer in range(len(heads))],
+            [*map(str, range(heads.shape[1])), *map(say, summaries)],
+            value=message("error rate"),
+            low_is_good=True,
+        )
+        explore.draw(plot, f"aer-{at}-{what}", line=f"{best} {of_all}")
+    line = say(
+        "A target word is linked to the source word with the largest weight (Chen et al. 2020; contributions: "
+        "Kobayashi et al. 2020), special tokens apart. Error rate: Och and Ney 2003; 0 is perfect, brighter is better."
     )
-    alignment = say(
-        "Every target word is linked to the source word with the largest weight and compared with links made "
-        "beforehand; 0 is perfect (error rate of Och and Ney 2003; output and input as in Chen et al. 2020; "
-        "contributions as in Kobayashi et al. 2020). Special tokens take no part."
-    )
-    st.caption(f"{grouped} {alignment}")
-
-
-def show_board(rates: dict[str, Any], result: dict[str, Any], key: str, title: str, recipe: Recipe) -> None:
-    heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
-    every = np.column_stack([heads, *(rates[name] for name in summaries)])
-    plot = recipe.plot(
-        title,
-        head_board,
-        made(every, f"np.column_stack([rates['heads'], *(rates[name] for name in {summaries!r})])"),
-        [say("layer {n}", n=layer) for layer in range(len(heads))],
-        [*map(str, range(heads.shape[1])), *map(say, summaries)],
-        texts=[[say("{x:.2f}", x=rate) for rate in row] for row in every],
-        value=message("error rate"),
-        low_is_good=True,
-    )
-    explore.draw(plot, key)
-    layer, head = np.unravel_index(heads.argmin(), heads.shape)
-    best = say(
-        "Best head: layer {layer}, head {head} with {error:.3f}. The diagonal alone: {diagonal:.3f}. The least with "
-        "one link per word: {best:.3f}.",
-        layer=layer,
-        head=head,
-        error=heads.min(),
-        diagonal=result["diagonal"],
-        best=result["best"],
-    )
-    mean, largest = rates["mean_of_all"], rates["max_of_all"]
-    of_all = say("All heads: mean {mean:.3f}, maximum {largest:.3f}.", mean=mean, largest=largest)
-    st.caption(f"{best} {of_all}")
+    st.caption(line)
