@@ -1,12 +1,11 @@
 """Between browsers and Streamlit: who may talk to the app (`Guard`), and what its pages have and may do (`PageHead`).
 
 A foreign page can point a name of its own at this machine (DNS rebinding); the browser then says that name in `Host`:
-only the app's own names are answered. For a websocket whose `Origin` it does not know, Streamlit asks a host on the
-internet for this machine's own address while every visitor waits: that question is never left to it.
+only the app's own names are answered. Of a websocket whose `Origin` it does not know, Streamlit would ask a host on the
+internet for this machine's address, while every visitor waits: it is never told one.
 
-Pages run the scripts that stand in them as they leave here, those of this server, and what Streamlit makes of a
-component (a blob); they fetch nothing from elsewhere, and are shown inside pages of this server and of those that
-HEADLIGHT_FRAMED_BY names, as a course page that embeds one.
+Pages run the scripts that leave here with them, those of this server, and what Streamlit makes of a component (a blob);
+they fetch nothing from elsewhere, and are framed by this server and by those that HEADLIGHT_FRAMED_BY names.
 """
 
 import base64
@@ -54,7 +53,7 @@ class Guard:
         await PlainTextResponse(problem + "\n", 403, NO_SNIFFING)(scope, receive, send)
 
     def _wrong_host(self, host: str | None) -> str:
-        """What is wrong with the name that a request is for. Only programs send none, and nothing can be rebound."""
+        """What is wrong with the name that a request is for; only programs send none."""
         if host is None or self._is_own(host):
             return ""
         return (
@@ -71,7 +70,7 @@ class Guard:
             return bool(name) and any(fnmatchcase(name, pattern) for pattern in self.names)
 
     def _wrong_origin(self, origin: str | None, host: str | None) -> str:
-        """What is wrong with the page that a websocket comes from. Only programs come from none."""
+        """What is wrong with the page that a websocket comes from; only programs come from none."""
         if origin is None or origin in self.origins or (host and _place(origin) == host.lower()):
             return ""
         name = (host or "")[:100]
@@ -103,12 +102,10 @@ def _without(name: bytes, scope: Scope) -> Scope:
     return {**scope, "headers": [header for header in scope["headers"] if header[0] != name]}
 
 
-# Links that name a page (/masks): Streamlit's browser code takes a page's path for a folder that the app may be served
-# in, asks there, is answered 404 (an error in the console) and only then asks at the root, but never below a path that
-# the app is served below; that path is filled in.
+# Of a link that names a page (/masks), Streamlit's browser code takes the path for a folder that the app may be served
+# in, asks there first, and never below a path that the app is served below: that path is filled in.
 SERVER = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL("%s", window.location.origin).href}</script>'
-# Streamlit puts an open popover at the end of the document, where Tab would come last. From its button Tab goes on from
-# its beginning; Escape leads back.
+# Streamlit puts an open popover at the end of the document: from its button Tab goes on inside it; Escape leads back.
 INTO_POPOVERS = """<script>addEventListener("keydown", event => {
   const popover = document.querySelector("[data-testid=stPopoverBody]");
   const from = document.activeElement;
@@ -117,9 +114,8 @@ INTO_POPOVERS = """<script>addEventListener("keydown", event => {
   popover.tabIndex = -1;
   popover.focus();
 })</script>"""
-# Streamlit makes an entry of the browser's history whenever a parameter of the address changes during a run. Back
-# should lead to the page before: what a page shows is written into the entry that it has; the stage does so by itself,
-# unless a page sets it.
+# Streamlit makes an entry of the browser's history per change of a parameter. Back should lead to the page before: what
+# a page shows replaces the entry that it has; the stage does so by itself, unless a page sets it.
 ONE_ENTRY = """<script>{
   const push = history.pushState.bind(history);
   history.pushState = (state, title, address) => {
@@ -158,9 +154,9 @@ class PageHead(BaseHTTPMiddleware):
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:
-    """What browsers may do with a page: run these scripts, which stand in it, and no others.
+    """What browsers may do with a page: run these scripts and no others.
 
-    `host`: by which it was asked for: some browsers take 'self' for pages only, not for websockets.
+    `host`: by which it was asked for: to some browsers websockets are not 'self'.
     """
     hashes = (base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts)
     allowed = {

@@ -27,8 +27,7 @@ def serve(hosts: str, replicas: str, port: str) -> None:
 
     Args:
         hosts: names and addresses by which the class opens the app, with commas between them.
-        replicas: how many processes, 1 to 16; they listen on this machine only, on the ports after `port`.
-        port: where the proxy listens, on all addresses of this machine.
+        replicas: how many processes; they listen on this machine only, on the ports after `port`, the proxy's.
     """
     names = names_in(hosts)
     count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
@@ -85,10 +84,7 @@ def is_free(address: str, port: int) -> bool:
 
 
 def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]) -> None:
-    """Run commands, by what they are called, each again when it ends, until Ctrl-C; then end them all.
-
-    A ValueError says which one ended right after its start.
-    """
+    """Run commands, by name, each again when it ends, until Ctrl-C; a ValueError says which one does not start."""
     running: dict[str, tuple[subprocess.Popen, float]] = {}
 
     def start(name: str) -> None:

@@ -14,7 +14,7 @@ _loading: threading.Thread | None = None
 
 
 def load(work: Callable[[], None]) -> None:
-    """Have whatever pages need imported and loaded in a thread; if that fails, it is logged and the server ends."""
+    """Load what pages need in a thread; if that fails, it is logged and the server ends."""
     global _loading
 
     def run() -> None:
@@ -34,11 +34,7 @@ def load(work: Callable[[], None]) -> None:
 
 
 def wait() -> None:
-    """Wait until all is loaded, and tell the visitor meanwhile.
-
-    To be called before the modules that are loaded are imported: two threads that import the same modules in different
-    orders can get half of one.
-    """
+    """Wait until all is loaded, and tell the visitor; only then import it: two threads at it can get half a module."""
     if _loading is not None and _loading.is_alive():
         with st.spinner(say("Loading …"), show_time=True):
             _loading.join()

@@ -28,10 +28,10 @@ class _Mine(threading.local):
 
 
 class Turns:
-    """As many places in which threads compute; after a slice, in seconds, one is offered to those who wait."""
+    """As many places in which threads compute; one is offered to those who wait after a slice, in seconds."""
 
     def __init__(self, places: int, slice: float = SLICE) -> None:
-        # Called in the thread that works, between two steps and while it waits; ends what nobody wants by raising.
+        # Called by who works, between two steps, and by who waits; ends what nobody wants by raising.
         self.still_wanted: Callable[[], None] = lambda: None
         self._free, self._slice, self._mine = places, slice, _Mine()
         self._queue: deque[object] = deque()  # of who waits, the first one first
@@ -90,10 +90,7 @@ TURNS = Turns(_CORES)  # of all visitors of this process
 
 
 def in_turn(function: Callable) -> Callable:
-    """A function that only computes, as one that does so in its turn.
-
-    Its errors are ValueErrors, which pages say where they asked: one that nobody foresaw becomes one.
-    """
+    """A function that only computes, in its turn; an error that nobody foresaw becomes a Problem."""
 
     @functools.wraps(function)
     def waits(*args: Any, **kwargs: Any) -> Any:
@@ -118,7 +115,7 @@ def each_in_turn(steps: Iterator) -> Iterator:
 
 
 def queued(loaded: Translator | Writer) -> Translator | Writer:
-    """The same model, which computes in the turns of the visitors who share it."""
+    """The same model, which computes in turns."""
     of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
     for name in (*of_translators, "read", "distribution", "write"):
         if hasattr(loaded, name):

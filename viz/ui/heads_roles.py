@@ -13,7 +13,7 @@ from model.measures import agreement, contribution
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
-from viz.ui import explore
+from viz.ui import explore, shared
 from viz.views import cached, maps, recipes
 from viz.views.heads_results import IMPOSSIBLE, Numbers, Source, name_of, role_name
 from viz.views.made import Recipe, made, the, value_of
@@ -94,7 +94,6 @@ def show_board(
     measure: str,
     head: Head,
     recipe: Recipe,
-    on_click: Callable[[str, int, int], None] | None = None,
     *,
     other: Source | None = None,
     sort: str = "place",
@@ -104,7 +103,6 @@ def show_board(
     Args:
         other: whose numbers are subtracted.
         sort: "place", or a measure: the largest first, of LOW_FIRST the smallest.
-        on_click: called with kind, layer and head of a cell that is clicked.
     """
     known = source.table(measure, kinds)
     known = known if other is None else known - other.table(measure, kinds)
@@ -146,8 +144,8 @@ def show_board(
         low_is_good=measure in LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
-    clicked = on_click and (lambda row, column: on_click(*ordered[row * n_heads + column]))
-    explore.draw(plot, "role-board", 84 if with_roles else 56, clicked)  # pixels that a role or a number needs
+    width = 84 if with_roles else 56  # pixels that a role or a number needs
+    explore.draw(plot, "role-board", width, lambda row, column: open_head(*ordered[row * n_heads + column]))
     extremes = {"most": numbers.max(), "least": numbers.min()}
     extremes |= {"high": name_of(*places[numbers.argmax()]), "low": name_of(*places[numbers.argmin()])}
     _caption(say("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).", **extremes), measure)
@@ -262,15 +260,11 @@ def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe:
     )
     explore.heading(say("Through all layers"), line)
     drawn = [name for name in ROLLOUTS if name in flows]
-    # One map alone would be as wide as the page.
-    for column, which in zip(st.columns(max(2, len(drawn)), gap="small"), drawn):
+    for which in shared.columns(drawn, max(2, len(drawn)), "small"):  # one map alone would be as wide as the page
         name, line, rows, columns = ROLLOUTS[which]
         if which == "source" and "encoder" not in flows:
             columns = ROLLOUTS["encoder"][2]
-            line = message(
-                "How much of each decoder step comes from each encoder output. Without maps of the encoder, it cannot "
-                "be followed back to the source tokens."
-            )
+            line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
         line, mean = say(line), flows[which].sum(-1).mean()
         if mean < WHOLE:
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
@@ -284,6 +278,5 @@ def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe:
             value=message("share"),
             scale_to_max=True,
         )
-        with column:
-            explore.heading(say(name), line)
-            explore.draw(plot, f"rollout-{which}")
+        explore.heading(say(name), line)
+        explore.draw(plot, f"rollout-{which}")

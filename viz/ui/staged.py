@@ -165,7 +165,7 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
     """How the row comes about that the address asks for, if there is one."""
     config = result.config
-    asked = inside.asked(st.session_state[QUERY], config.dropout) if isinstance(config, TransformerConfig) else None
+    asked = inside.asked(st.session_state[QUERY], config.dropout)
     shape = result.attention(asked.kind).shape if asked else ()
     if not asked or not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
@@ -176,7 +176,8 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
-    """What the stage shows of a translation; `rowwise`: also how its rows come about."""
+    """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
+    rowwise = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
     built, notes, recipe = stage_message.built(result, chosen), [], recipe or recipes.translation(request)
     if request.reference is not None:
         notes.append(words.how_decoded(request.beam, request.length_penalty, request.reference))
@@ -188,10 +189,10 @@ def shown_of(
         built,
         result.next_words,
         known=known(request.checkpoint, current()),
-        address=speaking.address(chosen.address()),
+        address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,
         code=code(result, built, recipe, chosen),
         inside=inside_of(result, request, chosen.rows) if rowwise else None,
-        rowwise=rowwise and isinstance(result.config, TransformerConfig),
+        rowwise=rowwise,
         effects=effects_found(result, request, st.session_state[QUERY], built, chosen.rows, recipe),
     )

@@ -150,10 +150,8 @@ def chips(request: Request) -> list[tuple[str, str]]:
             if edit.kind == "encoder_self":
                 text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
         found[code] = say(text, **names)
-    if locked and all(force.kind == "encoder_self" for force in edits.forced):
-        found["prefix"] = say("word {step} → “{token}”", step=len(locked), token=_name(locked, len(locked) - 1))
-    elif locked:
-        found["prefix"] = say("first {n} tokens locked", n=len(locked))
+    if locked:
+        found["prefix"] = say("locked up to “{token}” (step {n})", token=label(locked[-1]), n=len(locked))
     if changes.moves:
         found["positions"] = changes.moved
     return list(found.items())
@@ -205,22 +203,19 @@ def told(
     weighed: bool = False,
     setting: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The message of a translation with changes and of the one without.
+    """The message of a translation with changes and of the one without; `setting` as of `viz.stage.message.message`.
 
-    Args:
-        problem: why what was asked for last cannot be.
-        weighed: whether tiles show what each head is worth.
-        setting: as of `viz.stage.message.message`.
+    `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """
     changes, edits, before = request.changes, request.changes.edits, None
-    shown = staged.shown_of(result, request, chosen, rowwise=not request.changes)
-    shown = replace(shown, address=dict(shown.address) | changes.address())
+    shown = staged.shown_of(result, request, chosen)
     moved = say("Scale and shift the encodings that are added to the embeddings.")
     steering = {
         "chips": chips(request),
         **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
         "locked": changes.locked,
+        "importance": heads_results.importance(request.plain) if weighed else None,
         "positions": [
             field("range", "scale", say("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
             field("range", "shift", say("Shift"), changes.shift, moved, low=0, high=100, unit=""),
@@ -239,6 +234,4 @@ def told(
             )
     if problem:
         steering["problem"] = problem
-    if weighed:
-        steering["importance"] = heads_results.importance(request.plain)
     return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, setting=setting)

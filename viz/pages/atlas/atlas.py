@@ -98,7 +98,7 @@ def show(
                 heads_roles.show_scatter(source, kinds, *measures, head, recipe)
             else:
                 more = {"other": held if over == "difference" else None, "sort": measures[1]}
-                heads_roles.show_board(source, kinds, measures[0], head, recipe, heads_roles.open_head, **more)
+                heads_roles.show_board(source, kinds, measures[0], head, recipe, **more)
     with card:
         show_card(head, result, request, report, held, own)
 

@@ -85,7 +85,7 @@ class OnStage:
         place |= state.get(ASKED, {})
         ring = place.pop("ring", None)
         state[staged.QUERY] = {name: str(one) for name, one in place.items()}
-        shown = staged.shown_of(steer(request), request, chosen, rowwise=not request.changes)
+        shown = staged.shown_of(steer(request), request, chosen)
         staged.put(shown, asked=self._asked, setting=state[staged.QUERY] | {"ring": ring})
 
     def link(self) -> tuple[str, Mapping[str, str]]:
